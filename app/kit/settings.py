@@ -18,8 +18,8 @@ RetryDelays = tuple[int, int, int]
 PLANS = ("free", "team", "business", "enterprise", "unlimited")
 SECRET_KEY_MIN = 32
 PASSWORD_MIN = 10
-# Letters and digits only, lower case: how `_simplified` leaves a value.
-WELL_KNOWN = ("changeme", "changethis", "replaceme", "replacethis", "notasecret", "example")
+# Beginnings of the values that stand in examples everywhere: lower case, letters only.
+WELL_KNOWN = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
 DISTINCT_MIN = 10  # 32 random characters of base64 or hexadecimal practically always have more
 _TRUE = {"1", "on", "true", "yes"}
 _FALSE = {"0", "off", "false", "no"}
@@ -33,10 +33,6 @@ class SettingsError(Exception):
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(["The settings are not usable:", *(f"- {p}" for p in problems)]))
         self.problems = problems
-
-
-def _text(raw: str) -> str:
-    return raw
 
 
 def _whole(low: int, high: int) -> Callable[[str], int]:
@@ -151,15 +147,9 @@ def _delays(raw: str) -> RetryDelays:
     return first, second, third
 
 
-def _simplified(raw: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", raw.lower())
-
-
 def _guessable(raw: str) -> bool:
-    simple = _simplified(raw)
-    return len(set(raw)) < DISTINCT_MIN or any(
-        simple.startswith(word) or simple.endswith(word) for word in WELL_KNOWN
-    )
+    simple = re.sub(r"[^a-z0-9]", "", raw.lower())
+    return len(set(raw)) < DISTINCT_MIN or simple.startswith(WELL_KNOWN)
 
 
 def _fernet_keys(raw: str) -> tuple[str, ...]:
@@ -213,7 +203,7 @@ class Settings:
     database_url: str = _setting(_database_url, "", secret=True)
     redis_url: str = _setting(_redis_url, "", secret=True)
     storage_url: str = _setting(_storage_url, "", secret=True)
-    secret_key: str = _setting(_text, "", secret=True)
+    secret_key: str = _setting(str, "", secret=True)
     encryption_keys: tuple[str, ...] = _setting(_fernet_keys, (), secret=True)
     access_token_hours: int = _setting(_whole(1, 8_760), 8)
     cors_origins: tuple[str, ...] = _setting(_origins, ())
