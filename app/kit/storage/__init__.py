@@ -1,0 +1,17 @@
+"""Where files are kept: one interface for a disk and an object store."""
+
+from app.kit.storage.keys import InvalidKey, NotStored, StorageUnavailable, TooLarge, blob_key
+from app.kit.storage.store import Entry, Staged, Storage, Stored, Stream
+
+__all__ = [
+    "Entry",
+    "InvalidKey",
+    "NotStored",
+    "Staged",
+    "Storage",
+    "StorageUnavailable",
+    "Stored",
+    "Stream",
+    "TooLarge",
+    "blob_key",
+]

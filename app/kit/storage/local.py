@@ -1,0 +1,110 @@
+"""Files on a disk of this machine: private to the service's user, and on the disk once promised."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from app.kit.storage.keys import NotStored
+
+_BUFFER = 256 * 1024
+_ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class LocalWriter:
+    """A file under way; it exists for others only by the name that nobody knows yet."""
+
+    def __init__(self, path: Path) -> None:
+        _make_folder(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=_BUFFER)
+        self._path = path
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+
+    def commit(self) -> None:
+        # Without it a power cut can leave the new name with an empty file behind it.
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def abort(self) -> None:
+        try:
+            self._file.close()
+        finally:
+            self._path.unlink(missing_ok=True)
+
+
+class LocalFiles:
+    """The ``file://`` backend."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def create(self, key: str) -> LocalWriter:
+        return LocalWriter(self._root / key)
+
+    def move(self, source: str, target: str) -> None:
+        path = self._root / target
+        _make_folder(path.parent)
+        try:
+            (self._root / source).replace(path)
+        except FileNotFoundError:
+            raise NotStored(source) from None
+        _sync_folder(path.parent)
+
+    def open(self, key: str) -> BinaryIO:
+        try:
+            return (self._root / key).open("rb")
+        except _ABSENT:
+            raise NotStored(key) from None
+
+    def size(self, key: str) -> int:
+        try:
+            status = (self._root / key).stat()
+        except _ABSENT:
+            raise NotStored(key) from None
+        if not stat.S_ISREG(status.st_mode):
+            raise NotStored(key)
+        return status.st_size
+
+    def remove(self, key: str) -> None:
+        try:
+            (self._root / key).unlink()
+        except _ABSENT:
+            return
+
+    @contextmanager
+    def local(self, key: str) -> Iterator[Path]:
+        self.size(key)
+        yield self._root / key
+
+    def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
+        for parent, _, names in os.walk(self._root / folder):
+            for name in names:
+                path = Path(parent, name)
+                try:
+                    status = path.stat()
+                except FileNotFoundError:  # deleted since the folder was read
+                    continue
+                yield path.relative_to(self._root).as_posix(), status.st_size, status.st_mtime
+
+
+def _make_folder(folder: Path) -> None:
+    """Make missing folders from the top, each for the owner only and safely on the disk."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,158 @@
+"""Files in an object store, through fsspec.
+
+Its packages are imported on first use: aiobotocore alone costs 30 MB, which a service that keeps
+its files on a disk need not pay.
+"""
+
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import parse_qsl, urlsplit
+
+from app.kit.storage.keys import NotStored, StorageUnavailable
+
+# A part must have 5 MiB at least in S3; s3fs alone would hold back 50 MiB for every open file.
+_WRITE_BLOCK = 8 * 1024 * 1024
+_READ_BLOCK = 4 * 1024 * 1024
+# As they are, s3fs and botocore try a dead store 25 times, for nine seconds.
+_S3_ATTEMPTS = 3
+
+
+@contextmanager
+def _outages(key: str, absent: type[Exception] = NotStored) -> Iterator[None]:
+    try:
+        yield
+    except (NotStored, StorageUnavailable):
+        raise
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        raise absent(key) from None
+    except Exception as error:  # each file system of fsspec has errors of its own
+        raise StorageUnavailable(f"{type(error).__name__} at {key}") from error
+
+
+class RemoteWriter:
+    """An object under way. Stores with uploads in parts show nothing of it before `commit`.
+
+    "Not found" while writing means that the bucket is missing, so the store is of no use.
+    """
+
+    def __init__(self, files: "RemoteFiles", key: str) -> None:
+        self._files = files
+        self._key = key
+        with _outages(key, StorageUnavailable):
+            self._file = files.system.open(files.path(key), "wb", block_size=_WRITE_BLOCK)
+
+    def write(self, data: bytes) -> None:
+        with _outages(self._key, StorageUnavailable):
+            self._file.write(data)
+
+    def commit(self) -> None:
+        with _outages(self._key, StorageUnavailable):
+            self._file.close()
+
+    def abort(self) -> None:
+        with _outages(self._key):
+            if hasattr(self._file, "blocksize") and not self._file.closed:
+                self._file.discard()  # closing would finish the upload
+                self._file.closed = True
+            self._file.close()
+        self._files.remove(self._key)
+
+
+class RemoteFiles:
+    """The backend for every other address; the members of its query are the options of fsspec."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._protocol = parts.scheme
+        self._root = (parts.netloc + parts.path).rstrip("/")
+        self._options: dict[str, Any] = dict(parse_qsl(parts.query))
+        # Listings are not kept: another process may have written since.
+        self._options |= {"use_listings_cache": False, "skip_instance_cache": True}
+        if self._protocol == "s3":
+            self._options["config_kwargs"] = {"retries": {"total_max_attempts": _S3_ATTEMPTS}}
+        self._made: tuple[int, Any] = (0, None)
+
+    @property
+    def system(self) -> Any:
+        """The file system of this process: after a fork the one before is of no use."""
+        pid, system = self._made
+        if pid != os.getpid():
+            system = import_module("fsspec").filesystem(self._protocol, **self._options)
+            if self._protocol == "s3":  # it tries again around botocore, which does so too
+                system.retries = 1
+            self._made = (os.getpid(), system)
+        return system
+
+    def path(self, key: str) -> str:
+        return f"{self._root}/{key}" if key else self._root
+
+    def create(self, key: str) -> RemoteWriter:
+        return RemoteWriter(self, key)
+
+    def move(self, source: str, target: str) -> None:
+        with _outages(source):
+            self.system.cp_file(self.path(source), self.path(target))
+        self.remove(source)
+
+    def open(self, key: str) -> BinaryIO:
+        with _outages(key):
+            if self._protocol == "memory":  # its open files share one position
+                return io.BytesIO(self.system.cat_file(self.path(key)))
+            file: BinaryIO = self.system.open(
+                self.path(key), "rb", block_size=_READ_BLOCK, cache_type="readahead"
+            )
+            if getattr(file, "details", {}).get("type") == "directory":
+                raise NotStored(key)
+            return file
+
+    def size(self, key: str) -> int:
+        with _outages(key):
+            info = self.system.info(self.path(key))
+            if info["type"] != "file":
+                raise NotStored(key)
+            return int(info["size"])
+
+    def remove(self, key: str) -> None:
+        try:
+            with _outages(key):
+                self.system.rm_file(self.path(key))
+        except NotStored:
+            return
+
+    @contextmanager
+    def local(self, key: str) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="labeling-") as folder:
+            copy = Path(folder, "file")
+            self.size(key)
+            with _outages(key):
+                self.system.get_file(self.path(key), str(copy))
+            yield copy
+
+    def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
+        start = len(self.path("x")) - 1
+        try:
+            with _outages(folder):
+                for _, _, found in self.system.walk(
+                    self.path(folder), detail=True, on_error="raise"
+                ):
+                    for info in found.values():
+                        yield info["name"].lstrip("/")[start:], int(info["size"]), _modified(info)
+        except NotStored:  # no file was ever written below this folder
+            return
+
+
+def _modified(info: dict[str, Any]) -> float:
+    for name in ("LastModified", "last_modified", "updated", "mtime", "modified", "created"):
+        value = info.get(name)
+        if isinstance(value, datetime):
+            return value.timestamp()
+        if isinstance(value, int | float):
+            return float(value)
+    raise StorageUnavailable(f"the store does not say when {info['name']} was written")

@@ -1,0 +1,379 @@
+import hashlib
+import io
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import fsspec
+import pytest
+from moto.server import ThreadedMotoServer
+
+from app.kit.storage import (
+    InvalidKey,
+    NotStored,
+    Storage,
+    StorageUnavailable,
+    TooLarge,
+    blob_key,
+)
+
+CONTENT = bytes(range(256)) * 5000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+OPTIONS = "key=test&secret=test&endpoint_url="
+
+
+@pytest.fixture(scope="module")
+def s3_address() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def s3_url(s3_address: str) -> str:
+    bucket = f"bucket-{secrets.token_hex(8)}"
+    system = fsspec.filesystem("s3", key="test", secret="test", endpoint_url=s3_address)
+    system.mkdir(bucket)
+    return f"s3://{bucket}/some/prefix?{OPTIONS}{s3_address}"
+
+
+@pytest.fixture(params=["file", "memory", "s3"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    if request.param == "file":
+        return Storage(f"file://{tmp_path}/a folder/files")
+    if request.param == "memory":
+        return Storage(f"memory://{secrets.token_hex(8)}")
+    return Storage(request.getfixturevalue("s3_url"))
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Storage:
+    return Storage(f"file://{tmp_path}/files")
+
+
+def keys(storage: Storage, prefix: str = "") -> list[str]:
+    return sorted(entry.key for entry in storage.list(prefix))
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_write_and_read_back(storage: Storage) -> None:
+    stored = storage.write("a/b.bin", [CONTENT[:100], b"", CONTENT[100:]])
+    assert stored == (len(CONTENT), SHA256)
+    assert storage.size("a/b.bin") == len(CONTENT)
+    assert storage.exists("a/b.bin")
+    with storage.open("a/b.bin") as file:
+        assert file.read(4) == CONTENT[:4]
+        file.seek(-3, io.SEEK_END)
+        assert file.read() == CONTENT[-3:]
+        file.seek(1000)
+        assert file.read(10) == CONTENT[1000:1010]
+
+
+def test_empty_files_are_files(storage: Storage) -> None:
+    assert storage.write("empty", []) == (0, hashlib.sha256(b"").hexdigest())
+    assert storage.size("empty") == 0
+    assert list(storage.stream("empty")) == []
+
+
+def test_writing_again_replaces(storage: Storage) -> None:
+    storage.write("a", [b"before"])
+    storage.write("a", [b"after"])
+    assert b"".join(storage.stream("a")) == b"after"
+    assert keys(storage) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        *[(0, None), (10, None), (0, 10), (5, 6), (5, 5), (9, 3), (len(CONTENT) - 2, None)],
+        *[(len(CONTENT), None), (len(CONTENT) + 1, len(CONTENT) + 2), (100, len(CONTENT) * 2)],
+    ],
+)
+def test_streams_follow_slices(storage: Storage, start: int, end: int | None) -> None:
+    storage.write("a", [CONTENT])
+    chunks = list(storage.stream("a", start, end, chunk=100_000))
+    assert b"".join(chunks) == CONTENT[start:end]
+    assert all(0 < len(chunk) <= 100_000 for chunk in chunks)
+
+
+def test_streams_refuse_positions_from_the_end(disk: Storage) -> None:
+    disk.write("a", [b"abc"])
+    for start, end, chunk in ((-1, None, 1), (0, -1, 1), (0, None, 0)):
+        with pytest.raises(ValueError, match="start of the file"):
+            disk.stream("a", start, end, chunk=chunk)
+
+
+def test_a_stream_left_early_gives_its_file_back(disk: Storage) -> None:
+    disk.write("a", [CONTENT])
+    before = open_files()
+    stream = disk.stream("a", chunk=10)
+    assert next(stream) == CONTENT[:10]
+    assert open_files() == before + 1
+    stream.close()
+    assert open_files() == before
+    assert list(stream) == []
+
+
+def test_what_is_absent_is_not_stored(storage: Storage) -> None:
+    storage.write("folder/file", [b"x"])
+    operations: list[Callable[[str], object]] = [storage.open, storage.stream, storage.size]
+    for key in ("absent", "folder", "folder/file/below", "folder/absent"):
+        for operation in operations:
+            with pytest.raises(NotStored):
+                operation(key)
+        with pytest.raises(NotStored), storage.local(key):
+            pass
+        assert not storage.exists(key)
+
+
+def test_deleting_twice_is_no_error(storage: Storage) -> None:
+    storage.write("a/b", [b"x"])
+    storage.delete("a/b")
+    storage.delete("a/b")
+    storage.delete("never/there")
+    assert not storage.exists("a/b")
+    assert keys(storage) == []
+
+
+def test_staged_content_gets_its_name_at_the_end(storage: Storage) -> None:
+    with storage.stage(limit=len(CONTENT)) as staged:
+        staged.write(CONTENT[:1000])
+        assert staged.sha256 == hashlib.sha256(CONTENT[:1000]).hexdigest()
+        staged.write(CONTENT[1000:])
+        assert (staged.size, staged.sha256) == (len(CONTENT), SHA256)
+        key = blob_key("0190f3a0-0000-7000-8000-000000000001", staged.sha256)
+        assert not storage.exists(key)
+        assert staged.promote(key) == (len(CONTENT), SHA256)
+        with pytest.raises(RuntimeError):
+            staged.promote(key)
+    assert keys(storage) == [key]
+    assert b"".join(storage.stream(key)) == CONTENT
+
+
+def test_leaving_without_a_name_removes_the_content(storage: Storage) -> None:
+    with storage.stage() as staged:
+        staged.write(CONTENT)
+    with pytest.raises(RuntimeError):
+        staged.promote("late")
+    assert keys(storage) == []
+
+
+def test_the_limit_holds_while_bytes_come_in(storage: Storage) -> None:
+    taken = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal taken
+        while True:
+            taken += 1000
+            yield bytes(1000)
+
+    with pytest.raises(TooLarge) as caught:
+        storage.write("big", endless(), limit=5000)
+    assert caught.value.limit == 5000
+    assert taken == 6000
+    assert keys(storage) == []
+    assert storage.write("fits", [bytes(5000)], limit=5000).size == 5000
+
+
+def test_a_source_that_fails_leaves_what_was_there(storage: Storage) -> None:
+    storage.write("a", [b"before"])
+
+    def failing() -> Iterator[bytes]:
+        yield CONTENT * 8  # more than one part of an upload in parts
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        storage.write("a", failing())
+    assert b"".join(storage.stream("a")) == b"before"
+    assert keys(storage) == ["a"]
+
+
+def test_content_in_several_parts(storage: Storage) -> None:
+    digest = hashlib.sha256(CONTENT * 16).hexdigest()
+    assert storage.write("large", [CONTENT] * 16) == (len(CONTENT) * 16, digest)
+    assert hashlib.sha256(b"".join(storage.stream("large"))).hexdigest() == digest
+
+
+def test_listings_have_size_and_time(storage: Storage) -> None:
+    assert keys(storage) == keys(storage, "nothing/here") == []
+    for key in ("a/1", "a/b/2", "ab/3", "top"):
+        storage.write(key, [key.encode()])
+    assert keys(storage) == ["a/1", "a/b/2", "ab/3", "top"]
+    assert keys(storage, "a/") == keys(storage, "a") == ["a/1", "a/b/2"]
+    entry = next(iter(storage.list("ab")))
+    assert (entry.key, entry.size) == ("ab/3", 4)
+    assert abs(entry.modified - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_sweeping_takes_only_what_is_old(storage: Storage) -> None:
+    storage.write("staging/stray", [b"x"])
+    storage.write("blobs/kept", [b"x"])
+    assert storage.sweep("staging", timedelta(hours=1)) == 0
+    assert storage.sweep("staging", timedelta(seconds=-5)) == 1
+    assert keys(storage) == ["blobs/kept"]
+
+
+def test_local_copies_are_files_of_this_machine(storage: Storage) -> None:
+    storage.write("a/b", [CONTENT])
+    with storage.local("a/b") as path:
+        assert path.read_bytes() == CONTENT
+    assert storage.exists("a/b")
+
+
+def test_local_files_of_a_disk_are_not_copied(disk: Storage, tmp_path: Path) -> None:
+    disk.write("a/b", [b"x"])
+    with disk.local("a/b") as path:
+        assert path == tmp_path / "files" / "a" / "b"
+
+
+def test_local_copies_go_away(s3_url: str) -> None:
+    storage = Storage(s3_url)
+    storage.write("a", [b"x"])
+    with storage.local("a") as path:
+        assert path.exists()
+    assert not path.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *["", "/", "/etc/passwd", "../x", "a/../b", "a/./b", "a//b", "a/", "a\x00b", "a\\b"],
+        *["a/.b", "ä", "\ud800", "a b", "a\n", "x" * 201, "a/" * 600 + "a", "~root", "a?b", "a*"],
+        *[".hidden", "a/b/..", "C:/x"],
+    ],
+)
+def test_odd_keys_are_refused_everywhere(disk: Storage, key: str) -> None:
+    operations: list[Callable[[str], object]] = [
+        disk.open, disk.stream, disk.size, disk.exists, disk.delete, disk.local,
+    ]  # fmt: skip
+    for operation in operations:
+        with pytest.raises(InvalidKey):
+            operation(key)
+    with pytest.raises(InvalidKey):
+        disk.write(key, [b"x"])
+    with disk.stage() as staged, pytest.raises(InvalidKey):
+        staged.promote(key)
+    assert keys(disk) == []
+
+
+@pytest.mark.parametrize("prefix", ["..", "/etc", "a/../..", "\x00"])
+def test_odd_prefixes_are_refused(disk: Storage, prefix: str) -> None:
+    with pytest.raises(InvalidKey):
+        list(disk.list(prefix))
+    with pytest.raises(InvalidKey):
+        disk.sweep(prefix, timedelta(0))
+
+
+def test_blob_keys_are_by_organization_and_digest() -> None:
+    assert blob_key("0190-org", SHA256) == f"organizations/0190-org/blobs/{SHA256[:2]}/{SHA256}"
+    for organization, digest in (
+        ("a/b", SHA256),
+        ("..", SHA256),
+        ("a", "x"),
+        ("a", SHA256.upper()),
+    ):
+        with pytest.raises(InvalidKey):
+            blob_key(organization, digest)
+
+
+def test_files_on_disk_are_for_the_owner_only(disk: Storage, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        disk.write("a/b/c", [b"x"])
+    finally:
+        os.umask(before)
+    root = tmp_path / "files"
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [root, *root.rglob("*")]}
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+def test_content_is_on_the_disk_before_its_name(
+    disk: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.write("a/first", [b"x"])
+    happened: list[str] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def note_fsync(descriptor: int) -> None:
+        happened.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "content")
+        fsync(descriptor)
+
+    def note_replace(source: Path, target: Path) -> Path:
+        happened.append("name")
+        return replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(Path, "replace", note_replace)
+    disk.write("a/second", [b"x"])
+    assert happened == ["content", "name", "folder"]
+
+
+def test_a_reader_keeps_the_content_it_opened(disk: Storage) -> None:
+    disk.write("a", [b"before"])
+    with disk.open("a") as file:
+        disk.write("a", [b"after"])
+        assert file.read() == b"before"
+
+
+def test_many_writers_of_one_key_leave_one_whole_content(storage: Storage) -> None:
+    contents = [bytes([number]) * 50_000 for number in range(8)]
+    together = threading.Barrier(8)
+
+    def write(content: bytes) -> None:
+        together.wait(timeout=30)
+        storage.write("a/b/c", [content])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, contents))
+    assert b"".join(storage.stream("a/b/c")) in contents
+    assert keys(storage) == ["a/b/c"]
+
+
+def test_files_of_others_are_not_listed_nor_swept(disk: Storage, tmp_path: Path) -> None:
+    disk.write("staging/ours", [b"x"])
+    (tmp_path / "files" / "staging" / ".nfs 0001").write_bytes(b"x")
+    assert keys(disk) == ["staging/ours"]
+    assert disk.sweep("staging", timedelta(seconds=-5)) == 1
+
+
+def test_a_relative_folder_is_refused() -> None:
+    with pytest.raises(ValueError, match="absolute"):
+        Storage("file://files")
+
+
+def test_an_object_store_that_does_not_answer_is_unavailable() -> None:
+    storage = Storage(f"s3://bucket?{OPTIONS}http://127.0.0.1:1")
+    with pytest.raises(StorageUnavailable):
+        storage.exists("a")
+    with pytest.raises(StorageUnavailable):
+        storage.write("a", [b"x"])
+    with pytest.raises(StorageUnavailable):
+        list(storage.list())
+
+
+def test_a_missing_bucket_is_an_outage_for_writers(s3_address: str) -> None:
+    storage = Storage(f"s3://no-such-bucket?{OPTIONS}{s3_address}")
+    with pytest.raises(StorageUnavailable):
+        storage.write("a", [b"x"])
+    assert not storage.exists("a")
+
+
+def test_a_forked_worker_reaches_the_object_store(s3_url: str) -> None:
+    storage = Storage(s3_url)
+    storage.write("a", [b"x" * 10])
+    child = os.fork()
+    if child == 0:
+        os._exit(storage.size("a"))
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 10
