@@ -1,0 +1,161 @@
+"""Starting a child process so that it cannot outlive the one that started it (Linux)."""
+
+import ctypes
+import os
+import pwd
+import random
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PORTS = range(20000, 32000)  # below the range the kernel hands to outgoing connections
+
+
+@dataclass(frozen=True)
+class Account:
+    """An unprivileged account of this machine."""
+
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All that is needed to start one child.
+
+    `env` is the child's whole environment. `stdin` is given to it and closed; with none it reads
+    /dev/null. Its output goes to the end of `log`, or with none to where the parent's goes.
+    `death_signal` is what the kernel sends it when the thread that started it ends.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    account: Account | None = None
+    stdin: bytes = b""
+    log: Path | None = None
+    death_signal: int = signal.SIGKILL
+    pass_fds: tuple[int, ...] = field(default=())
+
+
+def server_account() -> Account | None:
+    """The account for servers that refuse to be root: `nobody` when this is root, else None."""
+    if os.geteuid() != 0:
+        return None
+    entry = pwd.getpwnam("nobody")
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
+    """Have the kernel send `signal_number` to this process when process `parent` ends.
+
+    Called in the child, after any change of user (which clears the setting). prctl(2),
+    PR_SET_PDEATHSIG: the signal follows the parent's *thread*, so a parent must start its children
+    from a thread that lives as long as it does. A parent already gone ends this process now.
+    """
+    if _LIBC.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _child_setup(signal_number: int) -> Callable[[], None]:
+    parent = os.getpid()
+    return lambda: die_with_parent(parent, signal_number)
+
+
+def spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    """Start the child in a session of its own, bound to the life of the calling thread.
+
+    Raises OSError when the program cannot be executed.
+    """
+    output = None if launch.log is None else _open_log(launch.log)
+    account = launch.account
+    try:
+        # The child must set its own death signal, hence preexec_fn: it only calls prctl.
+        process = subprocess.Popen(  # noqa: S603
+            launch.argv,
+            cwd=launch.cwd,
+            env=dict(launch.env),
+            stdin=subprocess.PIPE if launch.stdin else subprocess.DEVNULL,
+            stdout=output,
+            stderr=output if output is None else subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_child_setup(launch.death_signal),  # noqa: PLW1509
+            pass_fds=launch.pass_fds,
+            user=None if account is None else account.uid,
+            group=None if account is None else account.gid,
+            extra_groups=None if account is None else (),
+        )
+    finally:
+        if output is not None:
+            os.close(output)
+    if process.stdin is not None:
+        process.stdin.write(launch.stdin)
+        process.stdin.close()
+    return process
+
+
+def _open_log(path: Path) -> int:
+    """Append to `path`; one that has grown past 16 MiB becomes `<name>.1` first."""
+    if path.exists() and path.stat().st_size > 16 * 1024 * 1024:
+        path.replace(path.with_name(path.name + ".1"))
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def log_tail(path: Path, size: int = 4096) -> str:
+    """The last `size` bytes of a log as text; empty when there is none."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(max(0, path.stat().st_size - size))
+            return stream.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a server could listen on this TCP port now."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError:
+            return False
+    return True
+
+
+def free_port() -> int:
+    """A loopback TCP port nobody listens on. Raises OSError when two hundred tries found none."""
+    for port in random.sample(_PORTS, 200):
+        if port_is_free(port):
+            return port
+    raise OSError("no free TCP port between 20000 and 32000 on 127.0.0.1")
+
+
+def read_or_create(path: Path, make: Callable[[], str]) -> str:
+    """The text of a private file, written from `make()` with mode 0600 when it is not there.
+
+    The file appears whole or not at all, so that a crash leaves no empty secret behind.
+    """
+    if not path.exists():
+        write_private(path, make())
+    return path.read_text(encoding="ascii").strip()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace the file at once by one of mode 0600 with this text and a line end."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+        stream.write(text + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(path)
