@@ -51,9 +51,8 @@ def _reachable(account: Account | None, root: Path, folders: tuple[str, ...], na
     """
     if account is None or _open_to_all(root / folders[0]):
         return root
-    cache = (
-        _CACHE if os.access(_CACHE.parent, os.W_OK) else Path(tempfile.gettempdir()) / _CACHE.name
-    )
+    parent = _CACHES if os.access(_CACHES, os.W_OK) else Path(tempfile.gettempdir())
+    cache = parent / "labeling-runtime"
     cache.mkdir(mode=0o755, exist_ok=True)
     _refuse_foreign(cache)
     copy = cache / name
@@ -67,7 +66,7 @@ def _reachable(account: Account | None, root: Path, folders: tuple[str, ...], na
     return copy
 
 
-_CACHE = Path("/var/cache/labeling-runtime")
+_CACHES = Path("/var/cache")
 _NOT_NEEDED = shutil.ignore_patterns("*.a", "include", "doc", "pgxs", "pkgconfig")
 
 

@@ -38,6 +38,7 @@ _SETTINGS: Mapping[str, str] = {
     "autovacuum_max_workers": "2",
     "max_worker_processes": "4",
     "max_parallel_workers": "2",
+    "max_logical_replication_workers": "0",
     "checkpoint_timeout": "15min",
     "log_line_prefix": "%m [%p] %q%u@%d ",
     "log_timezone": "UTC",

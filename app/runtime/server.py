@@ -48,7 +48,7 @@ class EmbeddedServer(ABC):
 
         It ends with the calling thread, so call this from a thread that stays. Raises ServerError.
         """
-        if self._process is not None:
+        if self._process is not None and self._process.poll() is None:
             raise ServerError(f"{self.name} was started already")
         for _ in range(3):  # a chosen port can be taken by another process before the server binds
             self._process = spawn(self.prepare())
