@@ -1,0 +1,32 @@
+"""The one place that builds an application."""
+
+import os
+from collections.abc import Mapping
+
+from flask import Flask
+
+from app import features
+from app.identity.auth import service as auth
+from app.kit import container, db, health, logging, ratelimit, tokens
+from app.kit.api import documentation, http
+from app.kit.api.operation import bind_authenticator
+from app.kit.settings import Settings
+
+
+def create_app(environ: Mapping[str, str] | None = None) -> Flask:
+    """An application made of the environment. Raises SettingsError when it is not usable."""
+    settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
+    logging.configure(settings.log_level, settings.log_format)
+    container.configure(settings)
+    app = Flask("app", static_folder=None)
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.url_map.merge_slashes = False
+    app.config["TESTING"] = False
+    db.init(app, settings.sqlalchemy_url, settings.web_threads)
+    tokens.init(app, settings.secret_key, settings.access_token_hours)
+    ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
+    http.init(app, settings)
+    documentation.init(app, features.BLUEPRINTS)
+    health.init(app)
+    bind_authenticator(auth)
+    return app

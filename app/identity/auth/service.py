@@ -1,0 +1,104 @@
+"""Logging in and out, and proving callers (the kit's Authenticator port)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.identity.auth import queries
+from app.identity.auth.models import Session
+from app.identity.organizations import service as organizations
+from app.kit import container, db, errors, secrets, tokens
+from app.kit.errors import ApiError
+from app.kit.permissions import Role
+from app.kit.principal import Caller, Organization
+
+_USER_AGENT_LENGTH = 300
+
+
+def login(*, email: str, password: str, ip_address: str | None, user_agent: str | None) -> dict[str, Any]:
+    """Check a password and open a session; the login response. Raises 401 `invalid_credentials`."""
+    user = queries.user_by_email(email.strip().lower())
+    # An unknown address costs one hash as well: the answer's time tells nothing.
+    if user is None or user.password_hash is None:
+        secrets.dummy_verify(password)
+        raise _wrong()
+    if not secrets.verify_password(user.password_hash, password) or user.disabled_at is not None:
+        raise _wrong()
+    if secrets.needs_rehash(user.password_hash):
+        user.password_hash = secrets.hash_password(password)
+    hours = container.settings().access_token_hours
+    session = Session(
+        user_id=user.id,
+        expires_at=db.utc_now() + timedelta(hours=hours),
+        ip_address=ip_address,
+        user_agent=(user_agent or "")[:_USER_AGENT_LENGTH] or None,
+    )
+    db.session().add(session)
+    db.session().flush()
+    token = tokens.issue(
+        user.id, email=user.email, session_id=session.id, token_version=user.token_version
+    )
+    return {
+        "access_token": token,
+        "token_type": "bearer",
+        "expires_in": int(hours * 3600),
+        "user": {"id": user.id, "email": user.email, "name": user.name},
+        "organizations": organizations.of_user(user.id),
+    }
+
+
+def _wrong() -> ApiError:
+    return ApiError("invalid_credentials", "The e-mail address or the password is wrong.")
+
+
+def logout(caller: Caller) -> None:
+    """Revoke the caller's session; its token is refused from the next request on."""
+    if caller.session_id is not None:
+        queries.revoke(caller.session_id, db.utc_now())
+
+
+def session_of(caller: Caller) -> dict[str, Any]:
+    """Whom the token belongs to."""
+    return {
+        "user": {"id": caller.user_id, "email": caller.email, "name": caller.name},
+        "organizations": organizations.of_user(caller.user_id),
+        "session_id": caller.session_id,
+        "expires_at": caller.expires_at,
+    }
+
+
+def by_token(token: str, slug: str | None) -> Caller:
+    """Prove a bearer token (see `kit.principal.Authenticator`)."""
+    claims = tokens.read(token)
+    proof = queries.prove(claims.session_id, slug)
+    if proof is None or proof.ended or proof.token_version != claims.token_version:
+        raise tokens.expired()
+    if proof.seen_long_ago:
+        queries.touch(claims.session_id)
+    return Caller(
+        user_id=claims.user_id,
+        email=proof.email,
+        name=proof.name,
+        session_id=claims.session_id,
+        token_id=claims.token_id,
+        expires_at=datetime.fromtimestamp(claims.expires_at, UTC),
+        organization=_organization(proof) if slug is not None else None,
+        role=Role[proof.role] if proof.role else None,
+    )
+
+
+def _organization(proof: queries.Proof) -> Organization:
+    """The proven organization. An unknown slug and a foreign organization answer the same."""
+    if proof.organization_id is None or proof.role is None or proof.status == "closed":
+        raise errors.denied("You are not a member of this organization.")
+    assert proof.slug is not None
+    assert proof.status is not None
+    return Organization(
+        UUID(str(proof.organization_id)), proof.slug, proof.status, proof.settings or {}
+    )
+
+
+def by_api_key(key: str, slug: str | None) -> Caller:
+    """Prove an API key. No operation creates keys yet, so every key is unknown."""
+    del key, slug
+    raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")

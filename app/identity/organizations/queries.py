@@ -1,0 +1,42 @@
+"""SQL of organizations and memberships."""
+
+from uuid import UUID
+
+from sqlalchemy import Select, select
+
+from app.identity.organizations.models import Membership, Organization
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+
+_COLUMNS = (
+    Organization.id,
+    Organization.slug,
+    Organization.name,
+    Organization.settings,
+    Organization.status,
+    Organization.plan,
+    Organization.created_at,
+    Organization.updated_at,
+    Organization.revision,
+    Membership.role,
+)
+
+
+def _of_user(user_id: UUID) -> Select[tuple[object, ...]]:
+    return (
+        select(*_COLUMNS)
+        .join(Membership, Membership.organization_id == Organization.id)
+        .where(Membership.user_id == user_id, Organization.status != "closed")
+    )
+
+
+def of_user(user_id: UUID) -> list[dict[str, str]]:
+    """Every organization of a user, by name: slug, name and role."""
+    rows = db.session().execute(_of_user(user_id).order_by(Organization.name, Organization.id))
+    return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
+
+
+def page_of_user(user_id: UUID, page: PageRequest) -> Page:
+    """A page of them, whole."""
+    sorts = {"name": Organization.name, "created_at": Organization.created_at}
+    return paginate(_of_user(user_id), page, sorts=sorts, unique=Organization.id)

@@ -1,0 +1,203 @@
+"""The Blueprint of every room: a route is a declaration, and all else happens here.
+
+An operation authenticates, checks role and organization, counts its limit, validates, runs the
+handler, shapes the response, replays idempotency keys, and commits: once, in this order, nowhere
+else.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from typing import Any
+
+import flask_smorest
+from flask import Response
+from marshmallow import Schema, fields
+
+from app.kit.api import responses
+from app.kit.api.dumpers import compile_dumper, dump_many
+from app.kit.api.fields import OneOf, QueryInt, Str
+from app.kit.api.operation import Operation, run
+from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
+from app.kit.permissions import PERMISSIONS
+from app.kit.ratelimit import LIMITS
+
+Handler = Callable[..., Any]
+PREFIX = "/api/v1"
+
+
+@dataclass(frozen=True)
+class File:
+    """Declares a response that is a file; `media_types` go into the description."""
+
+    media_types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Declares a list: its filters, and the keys it may be sorted by, the default first."""
+
+    sorts: tuple[str, ...] = ("-created_at",)
+    filters: type[Schema] | None = None
+    _schema: list[type[Schema]] = field(default_factory=list)
+
+    def schema(self, operation: str) -> type[Schema]:
+        """The query's schema: common parameters and the filters."""
+        if not self._schema:
+            keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
+            members: dict[str, Any] = {
+                "cursor": Str(max_length=2000, metadata={"description": "Where to go on."}),
+                "page_size": QueryInt(minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE),
+                "sort": Str(load_default=self.sorts[0], validate=OneOf(keys)),
+            }
+            base = self.filters or Schema
+            name = "".join(part.title() for part in operation.split("_")) + "Query"
+            self._schema.append(type(name, (base,), members))
+        return self._schema[0]
+
+
+def _flask_rule(path: str) -> str:
+    return re.sub(r"{(\w+)}", r"<string:\1>", path)
+
+
+class Blueprint(flask_smorest.Blueprint):
+    """A feature's routes. `name` is the tag of the description."""
+
+    operations: list[Operation]
+
+    def __init__(self, name: str, *, description: str) -> None:
+        super().__init__(name, name, url_prefix=PREFIX, description=description)
+        self.operations = []
+        self._prepare_doc_cbks.append(_document)
+
+    def _route(
+        self,
+        method: str,
+        path: str,
+        *,
+        permission: str | None = None,
+        access: str | None = None,
+        limit: str | None = None,
+        body: type[Schema] | None = None,
+        query: type[Schema] | Listing | None = None,
+        upload: type[Schema] | None = None,
+        returns: type[Schema] | File | None = None,
+        status: int = 200,
+        revision: str | None = None,
+        writes: bool | None = None,
+        text_ids: tuple[str, ...] = (),
+        numbers: tuple[str, ...] = (),
+    ) -> Callable[[Handler], Handler]:
+        """Declare an operation.
+
+        `permission` is a key of PERMISSIONS, or `access` is public, user or control-plane. `revision`
+        is "required" or "optional" where a writer names the revision it read. `upload` is the form of
+        a multipart body offered beside JSON. Path parameters are record ids unless named in
+        `text_ids` or `numbers`.
+        """
+        if (permission is None) == (access is None):
+            raise TypeError(f"{path}: either a permission or an access")
+        if limit is not None and limit not in LIMITS:
+            raise TypeError(f"{path}: no limit {limit}")
+
+        def declare(handler: Handler) -> Handler:
+            operation = Operation(
+                name=handler.__name__,
+                method=method,
+                path=path,
+                access=access or PERMISSIONS[permission or ""].name,
+                permission=permission,
+                limit=limit,
+                body=body() if body else None,
+                query=_query(query, handler.__name__),
+                listing=query if isinstance(query, Listing) else None,
+                upload=upload() if upload else None,
+                respond=_responder(returns, status, many=isinstance(query, Listing)),
+                status=status,
+                revision=revision,
+                writes=method != "GET" if writes is None else writes,
+                text_ids=text_ids,
+                numbers=numbers,
+                handler=handler,
+            )
+            self.operations.append(operation)
+            self._register(operation, returns, many=isinstance(query, Listing))
+            return handler
+
+        return declare
+
+    def _register(self, op: Operation, returns: type[Schema] | File | None, *, many: bool) -> None:
+        @wraps(op.handler)
+        def view(**path: str) -> Response:
+            return run(op, path)
+
+        documented: Any = view
+        if op.query is not None:
+            documented = self.arguments(op.query, location="query")(documented)
+        if op.body is not None:
+            documented = self.arguments(op.body, location="json")(documented)
+        if isinstance(returns, type):
+            documented = super().response(op.status, responses.envelope(returns, many=many))(documented)
+        else:
+            documented = super().response(op.status)(documented)
+        view._apidoc = documented._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
+        view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
+        view._apidoc["file"] = returns if isinstance(returns, File) else None  # type: ignore[attr-defined]  # noqa: SLF001
+        rule = _flask_rule(op.path)
+        self.route(rule, methods=[op.method], endpoint=op.name)(view)
+
+    def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+        """Declare a reading operation."""
+        return self._route("GET", path, **declaration)
+
+    def post(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+        """Declare an operation that creates or acts."""
+        return self._route("POST", path, **declaration)
+
+    def put(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+        """Declare a replacing operation."""
+        return self._route("PUT", path, **declaration)
+
+    def patch(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+        """Declare a changing operation."""
+        return self._route("PATCH", path, **declaration)
+
+    def delete(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+        """Declare a deleting operation; answers 204."""
+        return self._route("DELETE", path, **{"status": 204, **declaration})
+
+
+def _query(query: type[Schema] | Listing | None, operation: str) -> Schema | None:
+    if isinstance(query, Listing):
+        return query.schema(operation)()
+    return query() if query else None
+
+
+def _responder(
+    returns: type[Schema] | File | None, status: int, *, many: bool
+) -> Callable[[Any], Response]:
+    if isinstance(returns, File):
+        return responses.download
+    if returns is None:
+        return lambda _result: Response(status=status)
+    dump = partial(dump_many, returns) if many else compile_dumper(returns)
+    return lambda result: responses.enveloped(result, dump, status)
+
+
+def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+    """Complete an operation of the description from its declaration."""
+    op: Operation | None = doc_info.get("operation")
+    if op is None:
+        return doc
+    doc["operationId"] = op.name
+    if op.access == "public":
+        doc["security"] = []
+    declared: File | None = doc_info.get("file")
+    if declared is not None:
+        content = {t: {"schema": {"type": "string", "format": "binary"}} for t in declared.media_types}
+        doc["responses"][str(op.status)]["content"] = content
+    return doc
+
+
+__all__ = ["PREFIX", "Blueprint", "File", "Listing", "fields"]

@@ -1,0 +1,170 @@
+"""The OpenAPI 3.1 description, made from the running application, and its two readers' pages."""
+
+import hashlib
+from importlib.resources import files
+from typing import Any
+
+import flask_smorest
+import orjson
+from flask import Blueprint as FlaskBlueprint
+from flask import Flask, Response, request
+from marshmallow import Schema, fields
+from werkzeug.exceptions import NotFound
+
+from app.kit.api import fields as kit_fields
+from app.kit.api.blueprint import Blueprint
+from app.kit.api.operation import Operation
+
+TITLE = "Labeling and Review Service"
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+class ErrorBody(Schema):
+    """What went wrong: a stable code, and a message for people."""
+
+    code = fields.String(required=True)
+    message = fields.String(required=True)
+    field = fields.String()
+    details = fields.Dict()
+
+
+class ErrorResponse(Schema):
+    """The body of every error."""
+
+    error = fields.Nested(ErrorBody, required=True)
+
+
+class Api(flask_smorest.Api):  # type: ignore[misc]
+    """flask-smorest's Api, less its error handling, which `app.kit.api.http` does."""
+
+    DEFAULT_ERROR_RESPONSE_NAME = None
+
+    def _register_error_handlers(self) -> None:
+        pass
+
+
+def init(app: Flask, blueprints: list[Blueprint]) -> Api:
+    """Register the rooms' routes on `app`, and describe them."""
+    app.config.update(
+        API_TITLE=TITLE,
+        API_VERSION="v1",
+        OPENAPI_VERSION="3.1.0",
+        API_SPEC_OPTIONS={
+            "info": {
+                "description": "Label documents, review the labels, hand them on.",
+                "license": {"name": "Proprietary", "url": "https://localhost/license"},
+            },
+            "servers": [{"url": "/"}],
+        },
+    )
+    api = Api(app)
+    api.spec.components.security_scheme("HTTPBearer", {"type": "http", "scheme": "bearer"})
+    api.spec.options["security"] = [{"HTTPBearer": []}]
+    api.spec.components.schema("ErrorResponse", schema=ErrorResponse)
+    plugin = api.ma_plugin
+    plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
+    api.register_field(kit_fields.UtcDateTime, "string", "date-time")
+    for blueprint in blueprints:
+        api.register_blueprint(blueprint)
+    _complete(api)
+    _serve(app, api)
+    return api
+
+
+def operations(blueprints: list[Blueprint]) -> list[Operation]:
+    """Every declared operation."""
+    return [operation for blueprint in blueprints for operation in blueprint.operations]
+
+
+def _complete(api: Api) -> None:
+    """422 on each operation, types of path parameters, and the headers an operation reads."""
+    error = {"$ref": "#/components/schemas/ErrorResponse"}
+    refusal = {
+        "description": "The request does not fit its declared schema.",
+        "content": {"application/json": {"schema": error}},
+    }
+    for item in api.spec._paths.values():  # noqa: SLF001 - apispec offers no public view
+        for operation in item.values():
+            if isinstance(operation, dict) and "responses" in operation:
+                operation["responses"]["422"] = refusal
+                operation["responses"].pop("default", None)
+
+
+def description(api: Api) -> dict[str, Any]:
+    """The description as a dict."""
+    spec: dict[str, Any] = api.spec.to_dict()
+    return spec
+
+
+def _serve(app: Flask, api: Api) -> None:
+    pages = FlaskBlueprint("documentation", __name__)
+    made: dict[str, Any] = {}
+
+    @pages.get("/openapi.json")
+    def openapi() -> Response:
+        if not made:
+            made["body"] = orjson.dumps(description(api))
+            made["etag"] = hashlib.sha256(made["body"]).hexdigest()[:32]
+        response = Response(made["body"], mimetype="application/json")
+        response.set_etag(made["etag"])
+        response.headers["Cache-Control"] = "no-cache"
+        response.make_conditional(request)
+        return response
+
+    @pages.get("/docs")
+    def docs() -> Response:
+        return _page(_SWAGGER)
+
+    @pages.get("/redoc")
+    def redoc() -> Response:
+        return _page(_REDOC)
+
+    @pages.get("/docs/assets/<name>")
+    def asset(name: str) -> Response:
+        return _asset(name)
+
+    app.register_blueprint(pages)
+
+
+def _page(html: str) -> Response:
+    response = Response(html, mimetype="text/html")
+    response.headers["Content-Security-Policy"] = _POLICY
+    return response
+
+
+_ASSETS = {
+    "swagger-ui.css": ("flask_swagger_ui", "dist/swagger-ui.css", "text/css"),
+    "swagger-ui-bundle.js": ("flask_swagger_ui", "dist/swagger-ui-bundle.js", "text/javascript"),
+    "redoc.standalone.js": (
+        "flask_openapi3_redoc",
+        "templates/redoc/js/redoc.standalone.js",
+        "text/javascript",
+    ),
+}
+_INIT = (
+    'window.ui = SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, '
+    "validatorUrl: null, persistAuthorization: false});"
+)
+_SWAGGER = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title>
+<link rel="stylesheet" href="/docs/assets/swagger-ui.css"></head><body><div id="ui"></div>
+<script src="/docs/assets/swagger-ui-bundle.js"></script>
+<script src="/docs/assets/init.js"></script></body></html>"""
+_REDOC = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head>
+<body><redoc spec-url="/openapi.json" disable-search="false"></redoc>
+<script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
+
+
+def _asset(name: str) -> Response:
+    if name == "init.js":
+        return Response(_INIT, mimetype="text/javascript")
+    if name not in _ASSETS:
+        raise NotFound
+    package, path, media_type = _ASSETS[name]
+    response = Response((files(package) / path).read_bytes(), mimetype=media_type)
+    response.headers["Cache-Control"] = "public, max-age=86400"
+    return response

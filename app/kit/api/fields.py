@@ -1,0 +1,158 @@
+"""Marshmallow fields with the rules that every request here obeys.
+
+JSON says what type a value has, so the fields of a body coerce nothing; the fields of a query
+string parse text. No text that PostgreSQL could not hold comes through.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import Schema as BaseSchema
+from marshmallow import ValidationError, fields, validate
+
+MAX_INT = 2**31 - 1
+
+
+def check_text(value: str) -> str:
+    """Raise ValidationError on NUL or a lone surrogate: no database or UTF-8 holds them."""
+    if "\x00" in value:
+        raise ValidationError("NUL characters are not allowed.")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValidationError("Lone surrogates are not allowed.") from None
+    return value
+
+
+def check_json(value: Any, depth: int = 0) -> None:
+    """`check_text` for every string in a JSON value; more than 64 levels are refused."""
+    if depth > 64:
+        raise ValidationError("Nested too deeply.")
+    if isinstance(value, str):
+        check_text(value)
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            check_text(key)
+            check_json(member, depth + 1)
+    elif isinstance(value, list):
+        for member in value:
+            check_json(member, depth + 1)
+
+
+class Schema(BaseSchema):
+    """Base of all schemas; members keep the order in which they are declared."""
+
+
+class Str(fields.String):
+    """Text of at most `max_length` code points, stripped of nothing."""
+
+    def __init__(self, *, max_length: int = 10_000, min_length: int = 0, **kwargs: Any) -> None:
+        checks = kwargs.pop("validate", [])
+        checks = list(checks) if isinstance(checks, list | tuple) else [checks]
+        length = validate.Length(min=min_length or None, max=max_length)
+        super().__init__(validate=[length, *checks], **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        return check_text(super()._deserialize(value, *args, **kwargs))
+
+
+class Name(Str):
+    """A name that people see: not blank, no control characters."""
+
+    def __init__(self, *, max_length: int = 200, **kwargs: Any) -> None:
+        super().__init__(max_length=max_length, min_length=1, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, *args, **kwargs).strip()
+        if not text:
+            raise ValidationError("Must not be blank.")
+        if any(ord(c) < 32 or ord(c) == 127 for c in text):  # noqa: PLR2004 - ASCII controls
+            raise ValidationError("Control characters are not allowed.")
+        return text
+
+
+class Int(fields.Integer):
+    """A JSON integer; no text, no fraction, no boolean."""
+
+    def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
+        super().__init__(strict=True, validate=validate.Range(min=minimum, max=maximum), **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
+        if type(value) is not int:
+            raise self.make_error("invalid")
+        return value
+
+
+class QueryInt(fields.Integer):
+    """An integer of a query string."""
+
+    def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
+        super().__init__(validate=validate.Range(min=minimum, max=maximum), **kwargs)
+
+
+class Float(fields.Float):
+    """A JSON number; no text, no boolean, finite."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> float:
+        if type(value) not in (int, float):
+            raise self.make_error("invalid")
+        return float(super()._deserialize(value, *args, **kwargs))
+
+
+class Bool(fields.Boolean):
+    """A JSON boolean, and nothing that looks like one."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class QueryBool(fields.Boolean):
+    """`true` or `false` in a query string."""
+
+    truthy = {"true"}
+    falsy = {"false"}
+
+
+class UtcDateTime(fields.DateTime):
+    """ISO 8601 with an offset; in and out as UTC, written with `Z`."""
+
+    def _serialize(self, value: datetime | None, *_: Any, **__: Any) -> str | None:
+        if value is None:
+            return None
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> datetime:
+        if not isinstance(value, str):
+            raise self.make_error("invalid", input=value, obj_type="datetime")
+        parsed = super()._deserialize(value, *args, **kwargs)
+        if parsed.tzinfo is None:
+            raise ValidationError("Must carry a time zone, as in 2026-01-31T09:30:00Z.")
+        try:
+            return parsed.astimezone(UTC)
+        except OverflowError:
+            raise self.make_error("invalid", input=value, obj_type="datetime") from None
+
+
+class JsonObject(fields.Dict):
+    """A JSON object of any members."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        check_json(value)
+        return super()._deserialize(value, *args, **kwargs)
+
+
+class Any_(fields.Raw):  # noqa: N801 - `Any` is taken
+    """Any JSON value."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        check_json(value)
+        return super()._deserialize(value, *args, **kwargs)
+
+
+Uuid = fields.UUID
+List = fields.List
+Nested = fields.Nested
+OneOf = validate.OneOf

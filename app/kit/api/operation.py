@@ -1,0 +1,200 @@
+"""One operation: what was declared, and the one path every request of it takes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flask import Response, g, request
+from marshmallow import Schema
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.kit import container, db, db_errors, errors, idempotency, pagination, ratelimit, tenancy, tokens
+from app.kit.api import requests, uploads
+from app.kit.errors import ApiError
+from app.kit.permissions import Role, require_role
+from app.kit.principal import Authenticator, Caller
+
+if TYPE_CHECKING:
+    from app.kit.api.blueprint import Listing
+
+_authenticator: Authenticator | None = None
+ORG_HEADER = "X-Org-Slug"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A declared operation; `access` is a role's name, or public, user or control-plane."""
+
+    name: str
+    method: str
+    path: str
+    access: str
+    permission: str | None
+    limit: str | None
+    body: Schema | None
+    query: Schema | None
+    listing: "Listing | None"
+    upload: Schema | None
+    respond: Callable[[Any], Response]
+    status: int
+    revision: str | None
+    writes: bool
+    text_ids: tuple[str, ...]
+    numbers: tuple[str, ...]
+    handler: Callable[..., Any]
+
+    @property
+    def in_organization(self) -> bool:
+        """Whether the operation works inside one organization."""
+        return self.access in Role.__members__
+
+    @property
+    def creates(self) -> bool:
+        """Whether an idempotency key means something here."""
+        return self.method == "POST" and self.status in (201, 202)
+
+
+def bind_authenticator(authenticator: Authenticator) -> None:
+    """Say who proves callers; the factory does."""
+    global _authenticator  # noqa: PLW0603 - a port, bound once
+    _authenticator = authenticator
+
+
+def run(op: Operation, path: dict[str, str]) -> Response:
+    """Serve one request of `op`: errors of the database become the contract's, and nothing stays."""
+    g.operation = op.name
+    try:
+        if not op.writes:
+            db.read_without_transaction()
+        response = _serve(op, path)
+        if op.writes:
+            db.session().commit()
+    except ApiError:
+        db.session().rollback()
+        raise
+    except SQLAlchemyError as failure:
+        db.session().rollback()
+        raise db_errors.translate(failure) from failure
+    return response
+
+
+def _serve(op: Operation, path: dict[str, str]) -> Response:
+    caller = _authenticate(op, path)
+    if op.limit:
+        ratelimit.check(op.limit, lambda: str(caller.org.id) if caller else "")
+    arguments: dict[str, Any] = _path(op, path)
+    if op.access != "public":
+        arguments["caller"] = caller
+    if op.query is not None:
+        arguments["query"] = _query(op, caller)
+    raw = b""
+    if op.body is not None:
+        if op.upload is not None and request.mimetype == "multipart/form-data":
+            arguments["body"] = uploads.read(op.upload)
+            raw = uploads.digest(arguments["body"])
+        else:
+            arguments["body"], raw = requests.json_body(op.body)
+    if op.revision:
+        arguments["revision"] = _revision(op, arguments.get("body"))
+    key = idempotency.header() if op.creates else None
+    if key is None:
+        return op.respond(op.handler(**arguments))
+    return idempotency.run(
+        key,
+        owner=_owner(caller),
+        operation=f"{op.name} {request.path}",
+        body=raw,
+        perform=lambda: op.respond(op.handler(**arguments)),
+    )
+
+
+def _owner(caller: Caller | None) -> str:
+    if caller is None:
+        return request.remote_addr or ""
+    organization = caller.organization.id if caller.organization else None
+    return idempotency.scope_of(caller.user_id, organization)
+
+
+def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
+    if op.access == "public":
+        return None
+    if op.access == "control-plane":
+        return _control_plane()
+    slug = None
+    if op.in_organization:
+        slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
+    caller = _prove(slug)
+    if not op.in_organization:
+        return caller
+    if caller.organization is None:
+        raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required here.")
+    assert caller.role is not None
+    require_role(caller.role, Role[op.access])
+    if op.writes and caller.organization.status == "suspended":
+        raise errors.denied("The organization is suspended: reads go on, writes are refused.")
+    tenancy.bind(caller.organization.id)
+    g.org_id = str(caller.organization.id)
+    return caller
+
+
+def _prove(slug: str | None) -> Caller:
+    assert _authenticator is not None, "no authenticator is bound"
+    authorization = request.headers.get("Authorization")
+    if authorization is not None:
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise tokens.refused()
+        return _authenticator.by_token(token.strip(), slug)
+    key = request.headers.get("X-API-Key")
+    if key is not None:
+        return _authenticator.by_api_key(key, slug)
+    raise tokens.refused()
+
+
+def _control_plane() -> None:
+    expected = container.settings().control_plane_token
+    _, _, given = (request.headers.get("Authorization") or "").partition(" ")
+    if not given:
+        raise tokens.refused()
+    if not expected or not container.keyring().same(given, expected):
+        raise errors.denied("The control plane is not open to this caller.")
+
+
+def _path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, text in path.items():
+        if name == "org_slug" or name in op.text_ids:
+            found[name] = text
+        elif name in op.numbers:
+            if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004
+                raise errors.not_found()
+            found[name] = int(text)
+        else:
+            found[name] = requests.record_id(text)
+    found.pop("org_slug", None)
+    return found
+
+
+def _query(op: Operation, caller: Caller | None) -> dict[str, Any]:
+    assert op.query is not None
+    loaded = requests.query(op.query)
+    if op.listing is None:
+        return loaded
+    cursor, size, sort = (loaded.pop(k, None) for k in ("cursor", "page_size", "sort"))
+    scope = f"{caller.user_id if caller else ''}"
+    if caller and caller.organization:
+        scope = str(caller.organization.id)
+    bound = pagination.binding(scope=scope, operation=request.path, sort=sort, filters=loaded)
+    loaded["page"] = pagination.PageRequest(cursor, size, sort, bound)
+    return loaded
+
+
+def _revision(op: Operation, body: dict[str, Any] | None) -> int | None:
+    given = body.pop("revision", None) if body else None
+    header = requests.if_match()
+    if given is not None and header is not None and given != header:
+        raise errors.unprocessable("revision", "The body and If-Match name different revisions.")
+    revision: int | None = header if given is None else given
+    if revision is None and op.revision == "required":
+        raise errors.unprocessable("revision", "Send the revision that was read, here or as If-Match.")
+    return revision

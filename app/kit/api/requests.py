@@ -1,0 +1,124 @@
+"""What comes in: bodies, query strings, path parameters, preconditions; each checked once."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import orjson
+from flask import request
+from marshmallow import Schema, ValidationError
+
+from app.kit import errors
+from app.kit.errors import ApiError
+
+MAX_JSON_BYTES = 16 * 1024 * 1024
+_JSON_TYPES = ("application/json",)
+
+
+def _flatten(messages: Any, path: str) -> list[dict[str, str]]:
+    if isinstance(messages, Mapping):
+        found = []
+        for key, value in messages.items():
+            part = path if key == "_schema" else f"{path}.{key}" if path else str(key)
+            found += _flatten(value, part)
+        return found
+    if isinstance(messages, list):
+        return [{"field": path, "message": str(message)} for message in messages]
+    return [{"field": path, "message": str(messages)}]
+
+
+def refuse(failure: ValidationError) -> ApiError:
+    """422 with the first culprit in `field` and all of them in `details.errors`."""
+    found = _flatten(failure.messages, "")
+    first = found[0]
+    return ApiError(
+        "unprocessable", first["message"], field=first["field"] or None, details={"errors": found}
+    )
+
+
+def load(schema: Schema, data: Any) -> dict[str, Any]:
+    """Validate `data`; raises 422."""
+    try:
+        loaded: dict[str, Any] = schema.load(data)
+    except ValidationError as failure:
+        raise refuse(failure) from None
+    return loaded
+
+
+def read_body(limit: int) -> bytes:
+    """The request's body, refused with 413 while it is read once it passes `limit` bytes."""
+    too_large = ApiError(
+        "payload_too_large", f"The body is larger than {limit} bytes.", details={"limit": limit}
+    )
+    if (request.content_length or 0) > limit:
+        raise too_large
+    chunks, size = [], 0
+    while chunk := request.stream.read(64 * 1024):
+        size += len(chunk)
+        if size > limit:
+            raise too_large
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def json_body(schema: Schema) -> tuple[dict[str, Any], bytes]:
+    """The JSON body, validated, and its raw bytes. Raises 413, 415 or 422."""
+    if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
+        raise ApiError(
+            "unsupported_media_type",
+            "The body must be application/json.",
+            details={"supported": list(_JSON_TYPES)},
+        )
+    raw = read_body(MAX_JSON_BYTES)
+    if not raw.strip():
+        raise errors.unprocessable("body", "A JSON body is required.")
+    try:
+        data = orjson.loads(raw)
+    except orjson.JSONDecodeError as failure:
+        raise errors.unprocessable("body", f"Malformed JSON: {failure}") from None
+    if not isinstance(data, dict):
+        raise errors.unprocessable("body", "The body must be a JSON object.")
+    return load(schema, data), raw
+
+
+def query(schema: Schema) -> dict[str, Any]:
+    """The query string, validated. A parameter given twice is a list; unknown ones are 422."""
+    data: dict[str, Any] = {}
+    for name, values in request.args.lists():
+        for text in (name, *values):
+            if "\x00" in text or "\ufffd" in text:
+                raise errors.unprocessable(name.replace("\x00", ""), "Not valid UTF-8 text.")
+        data[name] = values if len(values) > 1 or name in _lists(schema) else values[0]
+    return load(schema, data)
+
+
+def _lists(schema: Schema) -> frozenset[str]:
+    names: frozenset[str] | None = getattr(schema, "_list_names", None)
+    if names is None:
+        from marshmallow import fields  # noqa: PLC0415 - once per schema
+
+        found = (n for n, f in schema.load_fields.items() if isinstance(f, fields.List))
+        names = frozenset(found)
+        schema._list_names = names  # type: ignore[attr-defined]  # noqa: SLF001
+    return names
+
+
+def record_id(text: str) -> UUID:
+    """A path parameter that names a record; what is no UUID names none (404)."""
+    try:
+        if len(text) == 36:  # noqa: PLR2004 - the canonical form only
+            return UUID(text)
+    except ValueError:
+        pass
+    raise errors.not_found()
+
+
+def if_match() -> int | None:
+    """The revision that `If-Match` carries, if any. `*` asks for nothing."""
+    header = request.headers.get("If-Match")
+    if header is None or header.strip() == "*":
+        return None
+    text = header.strip().removeprefix("W/").strip('"')
+    if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - int4
+        raise errors.unprocessable("If-Match", 'Must be a revision in quotes, such as "3".')
+    return int(text)

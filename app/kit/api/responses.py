@@ -1,0 +1,141 @@
+"""What goes out: envelopes, entity tags, files with ranges, and the envelope's documentation."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from flask import Response, request
+from marshmallow import Schema, fields
+from werkzeug.http import parse_range_header
+
+from app.kit.errors import ApiError
+from app.kit.pagination import Page
+
+_JSON_OPTIONS = orjson.OPT_UTC_Z
+
+
+class PageMeta(Schema):
+    """Where a page stands in its list."""
+
+    total = fields.Integer(required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+    prev_cursor = fields.String(required=True, allow_none=True)
+    page_size = fields.Integer(required=True)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A result with more to say than its data."""
+
+    data: Any
+    meta: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file: `read(start, end)` yields its bytes from `start` up to, not including, `end`."""
+
+    read: Callable[[int, int], Iterator[bytes]]
+    size: int
+    media_type: str
+    name: str
+    etag: str
+    inline: bool = False
+
+
+@cache
+def envelope(schema_class: type[Schema], *, many: bool) -> type[Schema]:
+    """The envelope of one record or of a page, as a named component."""
+    name = schema_class.__name__.removesuffix("Schema")
+    data: fields.Field[Any] = fields.Nested(schema_class, required=True)
+    meta: fields.Field[Any] = fields.Dict(required=True)
+    if many:
+        data = fields.List(fields.Nested(schema_class), required=True)
+        meta = fields.Nested(PageMeta, required=True)
+    return type(f"{name}{'Page' if many else 'Response'}", (Schema,), {"data": data, "meta": meta})
+
+
+def _default(value: Any) -> Any:
+    if hasattr(value, "__str__") and type(value).__module__ in ("decimal", "ipaddress"):
+        return str(value)
+    raise TypeError(f"cannot answer a {type(value).__name__}")
+
+
+def encode(value: Any) -> bytes:
+    """JSON bytes; times in UTC with `Z`, UUIDs as text, decimals as strings."""
+    return orjson.dumps(value, default=_default, option=_JSON_OPTIONS)
+
+
+def json_response(body: bytes, status: int, headers: dict[str, str] | None = None) -> Response:
+    """A response of ready JSON bytes."""
+    response = Response(body, status, mimetype="application/json")
+    if headers:
+        response.headers.update(headers)
+    return response
+
+
+def enveloped(result: Any, dump: Callable[[Any], Any] | None, status: int) -> Response:
+    """Wrap a record, a `Reply` or a `Page`; `dump` shapes the data."""
+    if isinstance(result, Page):
+        return json_response(encode({"data": dump_page(result, dump), "meta": result.meta()}), status)
+    reply = result if isinstance(result, Reply) else Reply(result)
+    data = dump(reply.data) if dump else reply.data
+    headers = dict(reply.headers)
+    if isinstance(data, dict) and "revision" in data:
+        headers["ETag"] = f'"{data["revision"]}"'
+    return json_response(encode({"data": data, "meta": reply.meta}), status, headers)
+
+
+def dump_page(page: Page, dump: Callable[[Any], Any] | None) -> Any:
+    """The data of a page."""
+    return dump(page.items) if dump else page.items
+
+
+def _disposition(name: str, *, inline: bool) -> str:
+    plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\;%' else "_" for c in name)
+    kind = "inline" if inline else "attachment"
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+def _span(size: int) -> tuple[int, int] | None:
+    wanted = parse_range_header(request.headers.get("Range"))
+    if wanted is None or wanted.units != "bytes" or len(wanted.ranges) != 1:
+        return None
+    span = wanted.range_for_length(size)
+    if span is None:
+        raise ApiError(
+            "validation_error",
+            "The range lies outside the file.",
+            field="Range",
+            headers={"Content-Range": f"bytes */{size}"},
+        )
+    return span
+
+
+def download(file: Download) -> Response:
+    """Stream a file; one byte range is served with 206, `If-None-Match` with 304."""
+    tag = f'"{file.etag}"'
+    headers = {
+        "ETag": tag,
+        "Accept-Ranges": "bytes",
+        "Content-Disposition": _disposition(file.name, inline=file.inline),
+        "Cache-Control": "private, no-cache",
+        # What a tenant uploaded must never run as a page of this origin.
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    if request.headers.get("If-None-Match") in (tag, "*"):
+        return Response(status=304, headers=headers)
+    span = None
+    if request.headers.get("If-Range") in (None, tag):
+        span = _span(file.size)
+    start, end = span or (0, file.size)
+    if span:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{file.size}"
+    body = file.read(start, end) if request.method != "HEAD" and end > start else ()
+    response = Response(body, 206 if span else 200, headers=headers, mimetype=file.media_type)
+    response.content_length = end - start
+    return response

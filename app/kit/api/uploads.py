@@ -1,0 +1,117 @@
+"""Multipart uploads: the file goes to storage while it is read, and is hashed on the way."""
+
+from typing import IO, Any
+
+from flask import Request, g, request
+from marshmallow import Schema
+from werkzeug.datastructures import FileStorage
+from werkzeug.formparser import FormDataParser
+
+from app.kit import container, errors
+from app.kit.api import requests
+from app.kit.errors import ApiError
+from app.kit.storage import Staged, TooLarge
+
+_MAX_FIELDS_BYTES = 256 * 1024
+_MAX_PARTS = 50
+
+
+class _Sink:
+    """The file object that werkzeug writes a part into: a staged file of the storage."""
+
+    def __init__(self, staged: Staged) -> None:
+        self.staged = staged
+
+    def write(self, data: bytes) -> int:
+        self.staged.write(data)
+        return len(data)
+
+    def seek(self, *_: int) -> int:
+        return 0
+
+    def close(self) -> None:
+        """The staged file is closed by its own context."""
+
+
+def read(schema: Schema) -> dict[str, Any]:
+    """The form's members, validated, and under `file` the part, its bytes staged.
+
+    The staged file is discarded at the end of the request unless the service promotes it. Raises 413
+    as soon as the limit is passed, 422 on a form that does not fit.
+    """
+    limit = container.settings().max_upload_bytes
+    if (request.content_length or 0) > limit + _MAX_FIELDS_BYTES:
+        raise _too_large(limit)
+    staged: list[Staged] = []
+
+    def stream(*_: Any, **__: Any) -> IO[bytes]:
+        if staged:
+            raise errors.unprocessable("file", "Exactly one file is expected.")
+        context = container.current().storage.stage(limit)
+        staged.append(context.__enter__())
+        g.setdefault("staged", []).append(context)
+        return _Sink(staged[0])  # type: ignore[return-value]
+
+    form, files = _parse(stream, limit)
+    part = files.get("file")
+    if part is None or not staged:
+        raise errors.unprocessable("file", "A part named file is required.")
+    body = requests.load(schema, form)
+    body["file"] = Upload(part, staged[0])
+    return body
+
+
+class Upload:
+    """An uploaded file: `name` and `declared` as the client said, `staged` with size and sha256."""
+
+    def __init__(self, part: FileStorage, staged: Staged) -> None:
+        self.name = part.filename or ""
+        self.declared = part.mimetype or None
+        self.staged = staged
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(
+        "payload_too_large",
+        f"The file is larger than {limit} bytes.",
+        field="file",
+        details={"limit": limit},
+    )
+
+
+def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
+    parser = FormDataParser(
+        stream_factory=stream,
+        max_form_memory_size=_MAX_FIELDS_BYTES,
+        max_form_parts=_MAX_PARTS,
+        silent=False,
+    )
+    try:
+        _, form, files = parser.parse(
+            request.stream, request.mimetype, request.content_length, request.mimetype_params
+        )
+    except TooLarge:
+        raise _too_large(limit) from None
+    except ValueError as failure:
+        raise errors.unprocessable("body", f"Not a multipart form: {failure}") from None
+    members: dict[str, Any] = {}
+    for name, values in form.lists():
+        if len(values) > 1:
+            raise errors.unprocessable(name, "Given more than once.")
+        members[name] = values[0]
+    if any(name != "file" for name in files):
+        raise errors.unprocessable(next(n for n in files if n != "file"), "Unknown file part.")
+    return members, files
+
+
+def digest(body: dict[str, Any]) -> bytes:
+    """What the idempotency key is compared by: the file's hash, name and the form's members."""
+    upload: Upload = body["file"]
+    members = sorted((k, str(v)) for k, v in body.items() if k != "file")
+    return f"{upload.staged.sha256} {upload.name} {members}".encode()
+
+
+def discard(_request: Request | None = None) -> None:
+    """Remove what was staged and not promoted; at the end of every request."""
+    for context in g.pop("staged", []):
+        context.__exit__(None, None, None)

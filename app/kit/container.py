@@ -1,0 +1,77 @@
+"""The process's tools, built once from the settings: one place that knows how each is made."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from app.kit.egress import Egress, Policy
+from app.kit.mail import Mailer
+from app.kit.secrets import Keyring
+from app.kit.settings import Settings
+from app.kit.storage import Storage
+
+REDIS_TIMEOUT_SECONDS = 0.25
+
+
+@dataclass
+class Container:
+    """Everything that is made of settings; each is built on first use."""
+
+    settings: Settings
+
+    @cached_property
+    def keyring(self) -> Keyring:
+        return Keyring(self.settings.secret_key, self.settings.encryption_keys)
+
+    @cached_property
+    def storage(self) -> Storage:
+        return Storage(self.settings.storage_url)
+
+    @cached_property
+    def egress(self) -> Egress:
+        allowed = self.settings.egress_allowed_networks
+        return Egress(Policy(allowed_networks=allowed, allow_http=self.settings.webhook_allow_http))
+
+    @cached_property
+    def mailer(self) -> Mailer:
+        folder = self.settings.data_dir / "mail"
+        return Mailer(self.settings.smtp_url, folder, "Labeling <no-reply@localhost>")
+
+    def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
+        """A client that gives up at once: no request waits for a hung store."""
+        return redis.Redis.from_url(
+            self.settings.redis_url,
+            socket_timeout=timeout,
+            socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+            health_check_interval=0,
+        )
+
+
+_current: Container | None = None
+
+
+def configure(settings: Settings) -> Container:
+    """Make the process's container; the last call wins."""
+    global _current  # noqa: PLW0603 - one per process, set by the factory
+    _current = Container(settings)
+    return _current
+
+
+def current() -> Container:
+    """The process's container. The factory made it."""
+    assert _current is not None, "the application has not been configured"
+    return _current
+
+
+def settings() -> Settings:
+    """The process's settings."""
+    return current().settings
+
+
+def keyring() -> Keyring:
+    """The process's keys."""
+    return current().keyring

@@ -1,0 +1,143 @@
+"""The database: base classes of the models, the session, and the engine's settings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import DateTime, Engine, MetaData, String, Uuid
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+from app.kit import tenancy
+from app.kit.ids import uuid7
+
+APPLICATION_ROLE = "labeling_app"
+"""The role the application works under: no superuser, owner of nothing, bound by every policy."""
+
+JSON = dict[str, Any]
+
+
+def utc_now() -> datetime:
+    """Now, in UTC, aware."""
+    return datetime.now(UTC)
+
+
+class Base(DeclarativeBase):
+    """Base of every model."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {
+        datetime: DateTime(timezone=True),
+        UUID: Uuid(),
+        dict[str, Any]: JSONB(),
+        list[Any]: JSONB(),
+        str: String(),
+    }
+
+
+class Record:
+    """Mixin: a UUIDv7 key and the two times that every record shows."""
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7, sort_order=-90)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now, sort_order=90)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now, onupdate=utc_now, sort_order=91)
+
+
+class Revised(Record):
+    """Mixin: a record that can be updated. A write over a stale one raises StaleDataError."""
+
+    revision: Mapped[int] = mapped_column(default=1, sort_order=92)
+
+    __mapper_args__ = {"version_id_col": revision}
+
+
+def _dumps(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def engine_options(threads: int) -> JSON:
+    """Options of the application's engine; `threads` is how many use it at once."""
+    return {
+        "pool_size": threads + 1,
+        "max_overflow": 4,
+        "pool_timeout": 10,
+        "pool_recycle": 1800,
+        "json_serializer": _dumps,
+        "json_deserializer": orjson.loads,
+        "connect_args": {
+            "connect_timeout": 5,
+            "application_name": "labeling",
+            "keepalives_idle": 30,
+            "options": f"-c role={APPLICATION_ROLE} -c timezone=UTC -c statement_timeout=30s"
+            " -c lock_timeout=10s -c idle_in_transaction_session_timeout=120s -c jit=off",
+        },
+    }
+
+
+db = SQLAlchemy(metadata=Base.metadata, session_options={"expire_on_commit": False})
+
+
+def init(app: Flask, url: str, threads: int) -> None:
+    """Bind the database to `app`."""
+    app.config["SQLALCHEMY_DATABASE_URI"] = url
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(threads)
+    db.init_app(app)
+    with app.app_context():
+        tenancy.guard(db.engine)
+
+
+def session() -> Session:
+    """The session of the running request or job."""
+    return db.session()
+
+
+def engine() -> Engine:
+    """The application's engine."""
+    return db.engine
+
+
+def read_without_transaction() -> None:
+    """Put the running request's session in autocommit: for requests that only read."""
+    db.session.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+
+
+@contextmanager
+def transaction() -> Iterator[Session]:
+    """Commit at the end of the block, roll back on an error. For jobs and commands."""
+    current = session()
+    try:
+        yield current
+        current.commit()
+    except BaseException:
+        current.rollback()
+        raise
+
+
+def dispose() -> None:
+    """Forget connections that a fork copied: the child must open its own."""
+    db.engine.dispose(close=False)
+
+
+def upgrade(revision: str = "head") -> None:
+    """Bring the database of DATABASE_URL to `revision`; a no-op when it is there."""
+    from alembic import command  # noqa: PLC0415 - only the migrating process needs alembic
+    from alembic.config import Config  # noqa: PLC0415
+
+    migrations = Path(__file__).parents[2] / "migrations"
+    config = Config(str(migrations / "alembic.ini"))
+    config.set_main_option("script_location", str(migrations))
+    command.upgrade(config, revision)

@@ -1,0 +1,103 @@
+"""The outbox: an event is a row, written in the transaction of what caused it.
+
+`emit` writes the event and, in the same statement, one job for every handler that listens to its
+name. Nobody who emits knows who listens. Handlers run later, in a worker, at least once.
+"""
+
+from collections import defaultdict
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, bindparam, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+
+
+class OutboxEvent(db.Base):
+    """One event. Kept for a week after it happened, as a trail; its jobs carry the work."""
+
+    __tablename__ = "outbox_events"
+    __table_args__ = (Index("ix_outbox_events_created_at", "created_at"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    organization_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("organizations.id", ondelete="CASCADE")
+    )
+    name: Mapped[str]
+    data: Mapped[dict[str, Any]]
+    request_id: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+_listeners: dict[str, list[tuple[str, str]]] = defaultdict(list)
+
+_EMIT = text(
+    """
+    WITH event AS (
+        INSERT INTO outbox_events (id, organization_id, name, data, request_id)
+        VALUES (:id, :organization_id, :name, :data, :request_id)
+    )
+    INSERT INTO jobs (id, organization_id, queue, function, args, request_id, event_id)
+    SELECT gen_random_uuid(), :organization_id, queue, function,
+           jsonb_build_object('event_id', CAST(:id AS text), 'name', CAST(:name AS text),
+                              'data', CAST(:data AS jsonb)), :request_id, :id
+    FROM unnest(CAST(:functions AS text[]), CAST(:queues AS text[])) AS listener (function, queue)
+    """
+).bindparams(bindparam("data", type_=JSONB()))
+_EMIT_UNHEARD = text(
+    "INSERT INTO outbox_events (id, organization_id, name, data, request_id)"
+    " VALUES (:id, :organization_id, :name, :data, :request_id)"
+).bindparams(bindparam("data", type_=JSONB()))
+
+
+def listen(name: str, function: str, queue: str) -> None:
+    """Let the job handler `function` hear of every event `name`. Called by the jobs' decorator."""
+    if (function, queue) not in _listeners[name]:
+        _listeners[name].append((function, queue))
+
+
+def listeners(name: str) -> list[tuple[str, str]]:
+    """(function, queue) of each handler of `name`."""
+    return list(_listeners.get(name, ()))
+
+
+def set_request_id(request_id: str | None) -> None:
+    """Bind the request id that events and jobs carry on."""
+    _request_id.set(request_id)
+
+
+def request_id() -> str | None:
+    """The request that started what runs."""
+    return _request_id.get()
+
+
+def emit(name: str, data: dict[str, Any]) -> UUID:
+    """Write an event of the bound organization into the running transaction; its id.
+
+    `data` is JSON (UUIDs and times are written as text). Flushes what the session holds first, so
+    that a handler never sees less than the event tells.
+    """
+    event_id = uuid7()
+    heard = _listeners.get(name)
+    values: dict[str, Any] = {
+        "id": event_id,
+        "organization_id": tenancy.current_organization_id(),
+        "name": name,
+        "data": data,
+        "request_id": _request_id.get(),
+    }
+    session = db.session()
+    session.flush()
+    if heard:
+        values["functions"] = [function for function, _ in heard]
+        values["queues"] = [queue for _, queue in heard]
+        session.execute(_EMIT, values)
+    else:
+        session.execute(_EMIT_UNHEARD, values)
+    return event_id

@@ -1,0 +1,53 @@
+"""Whether the process lives, whether it can serve, and its metrics; outside the description."""
+
+from flask import Blueprint, Flask, Response
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.kit import container, db, metrics
+from app.kit.api.responses import encode, json_response
+
+health = Blueprint("health", __name__)
+
+
+@health.get("/health/live")
+def live() -> Response:
+    """The process answers."""
+    return json_response(encode({"status": "live"}), 200)
+
+
+@health.get("/health/ready")
+def ready() -> Response:
+    """The database answers. The counter store is told of, but requests pass without it."""
+    checks = {"database": _database(), "redis": _redis()}
+    ok = checks["database"] == "ok"
+    body = {"status": "ready" if ok else "unavailable", "checks": checks}
+    return json_response(encode(body), 200 if ok else 503)
+
+
+def _database() -> str:
+    try:
+        db.session().execute(text("SELECT 1 FROM alembic_version"))
+    except SQLAlchemyError:
+        return "unavailable"
+    return "ok"
+
+
+def _redis() -> str:
+    try:
+        container.current().redis().ping()
+    except Exception:  # noqa: BLE001 - any failure means the same here
+        return "unavailable"
+    return "ok"
+
+
+@health.get("/metrics")
+def prometheus() -> Response:
+    """Prometheus text format."""
+    body, content_type = metrics.render()
+    return Response(body, content_type=content_type)
+
+
+def init(app: Flask) -> None:
+    """Serve the three pages."""
+    app.register_blueprint(health)

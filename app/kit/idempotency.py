@@ -1,0 +1,106 @@
+"""`Idempotency-Key`: the same key and body within 24 hours answers the first response again.
+
+The key is taken by an insert in the request's own transaction: a second request of the same key
+waits on the unique index until the first has committed, and then finds its response. The stored
+response is encrypted, for it may show a secret once.
+"""
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import orjson
+from flask import Response, request
+from sqlalchemy import LargeBinary, delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import container, db, errors
+from app.kit.errors import ApiError
+
+RETENTION = timedelta(hours=24)
+HEADER = "Idempotency-Key"
+_MAX_LENGTH = 255
+
+
+class IdempotencyKey(db.Base):
+    """One key of one caller on one operation. No tenant table: its scope is a hash."""
+
+    __tablename__ = "idempotency_keys"
+
+    scope: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    request_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    status: Mapped[int | None]
+    response: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
+
+
+def header() -> str | None:
+    """The request's key. Raises 422 on one that is empty, too long or not plain ASCII."""
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    if not (0 < len(key) <= _MAX_LENGTH and key.isascii() and key.isprintable()):
+        raise errors.unprocessable(HEADER, f"Must be 1 to {_MAX_LENGTH} printable ASCII characters.")
+    return key
+
+
+def run(
+    key: str, *, owner: str, operation: str, body: bytes, perform: Callable[[], Response]
+) -> Response:
+    """Answer the stored response of `key`, or `perform` and store. Raises 409 on another body."""
+    scope = hashlib.sha256("\x00".join((owner, operation, key)).encode()).digest()
+    request_hash = hashlib.sha256(body).digest()
+    session = db.session()
+    session.execute(
+        delete(IdempotencyKey).where(
+            IdempotencyKey.scope == scope,
+            IdempotencyKey.created_at < func.now() - RETENTION,
+        )
+    )
+    taken = session.execute(
+        insert(IdempotencyKey)
+        .values(scope=scope, request_hash=request_hash)
+        .on_conflict_do_nothing()
+        .returning(IdempotencyKey.scope)
+    ).first()
+    if taken is None:
+        return _replay(scope, request_hash)
+    response = perform()
+    session.execute(
+        update(IdempotencyKey)
+        .where(IdempotencyKey.scope == scope)
+        .values(status=response.status_code, response=_seal(response))
+    )
+    return response
+
+
+def _seal(response: Response) -> str:
+    headers = {k: v for k, v in response.headers.items() if k in ("ETag", "Content-Type", "Location")}
+    return container.keyring().encrypt(orjson.dumps([headers, response.get_data(as_text=True)]))
+
+
+def _replay(scope: bytes, request_hash: bytes) -> Response:
+    found = db.session().execute(
+        select(IdempotencyKey.request_hash, IdempotencyKey.status, IdempotencyKey.response).where(
+            IdempotencyKey.scope == scope
+        )
+    ).one()
+    if bytes(found.request_hash) != request_hash:
+        raise ApiError(
+            "conflict", "This idempotency key was used with another body.", field=HEADER
+        )
+    headers, body = orjson.loads(container.keyring().decrypt(found.response or ""))
+    return Response(body, found.status, headers={**headers, "Idempotency-Replayed": "true"})
+
+
+def purge() -> int:
+    """Forget keys past their time; how many."""
+    statement = text("DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'")
+    return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+
+
+def scope_of(user_id: UUID | None, organization_id: UUID | None) -> str:
+    """Whose key it is: keys of different callers and organizations never meet."""
+    return f"{user_id}/{organization_id}"

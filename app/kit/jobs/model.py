@@ -1,0 +1,73 @@
+"""The table of jobs, and how a job gets into it."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, func, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db, events
+from app.kit.ids import uuid7
+from app.kit.jobs import handlers
+
+
+class JobRow(db.Base):
+    """A unit of work. `due_at` null: nothing left to do. Leases are judged by the database's clock."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        Index("ix_jobs_due", "queue", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+        Index(
+            "uq_jobs_unique_key",
+            "unique_key",
+            unique=True,
+            postgresql_where=text("unique_key IS NOT NULL"),
+        ),
+        Index("ix_jobs_finished_at", "finished_at", postgresql_where=text("finished_at IS NOT NULL")),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    organization_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("organizations.id", ondelete="CASCADE")
+    )
+    event_id: Mapped[UUID | None]
+    queue: Mapped[str]
+    function: Mapped[str]
+    args: Mapped[dict[str, Any]]
+    unique_key: Mapped[str | None]
+    request_id: Mapped[str | None]
+    status: Mapped[str] = mapped_column(server_default="queued")
+    due_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
+    lease_token: Mapped[UUID | None]
+    leased_until: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    error: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    finished_at: Mapped[datetime | None]
+
+
+def enqueue(
+    function: str,
+    args: dict[str, Any],
+    *,
+    organization_id: UUID | None,
+    unique_key: str | None = None,
+    due_at: datetime | None = None,
+) -> bool:
+    """Write a job into the running transaction. False when `unique_key` was taken already."""
+    declared = handlers.HANDLERS[function]
+    values: dict[str, Any] = {
+        "id": uuid7(),
+        "organization_id": organization_id,
+        "queue": declared.queue,
+        "function": function,
+        "args": args,
+        "unique_key": unique_key,
+        "request_id": events.request_id(),
+    }
+    if due_at is not None:
+        values["due_at"] = due_at
+    statement = insert(JobRow).values(**values).on_conflict_do_nothing().returning(JobRow.id)
+    return db.session().execute(statement).first() is not None

@@ -1,0 +1,44 @@
+"""Roles, and the one table that says which role a permission takes."""
+
+from enum import IntEnum
+
+from app.kit.errors import ApiError
+
+
+class Role(IntEnum):
+    """Roles in an organization; a greater one may all that a lesser one may."""
+
+    viewer = 1
+    labeler = 2
+    reviewer = 3
+    admin = 4
+    owner = 5
+
+
+PERMISSIONS: dict[str, Role] = {
+    "artifacts:read": Role.viewer,
+    "artifacts:create": Role.labeler,
+    "artifacts:claim": Role.labeler,
+    "artifacts:delete": Role.admin,
+    "export_formats:read": Role.viewer,
+    "exports:create": Role.reviewer,
+    "exports:download": Role.reviewer,
+    "exports:read": Role.viewer,
+    "review_queue:read": Role.reviewer,
+    "schemas:manage": Role.admin,
+    "schemas:read": Role.viewer,
+    "tag_sets:read": Role.viewer,
+    "tag_sets:review": Role.reviewer,
+    "tag_sets:write": Role.labeler,
+    "webhooks:manage": Role.admin,
+}
+
+
+def require_role(actual: Role, required: Role) -> None:
+    """Raise 403 `insufficient_role` when `actual` is below `required`."""
+    if actual < required:
+        raise ApiError(
+            "insufficient_role",
+            f"This needs the role {required.name} or a higher one.",
+            details={"required": required.name, "actual": actual.name},
+        )

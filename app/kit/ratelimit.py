@@ -1,0 +1,119 @@
+"""Rate limits: counted in the shared store, only once the caller is proven, open when it is down.
+
+Flask-Limiter does the counting. It is asked by the operation's wrapper and not before the request,
+so that nobody spends another organization's allowance with a header.
+"""
+
+import math
+import time
+from collections.abc import Callable
+
+from flask import Flask, Response, g, request
+from flask_limiter import Limiter
+from limits import RateLimitItem, parse
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from app.kit import metrics
+from app.kit.container import REDIS_TIMEOUT_SECONDS
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+LIMITS: dict[str, tuple[str, str]] = {
+    "login": ("10/minute", "ip"),
+    "password": ("5/minute", "ip"),
+    "register": ("5/hour", "ip"),
+    "accept_invitation": ("3/hour", "ip"),
+    "sso": ("30/minute", "ip"),
+    "create_organization": ("10/hour", "ip"),
+    "artifact_actions": ("5/minute", "org"),
+    "crawl": ("2/minute", "org"),
+    "create_export": ("10/hour", "org"),
+    "compute_quality": ("30/minute", "org"),
+    "control_plane": ("30/60 seconds", "ip"),
+}
+"""The contract's table: name → allowance, and what it is counted by."""
+
+limiter = Limiter(
+    key_func=lambda: request.remote_addr or "unknown",
+    swallow_errors=True,
+    strategy="moving-window",
+)
+
+
+def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
+    """Set the limiter up on `app`."""
+    app.config["RATELIMIT_ENABLED"] = enabled
+    app.config["RATELIMIT_STORAGE_URI"] = redis_url
+    app.config["RATELIMIT_STORAGE_OPTIONS"] = {
+        "socket_timeout": REDIS_TIMEOUT_SECONDS,
+        "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,
+        "retry": Retry(NoBackoff(), 0),
+        "key_prefix": "limits",
+    }
+    limiter.init_app(app)
+
+
+class Store:
+    """The shared counter, with a circuit breaker: a store that failed is left alone for a while."""
+
+    pause_seconds = 5.0
+
+    def __init__(self) -> None:
+        self._closed_until = 0.0
+
+    def hit(self, item: RateLimitItem, *key: str) -> tuple[bool, int, float] | None:
+        """Count one; (allowed, remaining, reset time), or None when the store cannot say."""
+        if time.monotonic() < self._closed_until:
+            return None
+        try:
+            strategy = limiter.limiter
+            allowed = strategy.hit(item, *key)
+            stats = strategy.get_window_stats(item, *key)
+        except Exception as failure:  # noqa: BLE001 - whatever the store does, requests pass
+            self._closed_until = time.monotonic() + self.pause_seconds
+            metrics.RATE_LIMIT_STORE_FAILURES.inc()
+            log.warning("rate_limit.store_unavailable", error=type(failure).__name__)
+            return None
+        return allowed, stats.remaining, stats.reset_time
+
+
+_store = Store()
+_items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIMITS.items()}
+
+
+def check(name: str, organization_key: Callable[[], str]) -> None:
+    """Count one request against the limit `name`; raises 429 with `Retry-After`."""
+    if not limiter.enabled:
+        return
+    item = _items[name]
+    by_organization = LIMITS[name][1] == "org"
+    key = organization_key() if by_organization else request.remote_addr or "unknown"
+    answer = _store.hit(item, name, key)
+    if answer is None:
+        return
+    allowed, remaining, reset_at = answer
+    # The window's end, rounded up: a client that waits this long is let in.
+    wait = max(1, math.ceil(reset_at - time.time()))
+    headers = {
+        "RateLimit-Limit": str(item.amount),
+        "RateLimit-Remaining": str(remaining if allowed else 0),
+        "RateLimit-Reset": str(wait),
+    }
+    if not allowed:
+        raise ApiError(
+            "rate_limited",
+            f"More than {item}. Try again in {wait} seconds.",
+            details={"retry_after": wait},
+            headers={**headers, "Retry-After": str(wait)},
+        )
+    g.rate_limit_headers = headers
+
+
+def add_headers(response: Response) -> None:
+    """Tell how much of the allowance is left, where one was counted."""
+    headers = g.pop("rate_limit_headers", None)
+    if headers:
+        response.headers.update(headers)

@@ -1,0 +1,107 @@
+"""Access tokens: HS256 JWTs made and read by Flask-JWT-Extended, with a bounded cache of claims.
+
+The cache saves the signature check of a token that was seen before; expiry is looked at each time,
+and revocation is not decided here but by the authenticator, in the database.
+"""
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+import jwt
+from flask import Flask
+from flask_jwt_extended import JWTManager, create_access_token, decode_token
+from flask_jwt_extended.exceptions import JWTExtendedException
+
+from app.kit.errors import ApiError
+
+ISSUER = "labeling"
+_CACHE_SIZE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a token says. `expires_at` in seconds since the epoch."""
+
+    user_id: UUID
+    session_id: UUID
+    token_version: int
+    token_id: str
+    email: str
+    expires_at: int
+
+
+def init(app: Flask, secret_key: str, hours: float) -> None:
+    """Set up JWTs on `app`."""
+    app.config.update(
+        JWT_SECRET_KEY=secret_key,
+        JWT_ALGORITHM="HS256",
+        JWT_ACCESS_TOKEN_EXPIRES=timedelta(hours=hours),
+        JWT_ENCODE_ISSUER=ISSUER,
+        JWT_DECODE_ISSUER=ISSUER,
+        JWT_ENCODE_NBF=False,
+    )
+    JWTManager(app)
+
+
+def issue(user_id: UUID, *, email: str, session_id: UUID, token_version: int) -> str:
+    """A token for a session. Lives as long as ACCESS_TOKEN_HOURS says."""
+    extra = {"email": email, "tv": token_version, "sid": str(session_id)}
+    token: str = create_access_token(identity=str(user_id), additional_claims=extra)
+    return token
+
+
+def expired() -> ApiError:
+    """The token was good once."""
+    return ApiError("token_expired", "The access token has expired or was revoked. Log in again.")
+
+
+def refused() -> ApiError:
+    """The token is not one of ours."""
+    return ApiError("invalid_credentials", "The access token is missing or not valid.")
+
+
+_cache: OrderedDict[str, Claims] = OrderedDict()
+_lock = Lock()
+
+
+def read(token: str) -> Claims:
+    """The claims of a valid token. Raises 401 `token_expired` or `invalid_credentials`."""
+    claims = _cache.get(token)
+    if claims is None:
+        claims = _parse(_verify(token))
+        with _lock:
+            _cache[token] = claims
+            while len(_cache) > _CACHE_SIZE:
+                _cache.popitem(last=False)
+    if claims.expires_at <= time.time():
+        raise expired()
+    return claims
+
+
+def _verify(token: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = decode_token(token)
+    except jwt.ExpiredSignatureError:
+        raise expired() from None
+    except (jwt.PyJWTError, JWTExtendedException, ValueError, KeyError):
+        raise refused() from None
+    return found
+
+
+def _parse(found: dict[str, Any]) -> Claims:
+    try:
+        return Claims(
+            user_id=UUID(found["sub"]),
+            session_id=UUID(found["sid"]),
+            token_version=int(found["tv"]),
+            token_id=str(found["jti"]),
+            email=str(found["email"]),
+            expires_at=int(found["exp"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise refused() from None

@@ -1,0 +1,59 @@
+"""Labeling schemas: an editable draft, and the immutable versions that were published of it."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+
+class ArtifactSchema(TenantModel, db.Revised, db.Base):
+    """What to extract from a kind of document. `fields` are the draft's; status draft, active or
+    inactive."""
+
+    __tablename__ = "schemas"
+    __table_args__ = (Index("ix_schemas_list", "organization_id", "created_at", "id"),)
+
+    name: Mapped[str]
+    document_type: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    guidelines: Mapped[str] = mapped_column(default="")
+    review_policy: Mapped[dict[str, Any]]
+    fields: Mapped[list[Any]]
+    status: Mapped[str] = mapped_column(default="draft")
+    ai_assist_enabled: Mapped[bool] = mapped_column(default=False)
+    current_version_id: Mapped[UUID | None]
+    current_version_number: Mapped[int] = mapped_column(default=0)
+    current_version_published_at: Mapped[datetime | None]
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+
+
+class SchemaVersion(TenantModel, db.Base):
+    """A published version; never changed."""
+
+    __tablename__ = "schema_versions"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
+        ),
+        UniqueConstraint("organization_id", "schema_id", "number"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=db.uuid7)
+    schema_id: Mapped[UUID]
+    number: Mapped[int]
+    fields: Mapped[list[Any]]
+    review_policy: Mapped[dict[str, Any]]
+    published_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    published_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+    changes: Mapped[list[Any]] = mapped_column(default=list)
+    breaking: Mapped[bool] = mapped_column(default=False)
+    note: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+    updated_at: Mapped[datetime] = mapped_column(default=db.utc_now)

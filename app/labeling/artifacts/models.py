@@ -1,0 +1,99 @@
+"""Artifacts: the documents, their text and their pages."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+
+class Artifact(TenantModel, db.Revised, db.Base):
+    """A document. `status`: processing, ready, in_progress, in_review, done or failed.
+
+    Its bytes are in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
+    has a number per state of its label sets, kept by whoever changes one.
+    """
+
+    __tablename__ = "artifacts"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
+        ),
+        UniqueConstraint("organization_id", "sha256", name="uq_artifacts_content"),
+        Index("ix_artifacts_created", "organization_id", "created_at", "id"),
+        Index("ix_artifacts_status", "organization_id", "status", "created_at", "id"),
+        Index("ix_artifacts_schema", "organization_id", "schema_id", "created_at", "id"),
+        Index("ix_artifacts_priority", "organization_id", "priority", "id"),
+        Index("ix_artifacts_external", "organization_id", "external_id"),
+    )
+
+    name: Mapped[str]
+    schema_id: Mapped[UUID | None]
+    external_id: Mapped[str | None]
+    meta: Mapped[dict[str, Any]] = mapped_column("metadata", default=dict)
+    priority: Mapped[int] = mapped_column(default=50)
+    due_at: Mapped[datetime | None]
+    gold: Mapped[bool] = mapped_column(default=False)
+    archived: Mapped[bool] = mapped_column(default=False)
+    media_type: Mapped[str]
+    size_bytes: Mapped[int]
+    sha256: Mapped[str]
+    page_count: Mapped[int | None]
+    language: Mapped[str | None]
+    text_length: Mapped[int] = mapped_column(default=0)
+    status: Mapped[str] = mapped_column(default="processing")
+    failure: Mapped[dict[str, Any] | None]
+    connector_id: Mapped[UUID | None]
+    ingestion_job_id: Mapped[UUID | None]
+    assignees: Mapped[list[Any]] = mapped_column(default=list)
+    claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    claim_expires_at: Mapped[datetime | None]
+    label_counts: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+
+
+def _of_artifact() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["organization_id", "artifact_id"],
+        ["artifacts.organization_id", "artifacts.id"],
+        ondelete="CASCADE",
+    )
+
+
+class ArtifactText(TenantModel, db.Base):
+    """The extracted text; apart, so that lists do not carry it. `search` is what `q` matches.
+
+    Searched only through the function `search_artifacts`, which sees the bound organization alone:
+    under row-level security a policy would keep PostgreSQL from using the text index.
+    """
+
+    __tablename__ = "artifact_texts"
+    __table_args__ = (
+        _of_artifact(),
+        Index("ix_artifact_texts_search", "search", postgresql_using="gin"),
+    )
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    text: Mapped[str]
+    search: Mapped[Any] = mapped_column(TSVECTOR)
+
+
+class ArtifactPage(TenantModel, db.Base):
+    """One page: size in points, its span of the text, and its words with their boxes."""
+
+    __tablename__ = "artifact_pages"
+    __table_args__ = (_of_artifact(),)
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    width: Mapped[float]
+    height: Mapped[float]
+    rotation: Mapped[int]
+    start: Mapped[int]
+    end: Mapped[int]
+    words: Mapped[list[Any]]

@@ -1,0 +1,96 @@
+"""Label sets, and every revision that was saved of them."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+
+class TagSet(TenantModel, db.Revised, db.Base):
+    """One person's (or model's) labels of one document. `status`: draft, submitted, accepted,
+    rejected.
+
+    `review_rank` orders the review queue, the least first: urgency, then age. The claim and the
+    assignee are the reviewer's.
+    """
+
+    __tablename__ = "tag_sets"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "artifact_id"],
+            ["artifacts.organization_id", "artifacts.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "schema_version_id"],
+            ["schema_versions.organization_id", "schema_versions.id"],
+        ),
+        Index("ix_tag_sets_created", "organization_id", "created_at", "id"),
+        Index("ix_tag_sets_artifact", "organization_id", "artifact_id", "created_at", "id"),
+        Index("ix_tag_sets_status", "organization_id", "status", "created_at", "id"),
+        Index("ix_tag_sets_schema", "organization_id", "schema_id", "status", "id"),
+        Index(
+            "ix_tag_sets_review",
+            "organization_id",
+            "review_rank",
+            "id",
+            postgresql_where=text("status = 'submitted'"),
+        ),
+        Index(
+            "uq_tag_sets_draft",
+            "organization_id",
+            "artifact_id",
+            "labeler_id",
+            unique=True,
+            postgresql_where=text("status = 'draft'"),
+        ),
+    )
+
+    artifact_id: Mapped[UUID]
+    schema_id: Mapped[UUID]
+    schema_version_id: Mapped[UUID]
+    labeler_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    reviewer_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    source: Mapped[str] = mapped_column(default="human")
+    tags: Mapped[list[Any]] = mapped_column(default=list)
+    status: Mapped[str] = mapped_column(default="draft")
+    submitted_at: Mapped[datetime | None]
+    decided_at: Mapped[datetime | None]
+    reason: Mapped[str | None]
+    seconds_spent: Mapped[int] = mapped_column(default=0)
+    comment_count: Mapped[int] = mapped_column(default=0)
+    rejections: Mapped[int] = mapped_column(default=0)
+    review_rank: Mapped[int] = mapped_column(BigInteger, default=0)
+    claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    claim_expires_at: Mapped[datetime | None]
+    assignee_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    escalated: Mapped[bool] = mapped_column(default=False)
+    flags: Mapped[list[Any]] = mapped_column(default=list)
+
+
+class TagSetRevision(TenantModel, db.Base):
+    """What one save held; `number` is the label set's revision after it."""
+
+    __tablename__ = "tag_set_revisions"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "tag_set_id"],
+            ["tag_sets.organization_id", "tag_sets.id"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    tag_set_id: Mapped[UUID] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    tags: Mapped[list[Any]]
+    author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    kind: Mapped[str] = mapped_column(default="save")
+    created_at: Mapped[datetime] = mapped_column(default=db.utc_now)

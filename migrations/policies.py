@@ -1,0 +1,55 @@
+"""Row-level security as every tenant table has it; used by migrations.
+
+The settings are read in sub-selects, so that PostgreSQL evaluates them once a statement and not once
+a row. Unset or empty, they match nothing.
+"""
+
+from alembic import op
+
+ROLE = "labeling_app"
+
+_BOUND = "(SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)"
+_EVERYTHING = "(SELECT current_setting('app.all_organizations', true) = 'on')"
+
+
+def create_role() -> None:
+    """The application's role: no login, no superuser, owner of nothing; its name is per cluster."""
+    op.execute(
+        f"""
+        DO $$ BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{ROLE}') THEN
+                CREATE ROLE {ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
+            END IF;
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+        END $$
+        """
+    )
+    op.execute(
+        f"""
+        DO $$ BEGIN
+            IF NOT pg_has_role(current_user, '{ROLE}', 'SET') THEN
+                EXECUTE format('GRANT {ROLE} TO %I WITH SET TRUE, INHERIT FALSE', current_user);
+            END IF;
+        END $$
+        """
+    )
+    op.execute(f"GRANT USAGE ON SCHEMA public TO {ROLE}")
+    op.execute(
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA public"
+        f" GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {ROLE}"
+    )
+    op.execute(
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO {ROLE}"
+    )
+
+
+def protect(table: str, *, force: bool = True) -> None:
+    """Hold `table` to the bound organization, for its owner too unless `force` is off."""
+    op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+    if force:
+        op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+    op.execute(
+        f"CREATE POLICY organization ON {table}"
+        f" USING (organization_id = {_BOUND} OR {_EVERYTHING})"
+        f" WITH CHECK (organization_id = {_BOUND} OR {_EVERYTHING})"
+    )
