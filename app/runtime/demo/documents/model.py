@@ -1,0 +1,193 @@
+"""The invented invoices and contracts behind the demo documents, read from `sources/`.
+
+Nobody in them exists. Tax numbers lie in ranges that are never issued, telephone numbers in
+ranges kept for fiction, mail addresses under `.example`; IBANs carry right check digits over bank
+codes that belong to no bank.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+SOURCES = Path(__file__).parent / "sources"
+WHOLE_UNIT_CURRENCIES = {"JPY"}
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """A company as it stands on a document; `address` has one entry per printed line."""
+
+    name: str
+    address: tuple[str, ...]
+    tax_id: str = ""
+    phone: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One item of an invoice; `amount` is quantity times price, rounded to the currency's unit."""
+
+    description: str
+    quantity: Decimal
+    unit_price: Decimal
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Invoice:
+    """An invoice whose sums follow from its lines; `tax_rate` is in per cent."""
+
+    locale: str
+    supplier: Party
+    customer: Party | None
+    number: str
+    issued: date
+    due: date | None
+    currency: str
+    tax_rate: Decimal
+    iban: str | None
+    paid: bool
+    note: str
+    lines: tuple[Line, ...]
+
+    @property
+    def language(self) -> str:
+        """The language part of the locale."""
+        return self.locale.split("-", maxsplit=1)[0]
+
+    @property
+    def subtotal(self) -> Decimal:
+        """Sum of the lines."""
+        return sum((line.amount for line in self.lines), Decimal(0))
+
+    @property
+    def tax(self) -> Decimal:
+        """Tax on the subtotal, rounded once for the whole invoice."""
+        return rounded(self.subtotal * self.tax_rate / 100, self.currency)
+
+    @property
+    def total(self) -> Decimal:
+        """Subtotal and tax."""
+        return self.subtotal + self.tax
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A signature block; an empty name is a line that nobody has signed yet."""
+
+    party: str
+    name: str
+    role: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a contract's text in order; `rows` belongs to a table, `text` to the others."""
+
+    kind: Literal["title", "heading", "text", "table", "break"]
+    text: str = ""
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A contract's terms and its text; `value` is (amount, currency)."""
+
+    language: str
+    title: str
+    parties: tuple[str, ...]
+    effective: date
+    end: date
+    law: str
+    kind: str
+    notice_days: int
+    value: tuple[Decimal, str] | None
+    clause: str
+    signed: bool
+    signatures: tuple[Signature, ...]
+    blocks: tuple[Block, ...]
+
+
+def rounded(amount: Decimal, currency: str) -> Decimal:
+    """The amount rounded half up to the smallest unit of the currency."""
+    unit = Decimal(1) if currency in WHOLE_UNIT_CURRENCIES else Decimal("0.01")
+    return amount.quantize(unit, ROUND_HALF_UP)
+
+
+def load_json(path: str) -> Any:
+    """The JSON file at `path` under `sources/`."""
+    return json.loads((SOURCES / path).read_text(encoding="utf-8"))
+
+
+def load_invoice(slug: str) -> Invoice:
+    """The invoice `sources/invoices/<slug>.json`."""
+    raw = load_json(f"invoices/{slug}.json")
+    return Invoice(
+        locale=raw["locale"],
+        supplier=_party(raw["supplier"]),
+        customer=_party(raw["customer"]) if raw["customer"] else None,
+        number=raw["number"],
+        issued=date.fromisoformat(raw["date"]),
+        due=date.fromisoformat(raw["due"]) if raw["due"] else None,
+        currency=raw["currency"],
+        tax_rate=Decimal(raw["tax_rate"]),
+        iban=raw["iban"],
+        paid=raw["paid"],
+        note=raw["note"],
+        lines=tuple(_line(line, raw["currency"]) for line in raw["lines"]),
+    )
+
+
+def load_contract(slug: str) -> Contract:
+    """The contract with its terms in `<slug>.json` and its text in `<slug>.md`."""
+    raw = load_json(f"contracts/{slug}.json")
+    blocks = parse_blocks((SOURCES / f"contracts/{slug}.md").read_text(encoding="utf-8"))
+    heading = Block("heading", raw["clause_heading"])
+    value = raw["value"]
+    return Contract(
+        language=raw["language"],
+        title=raw["title"],
+        parties=tuple(raw["parties"]),
+        effective=date.fromisoformat(raw["effective"]),
+        end=date.fromisoformat(raw["end"]),
+        law=raw["law"],
+        kind=raw["type"],
+        notice_days=raw["notice_days"],
+        value=(Decimal(value["amount"]), value["currency"]) if value else None,
+        clause=blocks[blocks.index(heading) + 1].text,
+        signed=raw["signed"],
+        signatures=tuple(Signature(**signature) for signature in raw["signatures"]),
+        blocks=blocks,
+    )
+
+
+def parse_blocks(text: str) -> tuple[Block, ...]:
+    """Blocks of the little Markdown that the contracts use: `#`, `##`, `---`, tables, text."""
+    return tuple(_block(piece.strip()) for piece in text.split("\n\n") if piece.strip())
+
+
+def _block(piece: str) -> Block:
+    if piece == "---":
+        return Block("break")
+    if piece.startswith("## "):
+        return Block("heading", piece[3:])
+    if piece.startswith("# "):
+        return Block("title", piece[2:])
+    if piece.startswith("|"):
+        rows = (row.strip("|").split("|") for row in piece.splitlines())
+        return Block("table", rows=tuple(tuple(cell.strip() for cell in row) for row in rows))
+    return Block("text", piece)
+
+
+def _party(raw: dict[str, Any]) -> Party:
+    return Party(**{**raw, "address": tuple(raw["address"])})
+
+
+def _line(raw: list[str], currency: str) -> Line:
+    description, quantity, unit_price = raw[0], Decimal(raw[1]), Decimal(raw[2])
+    return Line(description, quantity, unit_price, rounded(quantity * unit_price, currency))

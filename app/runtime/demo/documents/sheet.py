@@ -1,0 +1,142 @@
+"""Drawing on PDF pages with the origin at the top left, sizes in points."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Literal
+
+from reportlab.lib.colors import HexColor
+from reportlab.pdfgen.canvas import Canvas
+
+Align = Literal["left", "right", "center"]
+INK = "#1c1c1c"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A table column; `width` in points."""
+
+    width: float
+    align: Align = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class Font:
+    """One of the standard families of a PDF, so that nothing needs embedding."""
+
+    size: float = 9
+    bold: bool = False
+    family: Literal["Helvetica", "Times", "Courier"] = "Helvetica"
+    color: str = INK
+
+    @property
+    def name(self) -> str:
+        """The PostScript name."""
+        if self.family == "Times":
+            return "Times-Bold" if self.bold else "Times-Roman"
+        return f"{self.family}-Bold" if self.bold else self.family
+
+
+PLAIN = Font()
+
+
+class Sheet:
+    """A PDF under construction, the same bytes for the same strokes (reportlab's `invariant`)."""
+
+    def __init__(self, size: tuple[float, float], *, title: str, author: str) -> None:
+        self.width, self.height = size
+        self._buffer = BytesIO()
+        self.canvas = Canvas(self._buffer, pagesize=size, invariant=1)
+        self.canvas.setTitle(title)
+        self.canvas.setAuthor(author)
+
+    def text(
+        self, x: float, y: float, text: str, font: Font = PLAIN, align: Align = "left"
+    ) -> None:
+        """One line with its baseline at `y`; `x` is its left end, right end or middle."""
+        self.canvas.setFont(font.name, font.size)
+        self.canvas.setFillColor(HexColor(font.color))
+        draw = {
+            "left": self.canvas.drawString,
+            "right": self.canvas.drawRightString,
+            "center": self.canvas.drawCentredString,
+        }[align]
+        draw(x, self.height - y, text)
+
+    def texts(self, x: float, y: float, texts: Iterable[str], font: Font = PLAIN) -> float:
+        """Lines one under the other; returns the baseline after the last."""
+        for text in texts:
+            self.text(x, y, text, font)
+            y += font.size * 1.4
+        return y
+
+    def rule(self, x0: float, x1: float, y: float, width: float = 0.6, color: str = INK) -> None:
+        """A horizontal line."""
+        self.canvas.setStrokeColor(HexColor(color))
+        self.canvas.setLineWidth(width)
+        self.canvas.line(x0, self.height - y, x1, self.height - y)
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *,
+        fill: str | None = None,
+        stroke: str | None = INK,
+    ) -> None:
+        """A rectangle with its top left corner at (x, y)."""
+        self.canvas.setLineWidth(0.7)
+        if fill:
+            self.canvas.setFillColor(HexColor(fill))
+        if stroke:
+            self.canvas.setStrokeColor(HexColor(stroke))
+        bottom = self.height - y - height
+        self.canvas.rect(x, bottom, width, height, stroke=int(bool(stroke)), fill=int(bool(fill)))
+
+    def row(
+        self,
+        x: float,
+        y: float,
+        columns: Sequence[Column],
+        cells: Sequence[str],
+        font: Font = PLAIN,
+        *,
+        padding: float = 4,
+    ) -> None:
+        """The cells of one table row on a common baseline."""
+        for column, cell in zip(columns, cells, strict=True):
+            anchors = {
+                "left": x + padding,
+                "right": x + column.width - padding,
+                "center": x + column.width / 2,
+            }
+            self.text(anchors[column.align], y, cell, font, column.align)
+            x += column.width
+
+    def pairs(
+        self,
+        left: float,
+        right: float,
+        y: float,
+        pairs: Iterable[tuple[str, str]],
+        font: Font = PLAIN,
+        *,
+        leading: float = 15,
+    ) -> float:
+        """Labels at the left and texts at the right edge; returns the baseline after the last."""
+        for label, text in pairs:
+            self.text(left, y, label, font)
+            self.text(right, y, text, font, "right")
+            y += leading
+        return y
+
+    def new_page(self) -> None:
+        """Ends the page; the next stroke falls on a new one of the same size."""
+        self.canvas.showPage()
+
+    def to_bytes(self) -> bytes:
+        """The finished file."""
+        self.canvas.save()
+        return self._buffer.getvalue()

@@ -1,0 +1,168 @@
+"""The two schemas of the demo organization, as bodies for creating them through the service."""
+
+from typing import Any
+
+_INVOICE_GUIDELINES = """\
+Label what the document **says**, not what it should say.
+
+- **Dates** as `YYYY-MM-DD`. Where day and month could be swapped, look at the supplier's country:
+  `04/09/2026` is 9 April in the United States and 4 September in Spain.
+- **Amounts** with a dot before the cents and the ISO code of the currency, whatever the page
+  prints: `1.234,50 €` is `1234.50` `EUR`.
+- **Total** is the amount to pay, tax included.
+- **IBAN** without spaces. Leave it empty when the invoice names none.
+- **Line items**: one row per item, in the order of the page, over all pages. Carried sums and
+  subtotals are no items.
+- **Paid** is yes only when the document itself says so: a stamp, a ticked box, a receipt.
+
+Reject a label set when a number is wrong; correct it and accept when only a space or a capital
+letter is.
+"""
+
+_CONTRACT_GUIDELINES = """\
+Label the contract itself and leave aside what its schedules repeat.
+
+- **Parties**: one value per party, the name as in the opening lines, with its legal form.
+- **Effective date** is the day the contract begins to bind, which need not be the day of a
+  signature. **End date** is its last day.
+- **Governing law**: the country, also where only a part of it is named (England and Wales: `GB`).
+- **Notice** in days. Count a month as 30 days and a week as 7.
+- **Value** is the total or, for rent, the sum of one year, without tax.
+- **Confidentiality clause**: mark the whole clause, from its first word to the full stop.
+- **Signed** is yes when every party has signed; draw one box around all **signatures**.
+"""
+
+
+def _field(key: str, label: str, kind: str, description: str, **members: Any) -> dict[str, Any]:
+    return {
+        "key": key,
+        "label": label,
+        "type": kind,
+        "required": members.pop("required", False),
+        "multiple": members.pop("multiple", False),
+        "description": description,
+        **members,
+    }
+
+
+_LINE_COLUMNS = [
+    _field("description", "Description", "text", "The item's text as printed.", required=True),
+    _field("quantity", "Quantity", "number", "How many, or how much; 1 for a flat charge."),
+    _field("unit_price", "Unit price", "money", "Price of one unit before tax."),
+    _field("amount", "Amount", "money", "Price of the line before tax.", required=True),
+]
+
+INVOICE: dict[str, Any] = {
+    "name": "Supplier invoices",
+    "document_type": "invoice",
+    "description": "Incoming invoices and receipts, for posting and payment.",
+    "guidelines": _INVOICE_GUIDELINES,
+    "review_policy": {
+        "labels_per_artifact": 1,
+        "sample_rate": 1.0,
+        "auto_accept_agreement": None,
+        "auto_accept_confidence": None,
+        "max_rejections": 3,
+    },
+    "fields": [
+        _field(
+            "invoice_number",
+            "Invoice number",
+            "text",
+            "The number the supplier gave the invoice, with its prefix.",
+            required=True,
+            constraints={"max_length": 64},
+        ),
+        _field("invoice_date", "Invoice date", "date", "The day of issue.", required=True),
+        _field("due_date", "Due date", "date", "The last day for payment, when it is stated."),
+        _field("supplier_name", "Supplier", "text", "Who issued the invoice.", required=True),
+        _field("supplier_address", "Supplier address", "address", "Street, place, country."),
+        _field(
+            "supplier_vat_id",
+            "Supplier VAT ID",
+            "text",
+            "VAT or other tax number of the supplier, as printed.",
+            constraints={"max_length": 32},
+        ),
+        _field("customer_name", "Customer", "text", "Who has to pay."),
+        _field(
+            "iban",
+            "IBAN",
+            "text",
+            "The account to pay to, without spaces.",
+            constraints={"formats": ["iban"]},
+        ),
+        _field("currency", "Currency", "currency", "The currency of the sums.", required=True),
+        _field("subtotal", "Subtotal", "money", "Sum of the lines before tax."),
+        _field("tax_amount", "Tax", "money", "All tax together."),
+        _field("total", "Total", "money", "The amount to pay, tax included.", required=True),
+        _field(
+            "line_items",
+            "Line items",
+            "table",
+            "One row per item, over all pages.",
+            columns=_LINE_COLUMNS,
+        ),
+        _field("paid", "Paid", "boolean", "Whether the document says that it has been paid."),
+    ],
+}
+
+CONTRACT: dict[str, Any] = {
+    "name": "Contracts",
+    "document_type": "contract",
+    "description": "Signed contracts and drafts, for the register of obligations.",
+    "guidelines": _CONTRACT_GUIDELINES,
+    "review_policy": {
+        "labels_per_artifact": 1,
+        "sample_rate": 1.0,
+        "auto_accept_agreement": None,
+        "auto_accept_confidence": None,
+        "max_rejections": 2,
+    },
+    "fields": [
+        _field("title", "Title", "text", "The contract's own name.", required=True),
+        _field(
+            "parties",
+            "Parties",
+            "text",
+            "Each party with its legal form.",
+            required=True,
+            multiple=True,
+        ),
+        _field("effective_date", "Effective date", "date", "First day in force.", required=True),
+        _field("end_date", "End date", "date", "Last day in force; empty when open-ended."),
+        _field("governing_law", "Governing law", "country", "The country whose law applies."),
+        _field(
+            "contract_type",
+            "Type",
+            "choice",
+            "What kind of contract it is, judged by its subject.",
+            required=True,
+            options=[
+                {"value": "services", "label": "Services"},
+                {"value": "supply", "label": "Supply of goods"},
+                {"value": "lease", "label": "Lease"},
+                {"value": "nda", "label": "Non-disclosure"},
+                {"value": "employment", "label": "Employment"},
+                {"value": "licence", "label": "Licence"},
+                {"value": "other", "label": "Other"},
+            ],
+        ),
+        _field(
+            "termination_notice_days",
+            "Notice of termination",
+            "integer",
+            "Days of notice for ending the contract without a cause.",
+            constraints={"min": 0, "max": 3650},
+        ),
+        _field("value", "Value", "money", "Total value, or one year's rent, without tax."),
+        _field(
+            "confidentiality_clause",
+            "Confidentiality clause",
+            "span",
+            "The words of the clause, without its heading.",
+        ),
+        _field("signed", "Signed", "boolean", "Whether every party has signed."),
+        _field("signature", "Signatures", "region", "A box around the signatures."),
+    ],
+}
