@@ -185,12 +185,29 @@ def _responder(
     return lambda result: responses.enveloped(result, dump, status)
 
 
+def _facts(op: Operation, text: str) -> str:
+    """The docstring, and what else the declaration says."""
+    who = {
+        "public": "No credentials needed.",
+        "user": "Any signed-in user.",
+        "control-plane": "The operator's token.",
+    }.get(op.access, f"Least role: {op.access}.")
+    facts = [text, who]
+    if op.limit:
+        amount, by = LIMITS[op.limit]
+        facts.append(f"Rate limit: {amount}, by {'organization' if by == 'org' else 'client address'}.")
+    if op.revision:
+        facts.append(f"The revision that was read is {op.revision}.")
+    return " ".join(facts)
+
+
 def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: Any) -> dict[str, Any]:
     """Complete an operation of the description from its declaration."""
     op: Operation | None = doc_info.get("operation")
     if op is None:
         return doc
     doc["operationId"] = op.name
+    doc["description"] = _facts(op, doc.get("description") or doc.get("summary", ""))
     if op.access == "public":
         doc["security"] = []
     declared: File | None = doc_info.get("file")

@@ -70,7 +70,7 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
-    _complete(api)
+    _complete(api, {op.name: op for op in operations(blueprints)})
     _serve(app, api)
     return api
 
@@ -80,18 +80,61 @@ def operations(blueprints: list[Blueprint]) -> list[Operation]:
     return [operation for blueprint in blueprints for operation in blueprint.operations]
 
 
-def _complete(api: Api) -> None:
-    """422 on each operation, types of path parameters, and the headers an operation reads."""
+def _complete(api: Api, declared: dict[str, Operation]) -> None:
+    """422 on each operation, and what the kit reads of a request beside its body and query."""
     error = {"$ref": "#/components/schemas/ErrorResponse"}
     refusal = {
         "description": "The request does not fit its declared schema.",
         "content": {"application/json": {"schema": error}},
     }
     for item in api.spec._paths.values():  # noqa: SLF001 - apispec offers no public view
-        for operation in item.values():
-            if isinstance(operation, dict) and "responses" in operation:
-                operation["responses"]["422"] = refusal
-                operation["responses"].pop("default", None)
+        shared = item.pop("parameters", [])
+        for found in item.values():
+            op = declared[found["operationId"]]
+            found["responses"]["422"] = refusal
+            found["responses"].pop("default", None)
+            own = [p for p in found.get("parameters", []) if p["in"] != "path"]
+            path = [_typed(op, dict(p)) for p in shared]
+            parameters = [*path, *own, *_headers(op)]
+            if parameters:
+                found["parameters"] = parameters
+            if op.upload is not None:
+                _offer_upload(api, op, found)
+
+
+def _typed(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
+    name = parameter["name"]
+    schema: dict[str, Any] = {"type": "string", "format": "uuid"}
+    if name in op.numbers:
+        schema = {"type": "integer", "minimum": 1}
+    elif name == "org_slug" or name in op.text_ids:
+        schema = {"type": "string"}
+    return {**parameter, "schema": schema}
+
+
+def _header(name: str, text: str, *, required: bool = False) -> dict[str, Any]:
+    schema = {"type": "string"}
+    return {"in": "header", "name": name, "description": text, "required": required, "schema": schema}
+
+
+def _headers(op: Operation) -> list[dict[str, Any]]:
+    found = []
+    if op.in_organization and "{org_slug}" not in op.path:
+        # Not required: a key names its organization itself.
+        found.append(_header("X-Org-Slug", "The organization to work in."))
+    if op.revision:
+        found.append(_header("If-Match", "The revision that was read, in quotes."))
+    if op.creates:
+        found.append(_header("Idempotency-Key", "The same key within 24 hours creates once."))
+    return found
+
+
+def _offer_upload(api: Api, op: Operation, found: dict[str, Any]) -> None:
+    assert op.upload is not None
+    schema = api.ma_plugin.converter.schema2jsonschema(op.upload)
+    schema["properties"] = {"file": {"type": "string", "format": "binary"}, **schema["properties"]}
+    schema["required"] = ["file", *schema.get("required", [])]
+    found["requestBody"]["content"]["multipart/form-data"] = {"schema": schema}
 
 
 def description(api: Api) -> dict[str, Any]:

@@ -1,0 +1,56 @@
+"""The contract as data: operations.csv beside the declared operations of the running application."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app import features
+from app.kit.api.documentation import operations
+from app.kit.api.operation import Operation
+
+_FILE = Path(__file__).parent / "operations.csv"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of operations.csv."""
+
+    tag: str
+    method: str
+    path: str
+    operation_id: str
+    access: str
+    success: int
+    limit: str
+
+
+def contract() -> dict[str, Row]:
+    with _FILE.open(newline="") as file:
+        return {
+            line["operation_id"]: Row(
+                line["tag"],
+                line["method"],
+                line["path"],
+                line["operation_id"],
+                line["access"],
+                int(line["success"]),
+                line["limit"],
+            )
+            for line in csv.DictReader(file)
+        }
+
+
+CONTRACT = contract()
+OPERATIONS: list[Operation] = operations(features.BLUEPRINTS)
+
+
+@pytest.fixture(scope="session")
+def description(app: Flask) -> dict[str, object]:
+    """The served OpenAPI description."""
+    answer = app.test_client().get("/openapi.json")
+    assert answer.status_code == 200
+    found: dict[str, object] = answer.json
+    return found

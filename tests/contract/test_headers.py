@@ -1,0 +1,62 @@
+"""What every answer carries, and which origins may read it."""
+
+from tests.factories import Org
+
+
+def test_request_id_is_echoed_when_sane_and_made_otherwise(org: Org) -> None:
+    api = org.api()
+    assert api.get("/organizations", headers={"X-Request-ID": "abc-1"}).headers["X-Request-ID"] == "abc-1"
+    made = api.get("/organizations", headers={"X-Request-ID": "x y\t"}).headers["X-Request-ID"]
+    assert len(made) == 32
+    assert made != api.get("/organizations").headers["X-Request-ID"]
+
+
+def test_security_headers(org: Org) -> None:
+    headers = org.api().get("/organizations").headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert headers["Cache-Control"] == "no-store"
+    assert "Server" not in headers or "gunicorn" not in headers["Server"]
+
+
+def test_cors_allows_exactly_the_contract_headers(org: Org) -> None:
+    asked = {
+        "Origin": "https://app.example",
+        "Access-Control-Request-Method": "PATCH",
+        "Access-Control-Request-Headers": "authorization, x-org-slug, x-evil",
+    }
+    answer = org.anonymous().request("OPTIONS", "/organizations", headers=asked)
+    allowed = {h.strip().lower() for h in answer.headers["Access-Control-Allow-Headers"].split(",")}
+    assert allowed <= {"content-type", "authorization", "x-request-id", "x-org-slug", "x-api-key"}
+    assert {"authorization", "x-org-slug"} <= allowed
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
+
+
+def test_cors_refuses_other_origins(org: Org) -> None:
+    answer = org.api().get("/organizations", headers={"Origin": "https://evil.example"})
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_method_not_allowed_says_what_is(org: Org) -> None:
+    answer = org.api().request("PATCH", "/auth/login")
+    assert answer.status_code == 405
+    assert answer.json["error"]["code"] == "method_not_allowed"
+    assert "POST" in answer.headers["Allow"]
+
+
+def test_documentation_pages_load_nothing_from_elsewhere(org: Org) -> None:
+    client = org.app.test_client()
+    for page in ("/docs", "/redoc"):
+        answer = client.get(page)
+        assert answer.status_code == 200
+        assert "http" not in answer.text.replace("http-equiv", "")
+        assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
+    for asset in ("swagger-ui.css", "swagger-ui-bundle.js", "redoc.standalone.js", "init.js"):
+        assert client.get(f"/docs/assets/{asset}").status_code == 200
+    assert client.get("/docs/assets/nope.js").status_code == 404
+
+
+def test_description_is_cached_by_its_tag(org: Org) -> None:
+    client = org.app.test_client()
+    tag = client.get("/openapi.json").headers["ETag"]
+    assert client.get("/openapi.json", headers={"If-None-Match": tag}).status_code == 304

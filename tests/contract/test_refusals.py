@@ -1,0 +1,155 @@
+"""Generated over every operation: who is let in, and what a body may not be."""
+
+import re
+from typing import Any
+
+import pytest
+from marshmallow import fields
+
+from app.kit.api.operation import Operation
+from app.kit.ids import uuid7
+from app.kit.permissions import Role
+from tests.contract.conftest import OPERATIONS
+from tests.factories import Org
+from tests.factories.orgs import Api
+
+PROTECTED = [op for op in OPERATIONS if op.access != "public"]
+SCOPED = [op for op in OPERATIONS if op.in_organization]
+WITH_IDS = [op for op in SCOPED if re.search(r"{\w+_id}", op.path) and not op.text_ids]
+WITH_BODY = [op for op in OPERATIONS if op.body is not None]
+
+
+def _id(op: Operation) -> str:
+    return op.name
+
+
+def _path(op: Operation, org: Org, record: str | None = None) -> str:
+    path = op.path.replace("{org_slug}", org.slug)
+    for name in op.numbers:
+        path = path.replace("{" + name + "}", "1")
+    return re.sub(r"{\w+}", record or str(uuid7()), path)
+
+
+def _send(api: Api, op: Operation, path: str, json: Any = None, **kwargs: Any) -> Any:
+    if op.body is not None and json is None:
+        json = {}
+    if json is not None:
+        kwargs["json"] = json
+    return api.request(op.method, path, **kwargs)
+
+
+@pytest.mark.parametrize("op", PROTECTED, ids=_id)
+def test_anonymous_is_refused(op: Operation, org: Org) -> None:
+    answer = _send(org.anonymous(), op, _path(op, org))
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "invalid_credentials"
+
+
+@pytest.mark.parametrize("op", SCOPED, ids=_id)
+def test_every_lower_role_is_refused_and_told_so(op: Operation, org: Org) -> None:
+    for role in Role:
+        answer = _send(org.api(role.name), op, _path(op, org))
+        if role < Role[op.access]:
+            assert answer.status_code == 403
+            assert answer.json["error"]["code"] == "insufficient_role"
+            details = {"required": op.access, "actual": role.name}
+            assert answer.json["error"]["details"] == details
+        else:
+            assert answer.status_code not in (401, 403, 500), answer.json
+
+
+@pytest.mark.parametrize("op", SCOPED, ids=_id)
+def test_strangers_and_unknown_organizations_answer_the_same(
+    op: Operation, org: Org, other_org: Org
+) -> None:
+    path = _path(op, org)
+    foreign = _send(other_org.api("owner", slug=org.slug), op, path)
+    unknown_path = path.replace(org.slug, "no-such-organization")
+    unknown = _send(other_org.api("owner", slug="no-such-organization"), op, unknown_path)
+    assert foreign.status_code == unknown.status_code == 403
+    assert foreign.json["error"]["code"] == "permission_denied"
+    assert foreign.data == unknown.data
+
+
+@pytest.mark.parametrize(
+    "op", [op for op in SCOPED if "{org_slug}" not in op.path], ids=_id
+)
+def test_the_organization_must_be_named(op: Operation, org: Org) -> None:
+    api = org.api("owner")
+    api.slug = None
+    answer = _send(api, op, _path(op, org))
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == "X-Org-Slug"
+
+
+@pytest.mark.parametrize("op", WITH_IDS, ids=_id)
+@pytest.mark.parametrize("record", ["nope", "0", "..", "%00", "a" * 300])
+def test_what_is_no_uuid_is_not_found(op: Operation, record: str, org: Org) -> None:
+    answer = _send(org.api("owner"), op, _path(op, org, record), json=_valid(op))
+    assert answer.status_code == 404
+    assert answer.json["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize("op", WITH_BODY, ids=_id)
+def test_unknown_members_are_named(op: Operation, org: Org) -> None:
+    answer = _send(org.api("owner"), op, _path(op, org), json={"no_such_member": 1})
+    assert answer.status_code == 422
+    error = answer.json["error"]
+    assert error["code"] == "unprocessable"
+    assert "no_such_member" in [e["field"] for e in error["details"]["errors"]]
+
+
+@pytest.mark.parametrize("op", WITH_BODY, ids=_id)
+def test_wrong_types_are_named(op: Operation, org: Org) -> None:
+    assert op.body is not None
+    for name, field in op.body.load_fields.items():
+        if type(field) is fields.Raw or type(field).__name__ == "Any_":
+            continue
+        wrong: Any = 1 if isinstance(field, fields.String | fields.UUID | fields.DateTime) else "x"
+        answer = _send(org.api("owner"), op, _path(op, org), json={field.data_key or name: wrong})
+        assert answer.status_code == 422, (name, answer.json)
+        culprits = [e["field"] for e in answer.json["error"]["details"]["errors"]]
+        assert any(c.split(".")[0] == (field.data_key or name) for c in culprits)
+
+
+@pytest.mark.parametrize("op", WITH_BODY, ids=_id)
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a": NaN}'])
+def test_bodies_that_are_no_object_are_refused(op: Operation, raw: bytes, org: Org) -> None:
+    answer = org.api("owner").request(
+        op.method, _path(op, org), data=raw, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 422
+    assert answer.json["error"]["code"] == "unprocessable"
+
+
+@pytest.mark.parametrize("op", WITH_BODY, ids=_id)
+def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
+    answer = org.api("owner").request(
+        op.method, _path(op, org), data=b"a=b", headers={"Content-Type": "text/plain"}
+    )
+    assert answer.status_code == 415
+    assert answer.json["error"]["code"] == "unsupported_media_type"
+
+
+@pytest.mark.parametrize("op", [op for op in OPERATIONS if op.query is not None], ids=_id)
+def test_unknown_and_garbled_parameters_are_refused(op: Operation, org: Org) -> None:
+    for query in ("no_such_parameter=1", "cursor=x&cursor=y", "page_size=0", "page_size=1001", "%00=1"):
+        if "cursor" in query and op.listing is None:
+            continue
+        answer = _send(org.api("owner"), op, f"{_path(op, org)}?{query}")
+        assert answer.status_code == 422, (query, answer.json)
+
+
+@pytest.mark.parametrize("op", [op for op in OPERATIONS if op.listing is not None], ids=_id)
+def test_forged_cursors_are_refused(op: Operation, org: Org) -> None:
+    if WITH_IDS.count(op):
+        return
+    for cursor in ("x", "AAAA", "é", "a" * 1999):
+        answer = _send(org.api("owner"), op, f"{_path(op, org)}?cursor={cursor}")
+        assert answer.status_code == 422
+        assert answer.json["error"]["field"] == "cursor"
+
+
+def _valid(op: Operation) -> Any:
+    """Any body: a path that names nothing is answered before a body could matter, or after."""
+    return {} if op.body is not None else None

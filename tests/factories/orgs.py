@@ -1,0 +1,115 @@
+"""Organizations with a user per role, and a client that speaks as one of them."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from app.identity.auth.models import Session
+from app.identity.organizations.models import Membership, Organization
+from app.identity.users.models import User
+from app.kit import db, secrets, tenancy, tokens
+from app.kit.ids import uuid7
+from app.kit.permissions import Role
+
+PREFIX = "/api/v1"
+_DAY = timedelta(days=1)
+PASSWORD = "a-long-enough-password"  # noqa: S105 - of test users
+
+
+@cache
+def _password_hash() -> str:
+    return secrets.hash_password(PASSWORD)
+
+
+@dataclass
+class Api:
+    """A client with a bearer token and, when it has one, an organization."""
+
+    client: FlaskClient
+    token: str | None
+    slug: str | None
+
+    def headers(self) -> dict[str, str]:
+        headers = {}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if self.slug:
+            headers["X-Org-Slug"] = self.slug
+        return headers
+
+    def request(self, method: str, path: str, **kwargs: Any) -> TestResponse:
+        headers = {**self.headers(), **kwargs.pop("headers", {})}
+        url = path if path.startswith(("/api", "/health", "/openapi")) else PREFIX + path
+        return self.client.open(url, method=method, headers=headers, **kwargs)
+
+    def get(self, path: str, **kwargs: Any) -> TestResponse:
+        return self.request("GET", path, **kwargs)
+
+    def post(self, path: str, json: Any = None, **kwargs: Any) -> TestResponse:
+        return self.request("POST", path, **({"json": json} if json is not None else {}), **kwargs)
+
+    def put(self, path: str, json: Any = None, **kwargs: Any) -> TestResponse:
+        return self.request("PUT", path, json=json, **kwargs)
+
+    def patch(self, path: str, json: Any = None, **kwargs: Any) -> TestResponse:
+        return self.request("PATCH", path, json=json, **kwargs)
+
+    def delete(self, path: str, **kwargs: Any) -> TestResponse:
+        return self.request("DELETE", path, **kwargs)
+
+
+@dataclass
+class Org:
+    """An organization of a test."""
+
+    app: Flask
+    id: UUID
+    slug: str
+    users: dict[str, UUID] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def api(self, role: str = "owner", *, slug: str | None = None) -> Api:
+        """A client of the user with `role`; each call a client of its own, so for threads too."""
+        return Api(self.app.test_client(), self.tokens[role], slug or self.slug)
+
+    def anonymous(self) -> Api:
+        """A client without credentials."""
+        return Api(self.app.test_client(), None, self.slug)
+
+    def add_user(self, name: str, role: str) -> UUID:
+        """One more member, known to `api` by `name`."""
+        with self.app.app_context(), tenancy.organization(self.id), db.transaction() as session:
+            user = User(
+                email=f"{name}.{uuid7().hex}@test.example",
+                name=name.title(),
+                password_hash=_password_hash(),
+                email_verified_at=db.utc_now(),
+            )
+            session.add(user)
+            session.flush()
+            login = Session(user_id=user.id, expires_at=db.utc_now() + _DAY)
+            session.add_all([Membership(user_id=user.id, role=role), login])
+            session.flush()
+            token = tokens.issue(user.id, email=user.email, session_id=login.id, token_version=1)
+        self.users[name] = user.id
+        self.tokens[name] = token
+        return user.id
+
+
+def make_org(app: Flask, **members: Any) -> Org:
+    """An organization with a user for every role, named after the role."""
+    with app.app_context(), db.transaction() as session:
+        row = Organization(slug=f"org-{uuid7().hex[-20:]}", name="Test", **members)
+        session.add(row)
+        session.flush()
+        made = Org(app, row.id, row.slug)
+    for role in Role:
+        made.add_user(role.name, role.name)
+    return made
+

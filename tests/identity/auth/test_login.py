@@ -1,0 +1,110 @@
+"""Logging in, asking whom a token belongs to, logging out."""
+
+import time
+from statistics import median
+
+import jwt
+import pytest
+
+from app.identity.users.models import User
+from app.kit import container, db
+from tests.factories import Org
+from tests.factories.orgs import PASSWORD
+
+
+def _email(org: Org, name: str) -> str:
+    with org.app.app_context():
+        user = db.session().get(User, org.users[name])
+        assert user is not None
+        return user.email
+
+
+def test_login_answers_token_user_and_organizations(org: Org) -> None:
+    email = _email(org, "labeler")
+    answer = org.anonymous().post("/auth/login", {"email": email.upper(), "password": PASSWORD})
+    assert answer.status_code == 200
+    data = answer.json["data"]
+    assert data["token_type"] == "bearer"
+    assert data["expires_in"] == 8 * 3600
+    assert data["user"] == {"id": str(org.users["labeler"]), "email": email, "name": "Labeler"}
+    assert data["organizations"] == [{"slug": org.slug, "name": "Test", "role": "labeler"}]
+    key = container.settings().secret_key
+    claims = jwt.decode(data["access_token"], key, algorithms=["HS256"], issuer="labeling")
+    assert {"sub", "email", "jti", "tv", "sid", "iat", "exp", "iss"} <= set(claims)
+
+
+@pytest.mark.parametrize("password", ["wrong-password", PASSWORD + " "])
+def test_wrong_password_is_refused(org: Org, password: str) -> None:
+    answer = org.anonymous().post(
+        "/auth/login", {"email": _email(org, "labeler"), "password": password}
+    )
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "invalid_credentials"
+
+
+def test_unknown_address_answers_like_a_wrong_password(org: Org) -> None:
+    api, known = org.anonymous(), _email(org, "labeler")
+
+    def measure(email: str) -> tuple[bytes, float]:
+        started = time.perf_counter()
+        body = api.post("/auth/login", {"email": email, "password": "wrong-password"}).data
+        return body, time.perf_counter() - started
+
+    unknown = [measure("nobody@test.example") for _ in range(9)]
+    wrong = [measure(known) for _ in range(9)]
+    assert {body for body, _ in unknown} == {body for body, _ in wrong}
+    # Both must cost a hash: without one the unknown address would take a tenth of the time.
+    assert median(t for _, t in unknown) > median(t for _, t in wrong) / 2
+
+
+def test_session_tells_whose_token_it_is(org: Org) -> None:
+    answer = org.api("viewer").get("/auth/session")
+    assert answer.json["data"]["user"]["id"] == str(org.users["viewer"])
+    assert answer.json["data"]["organizations"][0]["role"] == "viewer"
+
+
+def test_logout_ends_the_session_at_once(org: Org) -> None:
+    api = org.api("labeler")
+    assert api.get("/auth/session").status_code == 200
+    assert api.post("/auth/logout").status_code == 204
+    answer = api.get("/auth/session")
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "token_expired"
+
+
+@pytest.mark.parametrize("token", ["", "x", "a.b.c", "é"])
+def test_garbled_token_is_refused(org: Org, token: str) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = org.anonymous().get("/auth/session", headers=headers)
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "invalid_credentials"
+
+
+def test_token_of_another_algorithm_is_refused(org: Org) -> None:
+    claims = jwt.decode(org.tokens["owner"], options={"verify_signature": False})
+    forged = jwt.encode(claims, None, algorithm="none")
+    headers = {"Authorization": f"Bearer {forged}"}
+    answer = org.anonymous().get("/auth/session", headers=headers)
+    assert answer.json["error"]["code"] == "invalid_credentials"
+
+
+def test_expired_token_says_so(org: Org) -> None:
+    claims = jwt.decode(org.tokens["owner"], options={"verify_signature": False})
+    claims["exp"] = int(time.time()) - 1
+    old = jwt.encode(claims, container.settings().secret_key, algorithm="HS256")
+    answer = org.anonymous().get("/auth/session", headers={"Authorization": f"Bearer {old}"})
+    assert answer.json["error"]["code"] == "token_expired"
+
+
+def test_raised_token_version_ends_every_token(org: Org) -> None:
+    with org.app.app_context(), db.transaction() as session:
+        user = session.get(User, org.users["labeler"])
+        assert user is not None
+        user.token_version += 1
+    assert org.api("labeler").get("/auth/session").json["error"]["code"] == "token_expired"
+
+
+def test_an_api_key_nobody_made_is_refused(org: Org) -> None:
+    answer = org.anonymous().get("/auth/session", headers={"X-API-Key": "dl_nope"})
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "invalid_api_key"
