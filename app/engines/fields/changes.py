@@ -1,0 +1,77 @@
+"""What changed from one version of a schema's fields to the next, and what that breaks."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.engines.fields.model import Field
+
+_COMPARED = ("label", "required", "multiple", "description", "constraints", "ai_assist")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference. `key` is the field's, or `table.column`; `what` is the member that differs
+    (`field` or `column` where it was added or removed); `before` and `after` are its values.
+    """
+
+    kind: Literal["added", "removed", "changed"]
+    key: str
+    breaking: bool
+    what: str
+    before: Any = None
+    after: Any = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON: kind, key, breaking, what, from, to."""
+        return {
+            "kind": self.kind,
+            "key": self.key,
+            "breaking": self.breaking,
+            "what": self.what,
+            "from": self.before,
+            "to": self.after,
+        }
+
+
+def compare(old_fields: Sequence[Field], new_fields: Sequence[Field]) -> list[Change]:
+    """The differences between two lists in normal form, in the order of the new one.
+
+    Breaking: a field removed, its type changed, newly required (added as required, or made so), an
+    option taken away, several values no longer allowed; and the same of a table's columns.
+    """
+    return list(_compare(old_fields, new_fields, ""))
+
+
+def _compare(old: Iterable[Field], new: Iterable[Field], prefix: str) -> Iterator[Change]:
+    unit = "column" if prefix else "field"
+    before = {field["key"]: field for field in old}
+    after = {field["key"]: field for field in new}
+    for key, field in before.items():
+        if key not in after:
+            yield Change("removed", prefix + key, breaking=True, what=unit, before=field)
+    for key, field in after.items():
+        if key not in before:
+            needed = bool(field.get("required"))
+            yield Change("added", prefix + key, breaking=needed, what=unit, after=field)
+        else:
+            yield from _changed(before[key], field, prefix + key)
+
+
+def _changed(old: Field, new: Field, key: str) -> Iterator[Change]:
+    if old["type"] != new["type"]:
+        yield Change(
+            "changed", key, breaking=True, what="type", before=old["type"], after=new["type"]
+        )
+    for what in _COMPARED:
+        before, after = old.get(what), new.get(what)
+        if before != after:
+            breaking = (what == "required" and bool(after)) or (what == "multiple" and not after)
+            yield Change("changed", key, breaking=breaking, what=what, before=before, after=after)
+    if old["type"] != new["type"]:
+        return
+    options, now = (list(field.get("options") or []) for field in (old, new))
+    if options != now:
+        gone = {option["value"] for option in options} - {option["value"] for option in now}
+        yield Change("changed", key, breaking=bool(gone), what="options", before=options, after=now)
+    yield from _compare(old.get("columns") or [], new.get("columns") or [], f"{key}.")

@@ -1,0 +1,222 @@
+"""A schema version's fields made ready: tags are checked against it at the speed of a save."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.engines.fields.errors import TagErrors, ValueProblem
+from app.engines.fields.evidence import EvidenceProblem, check_evidence
+from app.engines.fields.model import Field, JsonValue, Normaliser, Tag
+from app.engines.fields.plain import shown
+from app.engines.fields.values import normaliser
+
+MAX_TAGS = 5000
+MAX_ROW = 9999
+MAX_REPORTED = 100
+
+_MEMBERS = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
+_SOURCES = frozenset({"human", "model", "import"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """What a tag may name: a field, or a column of a table."""
+
+    normalise: Normaliser
+    multiple: bool
+    in_table: bool
+    kind: str
+
+
+class _TagError(Exception):
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+
+class CompiledFields:
+    """The fields of one schema version, in normal form; immutable, and safe to share by threads."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self._fields = list(fields)
+        self._tables = {field["key"] for field in fields if field["type"] == "table"}
+        self._slots = dict(_slots(fields))
+
+    def check_tags(self, tags: object, *, text_length: int, page_count: int) -> list[Tag]:
+        """The tags in normal form and in their order: field, value, row, confidence, source,
+        evidence.
+
+        The tag of a table's cell names `table.column` and carries `row`, counted from 0; all other
+        tags carry no row. A field that is not multiple has one tag, in a table one per row.
+        `text_length` is in code points; pages count from 1.
+
+        Raises TagErrors with up to 100 problems, at most one per tag.
+        """
+        if not isinstance(tags, list):
+            raise TagErrors([("tags", "must be a list")])
+        if len(tags) > MAX_TAGS:
+            raise TagErrors([("tags", f"has more than {MAX_TAGS:,} entries")])
+        checked: list[Tag] = []
+        errors: list[tuple[str, str]] = []
+        seen: set[tuple[str, int | None]] = set()
+        for position, tag in enumerate(tags):
+            try:
+                checked.append(self._tag(tag, seen, text_length, page_count))
+            except _TagError as problem:
+                errors.append((f"tags.{position}{problem.path}", problem.message))
+                if len(errors) == MAX_REPORTED:
+                    break
+        if errors:
+            raise TagErrors(errors)
+        return checked
+
+    def missing_required(self, tags: Iterable[Tag]) -> list[str]:
+        """The keys of required fields that normalised tags leave empty, in the schema's order.
+
+        A required table needs a row; a required column (`table.column`) a value in every row that
+        the table has. Empty text is no value.
+        """
+        filled: set[str] = set()
+        rows: dict[str, set[int]] = {}
+        cells: dict[str, set[int]] = {}
+        for tag in tags:
+            name, row = tag["field"], tag["row"]
+            if row is not None:
+                rows.setdefault(name.partition(".")[0], set()).add(row)
+            if tag["value"] == "":
+                continue
+            filled.add(name)
+            if row is not None:
+                cells.setdefault(name, set()).add(row)
+        return list(self._missing(filled, rows, cells))
+
+    def _missing(
+        self, filled: set[str], rows: dict[str, set[int]], cells: dict[str, set[int]]
+    ) -> Iterator[str]:
+        for field in self._fields:
+            key = field["key"]
+            present = rows.get(key, set())
+            if field["required"] and key not in filled and not present:
+                yield key
+            for column in field["columns"] if present else ():
+                name = f"{key}.{column['key']}"
+                if column["required"] and not present <= cells.get(name, set()):
+                    yield name
+
+    def _tag(
+        self,
+        tag: object,
+        seen: set[tuple[str, int | None]],
+        text_length: int,
+        page_count: int,
+    ) -> Tag:
+        if not isinstance(tag, dict):
+            raise _TagError("", "must be an object")
+        if not tag.keys() <= _MEMBERS:
+            unknown = next(name for name in tag if name not in _MEMBERS)
+            raise _TagError(f".{shown(unknown)}", "is not known")
+        name = tag.get("field")
+        slot = self._slots.get(name) if isinstance(name, str) else None
+        if slot is None or not isinstance(name, str):
+            raise _TagError(".field", self._unknown(name))
+        row = _row(tag.get("row"), slot)
+        place = (name, row)
+        if place in seen and not slot.multiple:
+            raise _TagError(".field", "has a tag already and is not multiple")
+        seen.add(place)
+        try:
+            evidence = check_evidence(tag.get("evidence"), text_length, page_count)
+        except EvidenceProblem as problem:
+            raise _TagError(f".evidence{problem.path}", problem.message) from None
+        return {
+            "field": name,
+            "value": _value(tag, slot, evidence),
+            "row": row,
+            "confidence": _confidence(tag.get("confidence")),
+            "source": _source(tag.get("source")),
+            "evidence": evidence,
+        }
+
+    def _unknown(self, name: object) -> str:
+        if not isinstance(name, str):
+            return "must be the key of a field"
+        if name in self._tables:
+            return "is a table; name one of its columns, as table.column"
+        return "is not a field of the schema version"
+
+
+def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, _Slot]]:
+    for field in fields:
+        if field["type"] != "table":
+            yield field["key"], _slot(field, in_table=False)
+        for column in field["columns"]:
+            yield f"{field['key']}.{column['key']}", _slot(column, in_table=True)
+
+
+def _slot(field: Field, *, in_table: bool) -> _Slot:
+    return _Slot(normaliser(field), bool(field["multiple"]), in_table, field["type"])
+
+
+def _row(row: object, slot: _Slot) -> int | None:
+    if not slot.in_table:
+        if row is not None:
+            raise _TagError(".row", "stands only with a column of a table")
+        return None
+    if row is None:
+        raise _TagError(".row", "is required with a column of a table")
+    if type(row) is not int or not 0 <= row <= MAX_ROW:
+        raise _TagError(".row", f"must be a whole number from 0 to {MAX_ROW:,}")
+    return row
+
+
+def _value(tag: Tag, slot: _Slot, evidence: list[dict[str, Any]]) -> JsonValue:
+    value = tag.get("value")
+    find = _ANCHORS.get(slot.kind)
+    if find is not None:
+        anchor = find(evidence)
+        if value is None:
+            value = anchor["text"]
+    if value is None and slot.kind != "region":
+        raise _TagError(".value", "is required")
+    try:
+        return slot.normalise(value)
+    except ValueProblem as problem:
+        raise _TagError(".value", problem.message) from None
+
+
+def _span(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+    for piece in evidence:
+        if piece["start"] is not None:
+            return piece
+    raise _TagError(".evidence", "a span needs its start and end")
+
+
+def _region(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+    for piece in evidence:
+        if piece["box"] is not None:
+            return piece
+    raise _TagError(".evidence", "a region needs its page and box")
+
+
+_ANCHORS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
+    "span": _span,
+    "region": _region,
+}
+
+
+def _confidence(raw: object) -> float | None:
+    if raw is None:
+        return None
+    # NaN fails the comparison too.
+    if type(raw) not in (float, int) or not 0 <= raw <= 1:  # type: ignore[operator]
+        raise _TagError(".confidence", "must be a number from 0 to 1")
+    return float(raw)  # type: ignore[arg-type]
+
+
+def _source(raw: object) -> str:
+    if raw is None:
+        return "human"
+    if not isinstance(raw, str) or raw not in _SOURCES:
+        raise _TagError(".source", "must be human, model or import")
+    return raw

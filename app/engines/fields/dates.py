@@ -1,0 +1,112 @@
+"""Dates and times of day as documents write them, read the same way on every day of the year."""
+
+import functools
+import json
+import re
+from datetime import date, time
+from pathlib import Path
+
+from app.engines.fields.errors import ValueProblem
+
+_MARK = r" ?([./ -]) ?"
+_YEAR_FIRST = re.compile(rf"([0-9]{{4}}){_MARK}([0-9]{{1,2}}) ?\2 ?([0-9]{{1,2}})\.?")
+_YEAR_LAST = re.compile(rf"([0-9]{{1,2}}){_MARK}([0-9]{{1,2}}) ?\2 ?([0-9]{{4}})\.?")
+_SHORT_YEAR = re.compile(r"[0-9]{1,2} ?[./ -] ?[0-9]{1,2} ?[./ -] ?[0-9]{1,2}\.?")
+_CJK = re.compile(r"([0-9]{4}) ?[年년] ?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日일]")
+_DAY_AND_YEAR = re.compile(r"([0-9]{1,2}) ([0-9]{4})")
+_TOKENS = re.compile(r"[0-9]+|[^\s0-9.,/()-]+")
+_TIME = re.compile(
+    r"(?P<hour>[01]?[0-9]|2[0-3])"
+    r"(?:(?:[:.]| ?h ?)(?P<minute>[0-5][0-9])"
+    r"(?:[:.](?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,6}))?)?)?"
+    r" ?(?P<half>[ap]\.? ?m\.?)?(?: ?(?:uhr|h))?",
+    re.IGNORECASE,
+)
+_MONTHS = 12
+_NOON = 12
+_NO_DATE = "is not a date; write it as YYYY-MM-DD"
+
+
+def read_date(text: str) -> date:
+    """The date that `text` (from `plain`) names.
+
+    ISO 8601; numbers with points (day first), slashes, dashes or spaces; a month by name in any of
+    thirty languages. 03/04/2024, which may be in March or April, is refused, and so is a year of
+    two digits. Raises ValueProblem.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        year, month, day = _parts(text)
+    try:
+        return date(year, month, day)
+    except ValueError:
+        raise ValueProblem("is not a day of the calendar") from None
+
+
+def read_time(text: str) -> time:
+    """The time of day that `text` (from `plain`) names: 14:30, 2:30 pm, 14h30, 14.30 Uhr.
+
+    Raises ValueProblem.
+    """
+    match = _TIME.fullmatch(text)
+    if match is None or not (match["minute"] or match["half"]):
+        raise ValueProblem("is not a time of day; write it as HH:MM:SS")
+    hour = int(match["hour"])
+    if match["half"]:
+        if not 1 <= hour <= _NOON:
+            raise ValueProblem("has an hour that am or pm does not know")
+        hour = hour % _NOON + (_NOON if match["half"][0] in "pP" else 0)
+    fraction = int((match["fraction"] or "0").ljust(6, "0"))
+    return time(hour, int(match["minute"] or 0), int(match["second"] or 0), fraction)
+
+
+def _parts(text: str) -> tuple[int, int, int]:
+    match = _YEAR_FIRST.fullmatch(text)
+    if match is not None:
+        return int(match[1]), int(match[3]), int(match[4])
+    match = _CJK.fullmatch(text)
+    if match is not None:
+        return int(match[1]), int(match[2]), int(match[3])
+    match = _YEAR_LAST.fullmatch(text)
+    if match is not None:
+        return _year_last(int(match[1]), int(match[3]), int(match[4]), match[2])
+    if _SHORT_YEAR.fullmatch(text):
+        raise ValueProblem("needs a year of four digits; write it as YYYY-MM-DD")
+    return _named(text)
+
+
+def _year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int, int]:
+    """Points put the day first everywhere; slashes and dashes do not."""
+    if first > _MONTHS or first == second or (mark == "." and second <= _MONTHS):
+        return year, second, first
+    if second > _MONTHS:
+        return year, first, second
+    raise ValueProblem("is ambiguous: day and month may be either; write it as YYYY-MM-DD")
+
+
+def _named(text: str) -> tuple[int, int, int]:
+    months, ignored = _names()
+    month: int | None = None
+    numbers: list[str] = []
+    for token in _TOKENS.findall(text.casefold()):
+        if token.isdigit():
+            numbers.append(token)
+        elif token in months and month is None:
+            month = months[token]
+        elif token not in ignored:
+            raise ValueProblem(_NO_DATE)
+    if month is None:
+        raise ValueProblem(_NO_DATE)
+    match = _DAY_AND_YEAR.fullmatch(" ".join(sorted(numbers, key=len)))
+    if match is None:
+        raise ValueProblem(_NO_DATE)
+    return int(match[2]), month, int(match[1])
+
+
+@functools.cache
+def _names() -> tuple[dict[str, int], frozenset[str]]:
+    path = Path(__file__).with_name("calendar_names.json")
+    names = json.loads(path.read_text(encoding="utf-8"))
+    months = {name: number for number, row in enumerate(names["months"], 1) for name in row}
+    return months, frozenset((*names["weekdays"], *names["particles"]))

@@ -1,0 +1,95 @@
+"""Decimal numbers as people write them, read without guessing."""
+
+import re
+from decimal import Decimal
+
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.plain import plain
+
+MAX_DIGITS = 50
+MAX_EXPONENT = 50
+
+_JSON_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_WRITTEN = re.compile(r"([+-]?) ?([0-9.,' ]*[0-9])")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:([.,' ])[0-9]{3})(?:\1[0-9]{3})*")
+_THOUSANDS_OR_DECIMALS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+_LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
+
+
+def decimal_of(value: object) -> Decimal:
+    """The exact decimal of a JSON number or of a string.
+
+    A string in JSON's own notation (`-1234.5`, `1e3`) is taken as such; any other is read by
+    `read_written`. A float stands for its shortest notation, so 0.1 is one tenth.
+    Raises ValueProblem, also beyond 50 digits or an exponent of ±50 (floats: their own range).
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueProblem("must be a number")
+    if isinstance(value, float):
+        if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124 - NaN
+            raise ValueProblem("must be a finite number")
+        return Decimal(repr(value))
+    if isinstance(value, int):
+        if abs(value) >= 10**MAX_DIGITS:
+            raise ValueProblem(f"has more than {MAX_DIGITS} digits")
+        return Decimal(value)
+    text = plain(value)
+    return bounded(Decimal(text)) if _JSON_NUMBER.fullmatch(text) else read_written(text)
+
+
+def read_written(text: str) -> Decimal:
+    """The decimal of a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
+
+    Where both a point and a comma stand, the last is the decimal separator. A single one followed
+    by exactly three digits could be either, and is refused. `text` must come from `plain`.
+    """
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        raise ValueProblem("is not a number")
+    sign, body = match.groups()
+    mark = _decimal_mark(body)
+    whole, _, fraction = body.rpartition(mark) if mark else (body, "", "")
+    if not fraction.isdigit() and mark:
+        raise ValueProblem("is not a number")
+    return bounded(Decimal(f"{sign}{_ungrouped(whole)}.{fraction or '0'}"))
+
+
+def bounded(number: Decimal) -> Decimal:
+    """`number` without a negative zero; raises ValueProblem beyond the limits of this module."""
+    if not number:
+        return Decimal(0)
+    if len(number.as_tuple().digits) > MAX_DIGITS or abs(number.adjusted()) > MAX_EXPONENT:
+        raise ValueProblem(f"has more than {MAX_DIGITS} digits")
+    return number
+
+
+def digits_of(number: Decimal, at_least: int = 0) -> str:
+    """Fixed notation, exact, with `at_least` decimals and no further trailing zeros."""
+    whole, _, fraction = format(number, "f").partition(".")
+    fraction = fraction.rstrip("0").ljust(at_least, "0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _decimal_mark(body: str) -> str:
+    point, comma = body.rfind("."), body.rfind(",")
+    if point >= 0 and comma >= 0:
+        return "." if point > comma else ","
+    mark = "." if point >= 0 else ","
+    if point == comma or body.count(mark) > 1:
+        return ""
+    if _THOUSANDS_OR_DECIMALS.fullmatch(body):
+        raise ValueProblem(
+            f"is ambiguous: the '{mark}' may stand before decimals or thousands; "
+            "write it without thousands separators"
+        )
+    return mark
+
+
+def _ungrouped(whole: str) -> str:
+    if whole.isdigit():
+        return whole
+    if not whole:
+        return "0"
+    if _GROUPED.fullmatch(whole) or _LAKHS.fullmatch(whole):
+        return re.sub("[.,' ]", "", whole)
+    raise ValueProblem("has thousands separators in odd places")

@@ -1,0 +1,163 @@
+"""What a schema's list of fields may say, and how it reads with every default filled in."""
+
+import re
+from typing import Any
+
+from app.engines.fields.constraints import check_constraints
+from app.engines.fields.errors import FieldError, ValueProblem
+from app.engines.fields.model import TYPES, Field
+from app.engines.fields.plain import shown, text_of
+
+MAX_FIELDS = 500
+MAX_COLUMNS = 100
+MAX_OPTIONS = 1000
+MAX_FIELDS_AND_COLUMNS = 2000
+MAX_OPTIONS_IN_ALL = 20_000
+MAX_KEY = 64
+MAX_LABEL = 200
+MAX_DESCRIPTION = 5000
+
+_KEY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_PARTS = frozenset({"key", "label", "type", "description", "options", "columns", "constraints"})
+_MEMBERS = _PARTS | {"required", "multiple", "ai_assist"}
+
+
+def check_fields(fields: object) -> list[Field]:
+    """The list in normal form: every member present, in the given order.
+
+    Each field has key, label, type, required, multiple, description, options [{value, label}],
+    columns [field], constraints {} and ai_assist. A label is made of the key where it is absent; a
+    span takes many values unless it says otherwise. Null counts as absent.
+
+    Raises FieldError with the code `duplicate_field_name`, `invalid_field_type` or
+    `validation_error` and the path of the first culprit.
+    """
+    checked = _list_of_fields(fields, "fields", MAX_FIELDS, nested=False)
+    count = len(checked) + sum(len(field["columns"]) for field in checked)
+    if count > MAX_FIELDS_AND_COLUMNS:
+        raise _invalid("fields", f"more than {MAX_FIELDS_AND_COLUMNS:,} fields and columns in all")
+    every = [*checked, *(column for field in checked for column in field["columns"])]
+    if sum(len(field["options"]) for field in every) > MAX_OPTIONS_IN_ALL:
+        raise _invalid("fields", f"more than {MAX_OPTIONS_IN_ALL:,} options in all")
+    return checked
+
+
+def _list_of_fields(raw: object, path: str, limit: int, *, nested: bool) -> list[Field]:
+    if not isinstance(raw, list):
+        raise _invalid(path, "must be a list")
+    if len(raw) > limit:
+        raise _invalid(path, f"has more than {limit:,} entries")
+    checked: list[Field] = []
+    seen: dict[str, int] = {}
+    for position, entry in enumerate(raw):
+        field = _field(entry, f"{path}.{position}", nested=nested)
+        first = seen.setdefault(field["key"], position)
+        if first != position:
+            message = f"is the key of {path}.{first} already"
+            raise FieldError("duplicate_field_name", f"{path}.{position}.key", message)
+        checked.append(field)
+    return checked
+
+
+def _field(raw: object, path: str, *, nested: bool) -> Field:
+    given = _members(raw, path, _MEMBERS)
+    key = _key(given.get("key"), f"{path}.key")
+    kind = _type(given.get("type"), f"{path}.type", nested=nested)
+    label = _text(given.get("label"), f"{path}.label", MAX_LABEL).strip()
+    multiple = _flag(given, "multiple", path, default=kind == "span")
+    if multiple and kind == "table":
+        raise _invalid(f"{path}.multiple", "a table has many rows as it is")
+    return {
+        "key": key,
+        "label": label or key.replace("_", " ").capitalize(),
+        "type": kind,
+        "required": _flag(given, "required", path, default=False),
+        "multiple": multiple,
+        "description": _text(given.get("description"), f"{path}.description", MAX_DESCRIPTION),
+        "options": _options(given.get("options"), kind, f"{path}.options"),
+        "columns": _columns(given.get("columns"), kind, f"{path}.columns"),
+        "constraints": check_constraints(given.get("constraints"), kind, f"{path}.constraints"),
+        "ai_assist": _flag(given, "ai_assist", path, default=True),
+    }
+
+
+def _key(raw: object, path: str) -> str:
+    if not isinstance(raw, str) or len(raw) > MAX_KEY or not _KEY.fullmatch(raw):
+        raise _invalid(path, f"must be snake_case, at most {MAX_KEY} characters")
+    return raw
+
+
+def _type(raw: object, path: str, *, nested: bool) -> str:
+    if raw is None:
+        raise _invalid(path, "is required")
+    if not isinstance(raw, str) or raw not in TYPES:
+        raise FieldError("invalid_field_type", path, f"must be one of {', '.join(TYPES)}")
+    if nested and raw == "table":
+        raise FieldError("invalid_field_type", path, "a table cannot hold another table")
+    return raw
+
+
+def _options(raw: object, kind: str, path: str) -> list[dict[str, str]]:
+    if kind != "choice":
+        return _none(raw, path, "only a choice has options")
+    if not isinstance(raw, list) or not raw:
+        raise _invalid(path, "a choice needs a list of options")
+    if len(raw) > MAX_OPTIONS:
+        raise _invalid(path, f"has more than {MAX_OPTIONS:,} entries")
+    options: list[dict[str, str]] = []
+    seen: set[str] = set()
+    for position, entry in enumerate(raw):
+        here = f"{path}.{position}"
+        given = _members(entry, here, frozenset({"value", "label"}))
+        value = _text(given.get("value"), f"{here}.value", MAX_LABEL).strip()
+        if not value:
+            raise _invalid(f"{here}.value", "is required")
+        if value in seen:
+            raise _invalid(f"{here}.value", "stands twice")
+        seen.add(value)
+        label = _text(given.get("label"), f"{here}.label", MAX_LABEL).strip()
+        options.append({"value": value, "label": label or value})
+    return options
+
+
+def _columns(raw: object, kind: str, path: str) -> list[Field]:
+    if kind != "table":
+        return _none(raw, path, "only a table has columns")
+    if not raw:
+        raise _invalid(path, "a table needs at least one column")
+    return _list_of_fields(raw, path, MAX_COLUMNS, nested=True)
+
+
+def _none(raw: object, path: str, message: str) -> list[Any]:
+    if raw is not None and raw != []:
+        raise _invalid(path, message)
+    return []
+
+
+def _members(raw: object, path: str, known: frozenset[str]) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise _invalid(path, "must be an object")
+    for name in raw:
+        if name not in known:
+            raise _invalid(f"{path}.{shown(name)}", "is not known")
+    return raw
+
+
+def _text(raw: object, path: str, limit: int) -> str:
+    try:
+        return "" if raw is None else text_of(raw, limit)
+    except ValueProblem as problem:
+        raise _invalid(path, problem.message) from None
+
+
+def _flag(given: dict[str, Any], name: str, path: str, *, default: bool) -> bool:
+    raw = given.get(name)
+    if raw is None:
+        return default
+    if not isinstance(raw, bool):
+        raise _invalid(f"{path}.{name}", "must be true or false")
+    return raw
+
+
+def _invalid(path: str, message: str) -> FieldError:
+    return FieldError("validation_error", path, message)

@@ -1,0 +1,100 @@
+"""Where in a document a tag's value stands: offsets into its text, boxes on its pages."""
+
+from typing import Any
+
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.plain import FORBIDDEN, shown
+
+MAX_EVIDENCE = 100
+MAX_EVIDENCE_TEXT = 20_000
+
+_CORNERS = 4
+_MEMBERS = frozenset({"page", "box", "start", "end", "text"})
+
+
+def check_evidence(raw: object, text_length: int, page_count: int) -> list[dict[str, Any]]:
+    """Evidence with all five members, null where absent.
+
+    `page` counts from 1; `box` is [x0, y0, x1, y1] in 0..1 from the top left and needs a page;
+    `start` and `end` are code points into a text of `text_length`. Each piece says at least one of
+    page, offsets and text. Raises EvidenceProblem.
+    """
+    if raw is None:
+        return []
+    if not isinstance(raw, list):
+        raise EvidenceProblem("", "must be a list")
+    if len(raw) > MAX_EVIDENCE:
+        raise EvidenceProblem("", f"has more than {MAX_EVIDENCE} entries")
+    pieces = []
+    for position, piece in enumerate(raw):
+        try:
+            pieces.append(_piece(piece, text_length, page_count))
+        except EvidenceProblem as problem:
+            raise EvidenceProblem(f".{position}{problem.path}", problem.message) from None
+    return pieces
+
+
+class EvidenceProblem(ValueProblem):
+    """Evidence outside the document or malformed; `path` follows the evidence member's."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def _piece(piece: object, text_length: int, page_count: int) -> dict[str, Any]:
+    if not isinstance(piece, dict):
+        raise EvidenceProblem("", "must be an object")
+    if not piece.keys() <= _MEMBERS:
+        unknown = next(name for name in piece if name not in _MEMBERS)
+        raise EvidenceProblem(f".{shown(unknown)}", "is not known")
+    get = piece.get
+    page, box, start, end, text = get("page"), get("box"), get("start"), get("end"), get("text")
+    if page is not None and not (type(page) is int and 1 <= page <= page_count):
+        raise EvidenceProblem(".page", f"is not a page of the document, which has {page_count}")
+    if box is not None:
+        box = _box(box)
+        if page is None:
+            raise EvidenceProblem(".page", "is required with a box")
+    if start is not None or end is not None:
+        _offsets(start, end, text_length)
+    if text is not None:
+        _text(text)
+    elif page is None and start is None:
+        raise EvidenceProblem("", "needs a page, offsets or text")
+    return {"page": page, "box": box, "start": start, "end": end, "text": text}
+
+
+def _box(raw: object) -> list[float]:
+    if not isinstance(raw, list) or len(raw) != _CORNERS:
+        raise EvidenceProblem(".box", "must be [x0, y0, x1, y1]")
+    for number in raw:
+        # NaN fails the comparison too.
+        if type(number) not in (float, int) or not 0 <= number <= 1:
+            raise EvidenceProblem(".box", "must lie within 0..1")
+    x0, y0, x1, y1 = raw
+    if x0 >= x1 or y0 >= y1:
+        raise EvidenceProblem(".box", "must have x0 < x1 and y0 < y1")
+    return [float(x0), float(y0), float(x1), float(y1)]
+
+
+def _offsets(start: object, end: object, text_length: int) -> None:
+    if type(start) is not int:
+        raise EvidenceProblem(".start", "must be a whole number, and stands with end")
+    if type(end) is not int:
+        raise EvidenceProblem(".end", "must be a whole number, and stands with start")
+    if not 0 <= start < text_length:
+        raise EvidenceProblem(".start", f"is outside the text of {text_length:,} characters")
+    if end > text_length:
+        raise EvidenceProblem(".end", f"is outside the text of {text_length:,} characters")
+    if end <= start:
+        raise EvidenceProblem(".end", "must be more than start")
+
+
+def _text(text: object) -> None:
+    if not isinstance(text, str):
+        raise EvidenceProblem(".text", "must be a string")
+    if len(text) > MAX_EVIDENCE_TEXT:
+        raise EvidenceProblem(".text", f"is longer than {MAX_EVIDENCE_TEXT:,} characters")
+    if FORBIDDEN.search(text):
+        raise EvidenceProblem(".text", "holds a NUL character or half of a surrogate pair")

@@ -1,0 +1,70 @@
+"""Identifiers with rules of their own: IBAN, VAT number, ISBN and the like, by python-stdnum."""
+
+import importlib
+from typing import Any
+
+from app.engines.fields.errors import ValueProblem
+
+MAX_IDENTIFIER = 100
+
+MODULES: dict[str, str] = {
+    "bic": "bic",
+    "cas": "casrn",
+    "ch_uid": "ch.uid",
+    "ch_vat": "ch.vat",
+    "container_number": "iso6346",
+    "creditor_reference": "iso11649",
+    "cusip": "cusip",
+    "de_tax_id": "de.idnr",
+    "ean": "ean",
+    "es_nif": "es.nif",
+    "eu_vat": "eu.vat",
+    "figi": "figi",
+    "fr_siren": "fr.siren",
+    "fr_siret": "fr.siret",
+    "gb_nhs": "gb.nhs",
+    "gb_utr": "gb.utr",
+    "gb_vat": "gb.vat",
+    "iban": "iban",
+    "imei": "imei",
+    "imo": "imo",
+    "isbn": "isbn",
+    "isin": "isin",
+    "issn": "issn",
+    "it_codice_fiscale": "it.codicefiscale",
+    "it_vat": "it.iva",
+    "lei": "lei",
+    "luhn": "luhn",
+    "nl_bsn": "nl.bsn",
+    "sedol": "gb.sedol",
+    "us_ein": "us.ein",
+    "us_itin": "us.itin",
+    "us_routing_number": "us.rtn",
+    "us_ssn": "us.ssn",
+    "vat": "vatin",
+}
+"""The formats that a text field may be held to, each with its module of python-stdnum."""
+
+
+def identify(text: str, formats: tuple[str, ...]) -> str:
+    """The compact form of `text` by the first of the formats that it fits.
+
+    Empty text passes: whether a field may be empty is another question. Raises ValueProblem.
+    """
+    if not text:
+        return text
+    if len(text) <= MAX_IDENTIFIER:
+        for name in formats:
+            found = _compact(text, name)
+            if found:
+                return found
+    raise ValueProblem(f"is not a valid {' or '.join(formats)}")
+
+
+def _compact(text: str, name: str) -> str | None:
+    module: Any = importlib.import_module(f"stdnum.{MODULES[name]}")
+    refused: Any = importlib.import_module("stdnum.exceptions").ValidationError
+    try:
+        return str(module.validate(text))
+    except refused:
+        return None

@@ -1,0 +1,50 @@
+"""The field types and the members that a field has."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Field: TypeAlias = dict[str, Any]
+Tag: TypeAlias = dict[str, Any]
+JsonValue: TypeAlias = str | int | float | bool | dict[str, Any] | list[Any] | None
+Normaliser: TypeAlias = Callable[[object], JsonValue]
+
+TYPES: tuple[str, ...] = (
+    "text",
+    "number",
+    "integer",
+    "money",
+    "date",
+    "time",
+    "datetime",
+    "boolean",
+    "choice",
+    "email",
+    "phone",
+    "url",
+    "country",
+    "currency",
+    "address",
+    "table",
+    "span",
+    "region",
+)
+
+_RANGE = frozenset({"min", "max"})
+_LENGTH = frozenset({"min_length", "max_length", "pattern"})
+APPLICABLE: dict[str, frozenset[str]] = {
+    "text": _LENGTH | {"formats"},
+    "number": _RANGE,
+    "integer": _RANGE,
+    "money": _RANGE | {"currencies"},
+    "date": _RANGE,
+    "time": _RANGE,
+    "datetime": _RANGE,
+    "email": _LENGTH,
+    "phone": frozenset({"pattern", "formats"}),
+    "url": _LENGTH,
+    "currency": frozenset({"currencies"}),
+    "span": _LENGTH,
+}
+"""Which constraints mean something for which type; types left out take none."""
+
+CONSTRAINTS: frozenset[str] = frozenset().union(*APPLICABLE.values())

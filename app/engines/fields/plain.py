@@ -1,0 +1,60 @@
+"""Text as written, made plain enough to be read as a number, a date or a name."""
+
+import re
+import unicodedata
+
+from app.engines.fields.errors import ValueProblem
+
+FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
+
+# Zero-width characters, byte order mark, bidi marks, embeddings and isolates.
+_INVISIBLE = (*"\u200b\u200e\u200f\u061c\u2060\ufeff", *map(chr, range(0x202A, 0x202F)))
+_INVISIBLE += (*map(chr, range(0x2066, 0x206A)),)
+_FOLDED = (
+    {ord(char): None for char in _INVISIBLE}
+    | {ord(char): "-" for char in "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d\ufe63"}
+    | {ord(char): "'" for char in "\u2018\u2019\u02bc\u0060\u00b4\u066c"}
+    | {0xFF0C: ",", 0xFF0E: ".", 0xFF0B: "+", 0xFF1A: ":", 0xFF0F: "/", 0x066B: "."}
+)
+
+
+def text_of(value: object, limit: int) -> str:
+    """`value` as a string of at most `limit` code points, free of NUL and lone surrogates.
+
+    Raises ValueProblem.
+    """
+    if not isinstance(value, str):
+        raise ValueProblem("must be a string")
+    if len(value) > limit:
+        raise ValueProblem(f"is longer than {limit:,} characters")
+    if FORBIDDEN.search(value):
+        raise ValueProblem("holds a NUL character or half of a surrogate pair")
+    return value
+
+
+def plain(value: object, limit: int = 200) -> str:
+    """A trimmed string with ASCII digits, ordinary dashes and spaces, and nothing invisible.
+
+    Superscripts and fractions stay as they are, so that `10²` never becomes `102`.
+    Raises ValueProblem when `value` is no such string, or has nothing left.
+    """
+    text = text_of(value, limit)
+    if not text.isascii():
+        text = text.translate(_FOLDED)
+        text = "".join(_ascii(char) for char in text)
+    text = " ".join(text.split())
+    if not text:
+        raise ValueProblem("is empty")
+    return text
+
+
+def shown(name: object) -> str:
+    """A member's name, fit to be put into an error: short, printable, valid UTF-8."""
+    if not isinstance(name, str):
+        return "?"
+    return "".join(char if char.isprintable() else "?" for char in name[:64])
+
+
+def _ascii(char: str) -> str:
+    digit = unicodedata.decimal(char, None)
+    return char if digit is None else str(digit)

@@ -1,0 +1,32 @@
+"""Postal addresses: one string, or an object of strings."""
+
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.model import Field, JsonValue, Normaliser
+from app.engines.fields.plain import text_of
+
+PARTS = ("street", "city", "postal_code", "region", "country")
+MAX_PART = 1000
+
+
+def make(field: Field) -> Normaliser:  # noqa: ARG001 - an address takes no constraints
+    """The normaliser of an address field: trimmed, without empty parts, never empty."""
+    return _address
+
+
+def _address(value: object) -> JsonValue:
+    if isinstance(value, str):
+        text = text_of(value, MAX_PART).strip()
+        if not text:
+            raise ValueProblem("is empty")
+        return text
+    if not isinstance(value, dict) or not value.keys() <= set(PARTS):
+        raise ValueProblem(f"must be a string or an object of {', '.join(PARTS)}")
+    parts = {name: text_of(value[name], MAX_PART).strip() for name in PARTS if _given(value, name)}
+    kept = {name: part for name, part in parts.items() if part}
+    if not kept:
+        raise ValueProblem("is empty")
+    return dict(kept)
+
+
+def _given(value: dict[str, object], name: str) -> bool:
+    return value.get(name) is not None

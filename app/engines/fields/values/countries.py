@@ -1,0 +1,88 @@
+"""Countries as ISO 3166-1 alpha-2 codes, by pycountry with its translations of their names."""
+
+import functools
+import gettext
+import unicodedata
+from pathlib import Path
+
+import pycountry
+
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.model import Field, JsonValue, Normaliser
+from app.engines.fields.plain import plain
+
+_LANGUAGES = (
+    *("ar", "bg", "cs", "da", "de", "el", "es", "et", "fi", "fr", "he", "hr", "hu", "it", "ja"),
+    *("ko", "lt", "lv", "nb_NO", "nl", "pl", "pt", "pt_BR", "ro", "ru", "sk", "sl", "sv", "tr"),
+    *("uk", "zh_CN", "zh_TW"),
+)
+_EVERYDAY = {
+    "america": "US",
+    "britain": "GB",
+    "burma": "MM",
+    "cape verde": "CV",
+    "england": "GB",
+    "great britain": "GB",
+    "holland": "NL",
+    "ivory coast": "CI",
+    "laos": "LA",
+    "macedonia": "MK",
+    "northern ireland": "GB",
+    "scotland": "GB",
+    "swaziland": "SZ",
+    "turkey": "TR",
+    "uae": "AE",
+    "uk": "GB",
+    "vatican": "VA",
+    "wales": "GB",
+}
+
+
+def make(field: Field) -> Normaliser:  # noqa: ARG001 - a country takes no constraints
+    """The normaliser of a country field: takes alpha-2, alpha-3, and names in thirty languages."""
+    return _country
+
+
+def _country(value: object) -> JsonValue:
+    key = _key(plain(value))
+    found = _codes().get(key) or _names().get(key)
+    if found is None:
+        raise ValueProblem("is not a country of ISO 3166-1")
+    return found
+
+
+def _key(text: str) -> str:
+    """Letters only: no case, accents, points or commas."""
+    spread = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
+    kept = (" " if c in ",-'()" else c for c in spread if c != "." and not unicodedata.combining(c))
+    return " ".join("".join(kept).split())
+
+
+@functools.cache
+def _codes() -> dict[str, str]:
+    codes = dict(_EVERYDAY)
+    for country in pycountry.countries:
+        names = (country.alpha_2, country.alpha_3, country.name)
+        extra = (getattr(country, "common_name", None), getattr(country, "official_name", None))
+        for name in (*names, *extra):
+            if name:
+                codes[_key(name)] = country.alpha_2
+    return codes
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    """Names in other languages; read on the first name that English does not know."""
+    found: dict[str, str] = {}
+    shared: set[str] = set()
+    for language in _LANGUAGES:
+        path = Path(pycountry.LOCALES_DIR, language, "LC_MESSAGES", "iso3166-1.mo")
+        # gettext.translation would keep every catalogue in memory for good.
+        with path.open("rb") as file:
+            catalogue = gettext.GNUTranslations(file)
+        for country in pycountry.countries:
+            for name in (country.name, getattr(country, "common_name", None)):
+                key = _key(catalogue.gettext(name)) if name else ""
+                if found.setdefault(key, country.alpha_2) != country.alpha_2:
+                    shared.add(key)
+    return {key: code for key, code in found.items() if key and key not in shared}

@@ -1,0 +1,86 @@
+"""Dates (`YYYY-MM-DD`), times of day (`HH:MM:SS`) and instants (ISO 8601 in UTC, `Z`)."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from app.engines.fields.dates import read_date, read_time
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.model import Field, JsonValue, Normaliser
+from app.engines.fields.plain import plain
+
+_WRITTEN = re.compile(
+    r"(?P<date>.*[^\s,])[\s,]+(?:at |um )?"
+    r"(?P<time>[0-9]{1,2}(?:[:.h][0-9]{2}){0,2}(?: ?[ap]\.?m\.?)?)"
+    r"(?: ?(?P<zone>z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}))?(?: ?uhr)?",
+    re.IGNORECASE,
+)
+
+
+def make(field: Field) -> Normaliser:
+    """The normaliser of a date, time or datetime field, its `min` and `max` included."""
+    read = _READERS[field["type"]]
+    limits = field.get("constraints") or {}
+    low, high = (None if limits.get(m) is None else read(limits[m]) for m in ("min", "max"))
+
+    def normalise(value: object) -> JsonValue:
+        text = read(value)
+        # Without the Z, canonical forms sort as text the way they sort in time.
+        bare = text.rstrip("Z")
+        if low is not None and bare < low.rstrip("Z"):
+            raise ValueProblem(f"is before {low}")
+        if high is not None and bare > high.rstrip("Z"):
+            raise ValueProblem(f"is after {high}")
+        return text
+
+    return normalise
+
+
+def _date(value: object) -> str:
+    return read_date(plain(value, 100)).isoformat()
+
+
+def _time(value: object) -> str:
+    return read_time(plain(value, 100)).isoformat()
+
+
+def _datetime(value: object) -> str:
+    text = plain(value, 100)
+    moment = _iso(text) or _written(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueProblem("is outside the years 1 to 9999") from None
+    return moment.replace(tzinfo=None).isoformat() + "Z"
+
+
+def _iso(text: str) -> datetime | None:
+    if len(text) <= len("YYYY-MM-DD"):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _written(text: str) -> datetime:
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        raise ValueProblem("is not a date with a time; write it as YYYY-MM-DDTHH:MM:SSZ")
+    day, moment = read_date(match["date"]), read_time(match["time"])
+    zone = match["zone"]
+    if zone is None or zone[0] not in "+-":
+        return datetime.combine(day, moment, tzinfo=UTC)
+    try:
+        return datetime.fromisoformat(f"{day.isoformat()}T{moment.isoformat()}{zone}")
+    except ValueError:
+        raise ValueProblem("has an offset that no time zone has") from None
+
+
+_READERS: dict[str, Callable[[object], str]] = {
+    "date": _date,
+    "time": _time,
+    "datetime": _datetime,
+}

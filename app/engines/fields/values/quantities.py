@@ -1,0 +1,50 @@
+"""Numbers and integers.
+
+A number is a JSON number where a double holds it (its shortest notation says the same decimal);
+otherwise a decimal string, so that no digit is lost on the way through a JSON parser.
+"""
+
+from decimal import Decimal
+
+from app.engines.fields.decimals import decimal_of, digits_of
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.model import Field, JsonValue, Normaliser
+
+SAFE_INTEGER = 2**53 - 1
+
+
+def make(field: Field) -> Normaliser:
+    """The normaliser of a number or integer field, its `min` and `max` included."""
+    limits = field.get("constraints") or {}
+    low, high = (None if limits.get(m) is None else decimal_of(limits[m]) for m in ("min", "max"))
+    shape = _integer if field["type"] == "integer" else _number
+
+    def normalise(value: object) -> JsonValue:
+        number = decimal_of(value)
+        check_range(number, low, high)
+        return shape(number)
+
+    return normalise
+
+
+def check_range(number: Decimal, low: Decimal | None, high: Decimal | None) -> None:
+    """Raise ValueProblem when `number` lies outside [low, high]."""
+    if low is not None and number < low:
+        raise ValueProblem(f"is less than {digits_of(low)}")
+    if high is not None and number > high:
+        raise ValueProblem(f"is more than {digits_of(high)}")
+
+
+def _number(number: Decimal) -> JsonValue:
+    if number == number.to_integral_value() and number.copy_abs() <= SAFE_INTEGER:
+        return int(number)
+    double = float(number)
+    return double if Decimal(repr(double)) == number else digits_of(number)
+
+
+def _integer(number: Decimal) -> JsonValue:
+    if number.copy_abs() > SAFE_INTEGER:
+        raise ValueProblem("does not fit a 53-bit integer; use a text field for identifiers")
+    if number != number.to_integral_value():
+        raise ValueProblem("must be a whole number")
+    return int(number)

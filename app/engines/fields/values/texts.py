@@ -1,0 +1,54 @@
+"""Free text, with the identifiers of `formats`; the text of spans and regions."""
+
+from collections.abc import Callable
+
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.identifiers import identify
+from app.engines.fields.model import Field, JsonValue, Normaliser
+from app.engines.fields.patterns import compile_pattern
+from app.engines.fields.plain import text_of
+
+MAX_TEXT = 100_000
+
+
+def make(field: Field) -> Normaliser:
+    """The normaliser of a text, span or region field.
+
+    Text is trimmed; a span is kept to the letter, as its offsets count the characters; a region
+    may have no text (null).
+    """
+    kind = field["type"]
+    check = length_and_pattern(field)
+    formats = tuple((field.get("constraints") or {}).get("formats") or ())
+
+    def normalise(value: object) -> JsonValue:
+        if kind == "region":
+            return None if value is None else text_of(value, MAX_TEXT)
+        text = text_of(value, MAX_TEXT)
+        if kind == "text":
+            text = text.strip()
+            if formats:
+                text = identify(text, formats)
+        check(text)
+        return text
+
+    return normalise
+
+
+def length_and_pattern(field: Field) -> Callable[[str], None]:
+    """A check of `min_length`, `max_length` (code points) and `pattern`; raises ValueProblem."""
+    constraints = field.get("constraints") or {}
+    low: int = constraints.get("min_length") or 0
+    high: int = constraints.get("max_length") or MAX_TEXT
+    pattern = constraints.get("pattern")
+    found = compile_pattern(pattern).search if pattern else None
+
+    def check(text: str) -> None:
+        if len(text) < low:
+            raise ValueProblem(f"is shorter than {low:,} characters")
+        if len(text) > high:
+            raise ValueProblem(f"is longer than {high:,} characters")
+        if found is not None and found(text) is None:
+            raise ValueProblem("does not match the field's pattern")
+
+    return check

@@ -1,0 +1,72 @@
+"""Web addresses: http, https and ftp, with the host in lower case and as ASCII (IDNA)."""
+
+import ipaddress
+import re
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
+
+import idna
+
+from app.engines.fields.errors import ValueProblem
+from app.engines.fields.model import Field, JsonValue, Normaliser
+from app.engines.fields.plain import text_of
+from app.engines.fields.values.texts import length_and_pattern
+
+MAX_URL = 2048
+_MAX_HOST = 253  # RFC 1035
+_UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\\<>\"^`{|}]")
+_BARE = re.compile(r"(?:www\.)?[^\s/:?#@]+\.[^\s/:?#@.]{2,}(?:[:/?#].*)?")
+_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_KEPT = "/%:@!$&'()*+,;=~-._?#[]"
+_NOT_A_URL = "is not a web address (http, https or ftp)"
+
+
+def make(field: Field) -> Normaliser:
+    """The normaliser of a URL field. `www.example.com` is taken as `https://www.example.com`.
+
+    A user name or password in the address is refused: it would be stored in every export.
+    """
+    check = length_and_pattern(field)
+
+    def normalise(value: object) -> JsonValue:
+        url = _url(text_of(value, MAX_URL).strip())
+        check(url)
+        return url
+
+    return normalise
+
+
+def _url(text: str) -> str:
+    if _UNSAFE.search(text):
+        raise ValueProblem(_NOT_A_URL)
+    if "://" not in text and _BARE.fullmatch(text):
+        text = "https://" + text
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise ValueProblem(_NOT_A_URL) from None
+    if parts.scheme not in {"http", "https", "ftp"} or not parts.hostname:
+        raise ValueProblem(_NOT_A_URL)
+    if "@" in parts.netloc:
+        raise ValueProblem("holds a user name or password; leave it out")
+    host = _host(parts.hostname)
+    netloc = host if port is None else f"{host}:{port}"
+    url = urlunsplit(SplitResult(parts.scheme, netloc, *(quote(p, _KEPT) for p in parts[2:])))
+    if len(url) > MAX_URL:
+        raise ValueProblem(f"is longer than {MAX_URL:,} characters")
+    return url
+
+
+def _host(host: str) -> str:
+    try:
+        if ":" in host:
+            return f"[{ipaddress.IPv6Address(host)}]"
+        if not host.isascii():
+            host = idna.encode(host, uts46=True).decode("ascii")
+    except ValueError:  # IDNAError and AddressValueError are among them
+        raise ValueProblem(_NOT_A_URL) from None
+    host = host.lower()
+    labels = host.rstrip(".").split(".")
+    if len(host) > _MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
+        raise ValueProblem(_NOT_A_URL)
+    return host

@@ -1,0 +1,87 @@
+"""Label values as cells of a spreadsheet."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from app.engines.formats.model import Field
+
+Guard: TypeAlias = Callable[[str], str]
+Cells: TypeAlias = Callable[[Any], list[str]]
+
+# OWASP, "CSV Injection": also their full-width forms, and what a program may skip before them.
+_RISKY = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\ufeff") | {chr(code) for code in range(32)}
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+def guarded(text: str) -> str:
+    """`text` that no spreadsheet takes for a formula: with an apostrophe before it if need be.
+
+    Plain numbers, negative ones too, stay as they are.
+    """
+    if text and text[0] in _RISKY and not _NUMBER.fullmatch(text):
+        return "'" + text
+    return text
+
+
+def bare(text: str) -> str:
+    """`text` as it is."""
+    return text
+
+
+def headers_of(field: Field, path: str) -> list[str]:
+    """The column names of a field at `path`, as pandas.json_normalize would name them."""
+    return [f"{path}.amount", f"{path}.currency"] if field["type"] == "money" else [path]
+
+
+def cells_of(field: Field, separator: str, guard: Guard) -> Cells:
+    """The function that turns a field's value, or list of values, into as many cells as it has
+    headers. A value that is not of the field's type, from another version, is kept as text.
+    """
+    if field["type"] == "money":
+        return lambda value: _money(value, separator, guard)
+    if field["type"] == "table":
+        return lambda value: ["" if value is None else guard(_compact(value))]
+    return lambda value: [cell(value, separator, guard)]
+
+
+def cell(value: Any, separator: str, guard: Guard) -> str:
+    """One cell: numbers bare, lists joined by `separator`, objects as JSON, null as nothing."""
+    if isinstance(value, str):
+        return guard(value)
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return guard(separator.join(_text(one) for one in value))
+    text = _text(value)
+    return text if isinstance(value, int | float) else guard(text)
+
+
+def _money(value: Any, separator: str, guard: Guard) -> list[str]:
+    if not isinstance(value, list):
+        return [cell(part, separator, guard) for part in _parts(value)]
+    parts = [_parts(one) for one in value]
+    return [cell([pair[side] for pair in parts], separator, guard) for side in (0, 1)]
+
+
+def _parts(value: Any) -> tuple[Any, Any]:
+    if isinstance(value, Mapping) and "amount" in value:
+        return value["amount"], value.get("currency")
+    return value, None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    return _compact(value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,177 @@
+"""CSV (RFC 4180, UTF-8): a flat line per label set, or per row of its tables."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+import orjson
+
+from app.engines.formats.cells import Cells, bare, cell, cells_of, guarded, headers_of
+from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.sample import sample_of
+
+_CHUNK = 1 << 18  # characters
+
+_TOP = ("tag_set_id", "status")
+_ARTIFACT = ("id", "name", "external_id", "media_type", "sha256", "page_count", "language")
+_SCHEMA = ("id", "name", "version_id", "version")
+_PEOPLE = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "delimiter": {
+            "enum": [",", ";", "\t", "|"],
+            "default": ",",
+            "description": "What stands between two cells.",
+        },
+        "separator": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 10,
+            "default": "|",
+            "description": "What joins the values of a field that has several.",
+        },
+        "rows": {
+            "enum": ["join", "explode"],
+            "default": "join",
+            "description": (
+                "join: a line per label set, a table as JSON in one cell. explode: a line per row "
+                "of a table, with a column for each of the table's; all else repeats."
+            ),
+        },
+        "header": {"type": "boolean", "default": True, "description": "Begin with column names."},
+        "bom": {
+            "type": "boolean",
+            "default": False,
+            "description": "Begin with a byte order mark, by which Excel knows UTF-8.",
+        },
+        "raw": {
+            "type": "boolean",
+            "default": False,
+            "description": (
+                "Leave cells that a spreadsheet would run as a formula as they are. Otherwise they "
+                "get an apostrophe in front; numbers never do."
+            ),
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class DelimitedWriter:
+    """Writes CSV; every column is named by its member's path in the JSON row."""
+
+    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+        self.rows = 0
+        self._out = out
+        self._buffer = io.StringIO()
+        delimiter = options.get("delimiter", ",")
+        self._csv = csv.writer(self._buffer, delimiter=delimiter, lineterminator="\r\n")
+        self._separator = options.get("separator", "|")
+        self._guard = bare if options.get("raw") else guarded
+        self._explode = options.get("rows") == "explode"
+        tables = [field for field in fields if field["type"] == "table" and self._explode]
+        self._columns = self._cells([field for field in fields if field not in tables])
+        self._tables = {table["key"]: self._cells(table["columns"]) for table in tables}
+        self._widths = {table["key"]: len(_headers(table["columns"], "")) for table in tables}
+        if options.get("bom"):
+            self._buffer.write("\ufeff")
+        if options.get("header", True):
+            self._csv.writerow(self._header(fields, tables))
+
+    def write(self, row: Row) -> None:
+        """Add one label set."""
+        labels = row.get("labels") or {}
+        line = self._about(row)
+        for key, cells in self._columns:
+            line += cells(labels.get(key))
+        if self._explode:
+            self._csv.writerows(self._exploded(line, labels))
+        else:
+            self._csv.writerow(line)
+        self.rows += 1
+        if self._buffer.tell() > _CHUNK:
+            self._flush()
+
+    def write_json(self, line: bytes) -> None:
+        """Add one label set as JSON. Raises ValueError when it is none."""
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError:  # stricter than JSON about halves of surrogate pairs
+            row = json.loads(line)
+        if not isinstance(row, dict):
+            raise ValueError("a label set is a JSON object")  # noqa: TRY004 - a value, not a type
+        self.write(row)
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._flush()
+
+    def _cells(self, fields: Sequence[Field]) -> list[tuple[str, Cells]]:
+        return [(field["key"], cells_of(field, self._separator, self._guard)) for field in fields]
+
+    def _header(self, fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
+        names = [*_TOP, *(f"artifact.{name}" for name in _ARTIFACT), "artifact.metadata"]
+        names += [*(f"schema.{name}" for name in _SCHEMA), *_PEOPLE]
+        names += _headers([field for field in fields if field not in tables], "labels.")
+        if self._explode:
+            names += ["table", "row"]
+        for table in tables:
+            names += _headers(table["columns"], f"labels.{table['key']}.")
+        return names
+
+    def _about(self, row: Row) -> list[str]:
+        artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
+        values = [row.get(name) for name in _TOP]
+        values += [artifact.get(name) for name in _ARTIFACT]
+        values.append(artifact.get("metadata") or None)
+        values += [schema.get(name) for name in _SCHEMA]
+        values += [row.get(name) for name in _PEOPLE]
+        separator, guard = self._separator, self._guard
+        return [cell(value, separator, guard) for value in values]
+
+    def _exploded(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
+        """The line once per row of each table; once, if there are none."""
+        empty = {key: [""] * width for key, width in self._widths.items()}
+        count = 0
+        for key, columns in self._tables.items():
+            for number, row in enumerate(_rows(labels.get(key))):
+                own = [part for name, cells in columns for part in cells(row.get(name))]
+                parts = {**empty, key: own}
+                yield [*line, key, str(number), *(part for all_ in parts.values() for part in all_)]
+                count += 1
+        if not count:
+            yield [*line, "", "", *(part for all_ in empty.values() for part in all_)]
+
+    def _flush(self) -> None:
+        self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))
+        self._buffer.seek(0)
+        self._buffer.truncate()
+
+
+def _headers(fields: Sequence[Field], prefix: str) -> list[str]:
+    return [name for field in fields for name in headers_of(field, prefix + field["key"])]
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+
+
+FORMAT = Format(
+    id="csv",
+    name="CSV",
+    media_type="text/csv",
+    extension="csv",
+    description=(
+        "A flat line per label set, UTF-8, with a column per field of any version; money has two "
+        "columns, amount and currency. Safe to open in a spreadsheet."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("values", "tables"),
+    sample=sample_of(DelimitedWriter, {}),
+    writer=DelimitedWriter,
+)

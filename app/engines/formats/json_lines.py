@@ -1,0 +1,80 @@
+"""JSON Lines: each label set as one line, with everything that was asked for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+import orjson
+
+from app.engines.formats.model import KEEPS, Field, Format, Row
+from app.engines.formats.sample import sample_of
+
+_CHUNK = 1 << 18  # bytes
+
+
+class JsonLinesWriter:
+    """Passes lines of JSON through as they are."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self.rows = 0
+        self._out = out
+        self._buffer = bytearray()
+
+    def write(self, row: Row) -> None:
+        """Add one label set; what JSON cannot say (NaN) becomes null."""
+        try:
+            self.write_json(orjson.dumps(row))
+        except TypeError:  # an integer beyond 64 bits, half of a surrogate pair
+            loose = json.dumps(row)
+            strict = json.loads(loose, parse_constant=lambda _: None)
+            self.write_json(json.dumps(strict, separators=(",", ":")).encode())
+
+    def write_json(self, line: bytes) -> None:
+        """Add one label set that is JSON already; it is not read."""
+        if b"\n" in line or b"\r" in line:
+            # JSON allows line breaks only between its tokens.
+            line = line.replace(b"\r", b" ").replace(b"\n", b" ")
+        buffer = self._buffer
+        buffer += line
+        buffer += b"\n"
+        self.rows += 1
+        if len(buffer) > _CHUNK:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._buffer:
+            self._out.write(bytes(self._buffer))
+            self._buffer.clear()
+
+
+def _writer(
+    out: BinaryIO,
+    fields: Sequence[Field],  # noqa: ARG001 - a line names its own members
+    options: Mapping[str, Any],  # noqa: ARG001 - there are none
+) -> JsonLinesWriter:
+    return JsonLinesWriter(out)
+
+
+FORMAT = Format(
+    id="jsonl",
+    name="JSON Lines",
+    media_type="application/x-ndjson",
+    extension="jsonl",
+    description=(
+        "One JSON object per line and label set: its document, schema version, people, dates, "
+        "labels by key, and as asked for its tags with evidence, the text and the history."
+    ),
+    options_schema={
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    },
+    keeps=KEEPS,
+    sample=sample_of(_writer, {}),
+    writer=_writer,
+)
