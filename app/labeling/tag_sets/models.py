@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, text
+from sqlalchemy import BigInteger, Computed, ForeignKey, ForeignKeyConstraint, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -61,6 +61,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
     reviewer_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     source: Mapped[str] = mapped_column(default="human")
     tags: Mapped[list[Any]] = mapped_column(default=list)
+    tag_count: Mapped[int] = mapped_column(Computed("jsonb_array_length(tags)", persisted=True))
     status: Mapped[str] = mapped_column(default="draft")
     submitted_at: Mapped[datetime | None]
     decided_at: Mapped[datetime | None]
@@ -77,7 +78,11 @@ class TagSet(TenantModel, db.Revised, db.Base):
 
 
 class TagSetRevision(TenantModel, db.Base):
-    """What one save held; `number` is the label set's revision after it."""
+    """What the label set held after one change of it; `number` is its revision after the change.
+
+    Every change has its row, so the numbers have no gaps. `kind`: create, save, submit, accept,
+    correction (accepted with other tags) or reject; `note` is what was said with a decision.
+    """
 
     __tablename__ = "tag_set_revisions"
     __table_args__ = (
@@ -93,4 +98,5 @@ class TagSetRevision(TenantModel, db.Base):
     tags: Mapped[list[Any]]
     author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     kind: Mapped[str] = mapped_column(default="save")
+    note: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
