@@ -1,0 +1,316 @@
+import json
+import logging
+import logging.config
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.kit import logging as kit_logging
+from app.kit.logging import (
+    bind_job,
+    bind_organization,
+    bind_request,
+    clear_contextvars,
+    configure,
+    get_logger,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "hunter2-hunter2-hunter2"
+Lines = Callable[[], list[dict[str, Any]]]
+
+
+def fail(message: str) -> None:
+    raise RuntimeError(message)
+
+
+@pytest.fixture(autouse=True)
+def _json_logs() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    configure("INFO", "json")
+    clear_contextvars()
+    yield
+    clear_contextvars()
+    configure("INFO", "json")
+    root.handlers[:], root.level = handlers, level
+
+
+@pytest.fixture
+def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
+    def read() -> list[dict[str, Any]]:
+        return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+
+    return read
+
+
+def test_a_line_is_one_json_object(lines: Lines) -> None:
+    get_logger("app.test").info("artifact.created", count=3, id=UUID(int=7), share=0.5, none=None)
+    (line,) = lines()
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {
+        "level": "info", "logger": "app.test", "event": "artifact.created", "count": 3,
+        "id": "00000000-0000-0000-0000-000000000007", "share": 0.5, "none": None,
+    }  # fmt: skip
+
+
+def test_what_is_bound_stands_in_every_line_until_the_next_request(lines: Lines) -> None:
+    log = get_logger("app.test")
+    bind_request("request-1")
+    bind_organization("acme")
+    log.info("one")
+    logging.getLogger("rq.worker").info("two %s", "three")
+    bind_job("job-1", "request-1", "acme")
+    log.info("four")
+    bind_request("request-2")
+    log.info("five")
+    got = [
+        {key: line.get(key) for key in ("event", "request_id", "organization", "job_id")}
+        for line in lines()
+    ]
+    assert got == [
+        {"event": "one", "request_id": "request-1", "organization": "acme", "job_id": None},
+        {"event": "two three", "request_id": "request-1", "organization": "acme", "job_id": None},
+        {"event": "four", "request_id": "request-1", "organization": "acme", "job_id": "job-1"},
+        {"event": "five", "request_id": "request-2", "organization": None, "job_id": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"password": SECRET},
+        {"new_password": SECRET},
+        {"Authorization": SECRET},
+        {"X-API-Key": SECRET},
+        {"api_key": SECRET},
+        {"access_token": SECRET},
+        {"Set-Cookie": SECRET},
+        {"client_secret": [SECRET]},
+        {"encryption_keys": (SECRET,)},
+        {"smtp_url": SECRET},
+        {"headers": {"Cookie": SECRET}},
+        {"request": [{"body": {"credentials": {"user": SECRET}}}]},
+        {"header": f"Authorization: Bearer {SECRET}"},
+        {"header": f"basic {SECRET}"},
+        {"address": f"postgresql://user:{SECRET}@db/labels"},
+        {"address": f"https://example.com/reset?token={SECRET}&x=1"},
+        {"text": f'{{"password": "{SECRET}"}}'},
+        {"text": "eyJhbGciOiJIUzI1NiJ9." + SECRET + ".c2lnbmF0dXJl"},
+        {"error": f"(psycopg2.Error) failed [parameters: ('{SECRET}', 1)]"},
+        {"content": SECRET.encode()},
+        {"error": ValueError(f"password={SECRET}")},
+    ],
+)
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_no_secret_is_ever_written(
+    members: dict[str, Any], form: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    configure("INFO", form)
+    get_logger("app.test").info("request.done", **members)
+    written = capfd.readouterr().err
+    assert "request.done" in written
+    assert SECRET not in written
+    assert "[hidden]" in written or "bytes]" in written
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        f"Authorization: Bearer {SECRET}",
+        f"'Authorization': '{SECRET}'",
+        f"Cookie: a=1; session={SECRET}",
+        f"POST /reset?token={SECRET}&x=1",
+        f"connecting to redis://:{SECRET}@cache:6379/0",
+        f'{{"password": "{SECRET}"}}',
+        json.dumps(json.dumps({"password": SECRET})),
+        f"X-API-Key={SECRET}",
+        f"client_secret = {SECRET}",
+    ],
+)
+def test_no_secret_stands_in_messages_of_libraries(
+    message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    logging.getLogger("gunicorn.error").warning("said %s", message)
+    written = capfd.readouterr().err
+    assert SECRET not in written
+    assert "[hidden]" in written
+
+
+def test_secrets_in_the_event_and_in_tracebacks_are_hidden(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    log = get_logger("app.test")
+    address = f"https://user:{SECRET}@example.com/"
+    log.info(address)
+    try:
+        fail(f"sent Authorization: Bearer {SECRET}")
+    except RuntimeError:
+        log.exception("request.failed")
+        logging.getLogger("sqlalchemy.engine").exception("failed with token=%s", SECRET)
+    written = capfd.readouterr().err
+    assert SECRET not in written
+    assert written.count("Traceback (most recent call last)") == 2
+    assert all(json.loads(line)["level"] in ("info", "error") for line in written.splitlines())
+
+
+def test_names_that_only_tell_whether_are_kept(lines: Lines) -> None:
+    get_logger("app.test").info("x", has_password=True, token=None)
+    (line,) = lines()
+    assert (line["has_password"], line["token"]) == (True, None)
+
+
+class Unprintable:
+    def __str__(self) -> str:
+        raise RuntimeError(SECRET)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("\ud800", "\ud800"),
+        ("a\x00b\nc\u202e", "a\x00b\nc\u202e"),
+        (2**80, 2**80),
+        (b"\xff" * 10, "[10 bytes]"),
+        ({1: {2: 3}}, {"1": {"2": 3}}),
+        (Unprintable(), "[Unprintable]"),
+        ({"a"}, ["a"]),
+    ],
+)
+def test_odd_values_are_written_all_the_same(lines: Lines, value: object, shown: object) -> None:
+    get_logger("app.test").info("x", value=value)
+    (line,) = lines()
+    assert line["value"] == shown
+
+
+def test_what_is_nested_without_end_or_too_long_is_cut(lines: Lines) -> None:
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
+    get_logger("app.test").info("x", endless=endless, long="y" * 100_000)
+    (line,) = lines()
+    assert len(line["long"]) < 17_000
+    assert "nested too deep" in json.dumps(line["endless"])
+
+
+@pytest.mark.parametrize("piece", ["-eyJ", "a", "://", "://a:", "token ", "bearer ", "token="])
+def test_no_text_takes_long_to_search(lines: Lines, piece: str) -> None:
+    started = time.process_time()
+    get_logger("app.test").info("x", text=piece * 20_000)
+    assert time.process_time() - started < 0.5
+    assert len(lines()) == 1
+
+
+def test_levels_are_kept(lines: Lines) -> None:
+    configure("WARNING", "json")
+    log = get_logger("app.test")
+    log.debug("a")
+    log.info("b")
+    log.warning("c")
+    logging.getLogger("anything").info("d")
+    logging.getLogger("anything").error("e")
+    assert [line["event"] for line in lines()] == ["c", "e"]
+
+
+def test_talkative_libraries_stay_quiet_even_in_debug(lines: Lines) -> None:
+    configure("DEBUG", "json")
+    for name in ("urllib3.connectionpool", "botocore.auth", "sqlalchemy.engine.Engine"):
+        logging.getLogger(name).info("headers: everything")
+    get_logger("app.test").debug("heard")
+    assert [line["event"] for line in lines()] == ["heard"]
+
+
+def test_handlers_that_others_brought_are_replaced(lines: Lines) -> None:
+    foreign = logging.StreamHandler(sys.stdout)
+    logging.getLogger("gunicorn.error").addHandler(foreign)
+    configure("INFO", "json")
+    configure("INFO", "json")
+    logging.getLogger("gunicorn.error").info("listening")
+    assert [line["event"] for line in lines()] == ["listening"]
+
+
+def test_warnings_are_log_lines() -> None:
+    program = (
+        "import warnings; from app.kit.logging import configure; configure();"
+        "warnings.warn('old way')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    line = json.loads(done.stderr)
+    assert line["logger"] == "py.warnings"
+    assert "old way" in line["event"]
+
+
+def test_text_values_cannot_pass_for_lines(capfd: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "text")
+    get_logger("app.test").info("login.failed", name="x\n2026-01-01 critical forged\u202e")
+    bind_request("r1")
+    try:
+        fail("first\nsecond")
+    except RuntimeError:
+        get_logger("app.test").exception("bad")
+    written = capfd.readouterr().err.splitlines()
+    assert "\\n2026-01-01 critical forged\\u202e" in written[0]
+    assert "request_id=r1" in written[1]
+    assert all(line.startswith("    ") for line in written[2:])
+    assert written[-1] == "    second"
+
+
+def test_a_formatting_mistake_of_a_caller_does_not_raise() -> None:
+    logging.raiseExceptions = False
+    try:
+        logging.getLogger("x").info("%d", "not a number")
+    finally:
+        logging.raiseExceptions = True
+
+
+def test_a_closed_standard_error_does_not_raise() -> None:
+    program = (
+        "import os; from app.kit.logging import get_logger; os.close(2);"
+        "get_logger('x').info('lost'); print('alive')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout == "alive\n"
+
+
+def test_lines_of_many_processes_stay_whole() -> None:
+    program = (
+        "import os; from app.kit.logging import get_logger;"
+        "[os.fork() for _ in range(3)];"
+        "[get_logger('x').info('line', text='y' * 300) for _ in range(50)]"
+    )
+    read, write = os.pipe()
+    with subprocess.Popen([sys.executable, "-c", program], stderr=write, cwd=ROOT):
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            written = [json.loads(line) for line in pipe]
+    assert len(written) == 8 * 50
+    assert {line["event"] for line in written} == {"line"}
+
+
+def test_gunicorn_accepts_the_logging_configuration(lines: Lines) -> None:
+    root = logging.getLogger()
+    before = root.handlers[:]
+    logging.config.dictConfig(kit_logging.GUNICORN_LOGGING)
+    logging.getLogger("gunicorn.error").info("Starting")
+    root.handlers[:] = before
+    assert [line["event"] for line in lines()] == ["Starting"]
