@@ -19,6 +19,7 @@ from app.runtime.process import (
     server_account,
     spawn,
 )
+from app.runtime.processes import working_in
 from app.runtime.server import EmbeddedServer, ServerError
 
 ROLE = "labeling"
@@ -204,7 +205,7 @@ class EmbeddedPostgres(EmbeddedServer):
         lock = self._cluster / "postmaster.pid"
         deadline = time.monotonic() + patience
         while lock.exists():
-            alive = _servers_in(self._cluster)
+            alive = working_in(self._cluster, "postgres")
             if not alive:
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > deadline:
@@ -241,17 +242,3 @@ class EmbeddedPostgres(EmbeddedServer):
 
 def _options(settings: Mapping[str, str]) -> list[str]:
     return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-
-
-def _servers_in(cluster: Path) -> list[int]:
-    """Processes named postgres that work in this folder; every one of a server does."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if (process / "comm").read_bytes().startswith(b"postgres") and (
-                (process / "cwd").samefile(cluster)
-            ):
-                found.append(int(process.name))
-        except OSError:  # it ended, or belongs to somebody else
-            continue
-    return found

@@ -40,6 +40,11 @@ class EmbeddedServer(ABC):
 
     @property
     @abstractmethod
+    def port(self) -> int:
+        """The loopback TCP port. Raises ServerError before one was chosen."""
+
+    @property
+    @abstractmethod
     def url(self) -> str:
         """Where clients connect, credentials included."""
 

@@ -1,0 +1,52 @@
+# make run | test | lint | bench | migration m="..." | clean
+# Needs make and Python 3.11 or later with venv; everything else goes into .venv.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$p -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+CONSTRAINTS := $(wildcard constraints.txt)
+PYTEST_PROCESSES ?= 2
+
+.PHONY: run test lint bench migration clean
+
+run: $(VENV)/runtime.stamp
+	@exec $(BIN)/python -m app.runtime run --with-parent
+
+test: $(VENV)/dev.stamp lint
+	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp
+	@exec $(BIN)/python -m bench $(BENCH_ARGS)
+
+migration: $(VENV)/dev.stamp
+	@exec $(BIN)/python -m app.runtime migration "$$m"
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	@echo "The data folder (DATA_DIR, by default ./data) was left alone."
+
+$(VENV)/created.stamp:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later with venv is needed." >&2; exit 1; }
+	@echo "Making the virtual environment $(VENV) with $(PYTHON) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/runtime.stamp: requirements.txt $(CONSTRAINTS) $(VENV)/created.stamp
+	@echo "Installing the packages of requirements.txt; the first time takes a minute or two ..."
+	@$(PIP) install -r requirements.txt $(CONSTRAINTS:%=-c %)
+	@touch $@
+
+$(VENV)/dev.stamp: requirements-dev.txt $(CONSTRAINTS) $(VENV)/runtime.stamp
+	@echo "Installing the packages of requirements-dev.txt ..."
+	@$(PIP) install -r requirements-dev.txt $(CONSTRAINTS:%=-c %)
+	@touch $@

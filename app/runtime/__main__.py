@@ -1,0 +1,57 @@
+"""The command line: `python -m app.runtime run | status | env | migration | prepare`."""
+
+import argparse
+import os
+import signal
+import sys
+
+
+def main() -> int:
+    """Run one command; its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m app.runtime", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="start the whole service and keep it running")
+    run.add_argument(
+        "--with-parent",
+        action="store_true",
+        help="stop when the process that started this one (make) is gone",
+    )
+    commands.add_parser("status", help="processes of the running service and their memory")
+    commands.add_parser("env", help="environment of the running service, as shell commands")
+    migration = commands.add_parser("migration", help="write a migration from the models")
+    migration.add_argument("message")
+    commands.add_parser("prepare", help="migrate, and load the demo into an empty database")
+    return _dispatch(parser.parse_args())
+
+
+def _dispatch(arguments: argparse.Namespace) -> int:
+    """Load only what the command needs: the supervisor stays small that way."""
+    match arguments.command:
+        case "run":
+            from app.runtime.run import run  # noqa: PLC0415
+
+            if arguments.with_parent:
+                from app.runtime.process import die_with_parent  # noqa: PLC0415
+
+                die_with_parent(os.getppid(), signal.SIGTERM)
+            return run(os.environ)
+        case "status":
+            from app.runtime.status import status  # noqa: PLC0415
+
+            return status(os.environ)
+        case "env":
+            from app.runtime.status import env  # noqa: PLC0415
+
+            return env(os.environ)
+        case "migration":
+            from app.runtime.migration import write  # noqa: PLC0415
+
+            return write(arguments.message)
+        case _:
+            from app.runtime.prepare import main as prepare  # noqa: PLC0415
+
+            return prepare()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

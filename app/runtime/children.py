@@ -1,0 +1,93 @@
+"""The processes of the service itself, as the supervisor starts them."""
+
+import errno
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.kit.settings import Settings
+from app.runtime.prepare import PROGRESS_FD
+from app.runtime.process import Launch
+from app.runtime.processes import tree
+from app.runtime.supervisor import ChildSpec
+
+ROOT = Path(__file__).parents[2]
+MIGRATIONS = ROOT / "migrations" / "versions"
+API, WORKERS = "API", "workers"
+
+
+def _python(*arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] = ()) -> Launch:
+    return Launch(argv=(sys.executable, *arguments), cwd=ROOT, env=env, pass_fds=pass_fds)
+
+
+def api(env: Mapping[str, str]) -> ChildSpec:
+    """gunicorn; it lets running requests end before it stops."""
+    launch = _python("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app", env=env)
+    return ChildSpec(API, lambda: launch, stops=((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0)))
+
+
+def workers(env: Mapping[str, str]) -> ChildSpec:
+    """The relay and the RQ workers; a job that outlives the deadline is run again later."""
+    launch = _python("worker.py", env=env)
+    return ChildSpec(WORKERS, lambda: launch, stops=((signal.SIGTERM, 30.0),))
+
+
+def prepare(env: Mapping[str, str], progress_fd: int) -> Launch:
+    """The child of `app.runtime.prepare`, telling its progress on `progress_fd`."""
+    told = {**env, PROGRESS_FD: str(progress_fd)}
+    return _python("-m", "app.runtime", "prepare", env=told, pass_fds=(progress_fd,))
+
+
+def local_host(settings: Settings) -> str:
+    """Where this machine itself reaches the API."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+
+
+def local_url(settings: Settings) -> str:
+    """The address of the API for programs on this machine."""
+    host = local_host(settings)
+    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+
+
+def api_is_ready(settings: Settings) -> bool:
+    """Whether GET /health/ready answers 200 within a quarter of a second.
+
+    Bare sockets, because http.client would double the supervisor's memory.
+    """
+    request = b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    try:
+        with socket.create_connection((local_host(settings), settings.port), 0.25) as connection:
+            connection.sendall(request)
+            with connection.makefile("rb") as answer:
+                return answer.readline().split()[1:2] == [b"200"]
+    except OSError:
+        return False
+
+
+def workers_are_ready(pid: int | None, settings: Settings) -> bool:
+    """Whether the parent of the workers has started them and the relay."""
+    return pid is not None and len(tree(pid)) - 1 > settings.job_workers
+
+
+def port_problem(settings: Settings) -> str | None:
+    """Why the API could not listen where it should; None if it could."""
+    where = f"{settings.host}:{settings.port}"
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError:
+        return f"HOST {settings.host} is no address of this machine"
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except PermissionError:
+            return f"this user may not listen on {where}; choose a PORT above 1023"
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return f"{where} is taken by another program; stop it or choose another PORT"
+            return f"cannot listen on {where}: {error.strerror}"
+    return None

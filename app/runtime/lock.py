@@ -1,0 +1,65 @@
+"""One supervisor per data folder."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+
+class DataInUseError(RuntimeError):
+    """Another supervisor runs on this data folder; `pid` is its process id."""
+
+    def __init__(self, folder: Path, pid: int | None) -> None:
+        super().__init__(f"{folder} is in use by process {pid or 'unknown'}")
+        self.pid = pid
+
+
+class DataLock:
+    """Holds `<folder>/lock` for the life of this process; the kernel lets go when it ends.
+
+    The file's text is the holder's process id. Raises DataInUseError when another one holds it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / "lock"
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not _locked(self._descriptor):
+            os.close(self._descriptor)
+            raise DataInUseError(folder, holder(folder))
+        os.ftruncate(self._descriptor, 0)
+        os.write(self._descriptor, f"{os.getpid()}\n".encode("ascii"))
+
+    def release(self) -> None:
+        """Let another supervisor have the folder."""
+        os.close(self._descriptor)
+
+
+def _locked(descriptor: int, patience: float = 0.3) -> bool:
+    """Try for a moment: `holder` in another process takes the lock for an instant."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
+
+
+def holder(folder: Path) -> int | None:
+    """The process id of the supervisor on this folder, None when there is none."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        text = os.read(descriptor, 32).decode("ascii", "replace").strip()
+        return int(text) if text.isdigit() else None
+    finally:
+        os.close(descriptor)
+    return None

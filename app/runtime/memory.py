@@ -1,0 +1,29 @@
+"""How much memory a set of processes takes."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.runtime.processes import tree
+
+
+def pss(pids: Iterable[int]) -> int:
+    """Proportional set size of the processes together, in bytes.
+
+    A page that several processes share counts for each of them by its share, so that the sum over
+    all processes of a service is the memory it takes (proc(5), smaps_rollup). A process that has
+    ended counts as nothing. Raises PermissionError for a process of another user.
+    """
+    return sum(_pss(pid) for pid in pids)
+
+
+def tree_pss(root: int) -> int:
+    """`pss` of the process `root` and all its descendants."""
+    return pss(process.pid for process in tree(root))
+
+
+def _pss(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))

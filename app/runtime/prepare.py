@@ -1,0 +1,59 @@
+"""The child that brings the database up to date and fills a new one with the demo organization.
+
+It runs and ends before the service starts, so that the supervisor never loads the application.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+
+import psycopg2
+
+PROGRESS_FD = "PROGRESS_FD"
+
+
+def main() -> int:
+    """Migrate the database of DATABASE_URL; with DEMO on, load the demo into one without data.
+
+    Tells of its progress in lines on the descriptor named by PROGRESS_FD, if there is one:
+    `migrated`, then `demo <done> <total>` as often as it moves and `demo loaded`; or `demo present`
+    when the demo organization is there already, `demo refused` when others are and it is not.
+    """
+    from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
+
+    tell = _teller()
+    upgrade()
+    tell("migrated")
+    if os.environ.get("DEMO", "").strip().lower() not in {"on", "true", "yes", "1"}:
+        return 0
+    if (found := _organizations(os.environ["DATABASE_URL"])) != (0, 0):
+        tell("demo present" if found[1] else "demo refused")
+        return 0
+    from app.runtime.demo.load import load  # noqa: PLC0415 - loads the application
+
+    load(progress=lambda done, total: tell(f"demo {done} {total}"))
+    tell("demo loaded")
+    return 0
+
+
+def _teller() -> Callable[[str], None]:
+    number = os.environ.pop(PROGRESS_FD, "")
+    if not number:
+        return lambda _: None
+    descriptor = int(number)
+    return lambda line: _tell(descriptor, line)
+
+
+def _tell(descriptor: int, line: str) -> None:
+    os.write(descriptor, f"{line}\n".encode("ascii"))
+
+
+def _organizations(url: str) -> tuple[int, int]:
+    """How many organizations a migrated database has, and how many of them are the demo's."""
+    with (
+        closing(psycopg2.connect(url, options="-c app.all_organizations=on")) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT count(*), count(*) FILTER (WHERE slug = 'demo') FROM organizations")
+        total, demo = cursor.fetchone() or (0, 0)
+        return total, demo

@@ -1,0 +1,79 @@
+"""What a person sees while the service starts: one line per step, alive on a terminal."""
+
+import contextlib
+import sys
+import time
+from typing import TextIO
+
+_FRAMES = "|/-\\"
+_BAR = 24
+_REDRAW_SECONDS = 0.05
+
+
+class Progress:
+    """Steps one after the other, each with the time it took.
+
+    On a terminal the running step is drawn anew at every `tick`, with a bar once its extent is
+    known; elsewhere each step is one plain line when it is done. Output that nobody reads any more
+    (a closed pipe) is no reason to stop.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._live = self._stream.isatty()
+        self._step: str | None = None
+        self._began = 0.0
+        self._extent: tuple[int, int] | None = None
+        self._drawn_at = 0.0
+        self.began = time.monotonic()
+
+    def begin(self, step: str) -> None:
+        """A step starts."""
+        self._step, self._extent = step, None
+        self._began = time.monotonic()
+        self.tick()
+
+    def advance(self, done: int, total: int) -> None:
+        """So much of the running step is done."""
+        self._extent = (done, total)
+        self.tick()
+
+    def tick(self) -> None:
+        """Draw the running step again, at most twenty times a second."""
+        now = time.monotonic()
+        if not self._live or self._step is None or now - self._drawn_at < _REDRAW_SECONDS:
+            return
+        self._drawn_at = now
+        frame = _FRAMES[int(now * 10) % len(_FRAMES)]
+        self._write(f"\r\x1b[2K  {frame} {self._step:<12}{self._bar()} {now - self._began:.1f} s")
+
+    def _bar(self) -> str:
+        if self._extent is None:
+            return ""
+        done, total = self._extent
+        filled = _BAR * min(done, total) // max(total, 1)
+        return f" [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}"
+
+    def done(self, note: str) -> None:
+        """The running step has ended well."""
+        self._finish("ok", note)
+
+    def failed(self) -> None:
+        """The running step, if there is one, has failed."""
+        if self._step is not None:
+            self._finish("FAILED", "")
+
+    def _finish(self, outcome: str, note: str) -> None:
+        seconds = time.monotonic() - self._began
+        start = "\r\x1b[2K" if self._live else ""
+        self._write(f"{start}  {outcome:<6} {self._step:<12} {seconds:5.1f} s  {note}\n")
+        self._step = None
+
+    def say(self, text: str = "") -> None:
+        """Print a line of its own, above the running step."""
+        self._write(("\r\x1b[2K" if self._live and self._step else "") + text + "\n")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()

@@ -1,0 +1,37 @@
+"""Whether a database has the newest schema, found out without loading the application."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+from psycopg2 import errors
+
+_ASSIGNMENT = re.compile(
+    r"^(revision|down_revision)\b[^=\n]*=\s*(?:[\"']([^\"']+)[\"']|None)", re.MULTILINE
+)
+
+
+def head(versions: Path) -> str | None:
+    """The last revision of a linear history of Alembic files; None when there is no single one."""
+    revisions: set[str] = set()
+    followed: set[str] = set()
+    for file in versions.glob("*.py"):
+        for name, value in _ASSIGNMENT.findall(file.read_text(encoding="utf-8")):
+            (revisions if name == "revision" else followed).add(value)
+    heads = revisions - followed
+    return heads.pop() if len(heads) == 1 else None
+
+
+def applied(url: str) -> str | None:
+    """The revision a database is at; None for a new one. Raises psycopg2.OperationalError."""
+    with (
+        closing(psycopg2.connect(url, connect_timeout=5)) as connection,
+        connection.cursor() as cursor,
+    ):
+        try:
+            cursor.execute("SELECT version_num FROM alembic_version")
+        except errors.UndefinedTable:
+            return None
+        row = cursor.fetchone()
+        return None if row is None else str(row[0])

@@ -1,0 +1,102 @@
+"""`make run`: the whole service on one machine, and what a person reads about it."""
+
+import json
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+
+import psycopg2
+
+from app.kit.settings import Settings, SettingsError
+from app.runtime import children, environment
+from app.runtime.lock import DataInUseError, DataLock
+from app.runtime.progress import Progress
+from app.runtime.server import ServerError
+from app.runtime.service import Service
+from app.runtime.supervisor import ChildFailedError, StopRequested, Supervisor
+
+ROLES = ("owner", "admin", "reviewer", "labeler", "viewer")
+
+EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
+
+
+def run(environ: Mapping[str, str]) -> int:
+    """Start the service and keep it running until SIGINT, SIGTERM or SIGHUP.
+
+    Returns the exit status: 0 after a stop that was asked for, 1 when something does not start,
+    2 for settings that cannot be used, 3 when another supervisor runs on the data folder.
+    """
+    try:
+        settings = environment.read_settings(environ)
+        lock = DataLock(settings.data_dir)
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return EXIT_SETTINGS
+    except DataInUseError as error:
+        print(
+            f"The service already runs on {settings.data_dir}, process {error.pid}. Stop that one"
+            " first, or start this one with another DATA_DIR and PORT.",
+            file=sys.stderr,
+        )
+        return EXIT_IN_USE
+    try:
+        return _run_locked(settings, environment.for_children(environ, settings))
+    finally:
+        lock.release()
+
+
+def _run_locked(settings: Settings, env: dict[str, str]) -> int:
+    if (problem := _port_problem(settings)) is not None:
+        print(f"Not started: {problem}.", file=sys.stderr)
+        return EXIT_FAILED
+    progress = Progress()
+    service = Service(settings, env, progress)
+    try:
+        with Supervisor(progress.say, changed=service.record) as supervisor:
+            try:
+                service.start(supervisor)
+                _announce(progress, settings, service.demo_password)
+                supervisor.run()
+            except StopRequested:
+                progress.say("Stopping ...")
+    except (ChildFailedError, ServerError, OSError, psycopg2.Error) as error:
+        progress.failed()
+        print(f"Not started: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    finally:
+        service.forget()
+    progress.say("Stopped.")
+    return 0
+
+
+def _port_problem(settings: Settings, patience: float = 1.0) -> str | None:
+    """Look again for a moment: after a kill -9 the old processes are just about to be gone."""
+    deadline = time.monotonic() + patience
+    while (problem := children.port_problem(settings)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return problem
+
+
+def _announce(progress: Progress, settings: Settings, demo_password: str | None) -> None:
+    base = children.local_url(settings)
+    ready = f"Ready after {time.monotonic() - progress.began:.1f} s. Ctrl-C stops everything"
+    lines = [
+        "",
+        f"{ready}; the data stays in {settings.data_dir}",
+        "",
+        f"  API   {base}/api/v1",
+        f"  Docs  {base}/docs",
+    ]
+    if demo_password is not None:
+        body = json.dumps({"email": "owner@demo.example", "password": demo_password})
+        headers = "-H 'Content-Type: application/json'"
+        lines += [
+            "",
+            f"  Organization demo; its users, all with the password {demo_password}",
+            *(f"    {role}@demo.example" for role in ROLES),
+            "",
+            "  Log in:",
+            f"    curl -sS {base}/api/v1/auth/login {headers} -d {shlex.quote(body)}",
+        ]
+    progress.say("\n".join([*lines, ""]))

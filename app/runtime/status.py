@@ -1,0 +1,58 @@
+"""What an operator asks of a running service: its processes, its memory, its environment."""
+
+import shlex
+import sys
+from collections.abc import Mapping
+
+from app.kit.settings import Settings, SettingsError
+from app.runtime import environment, lock
+from app.runtime.memory import pss
+from app.runtime.processes import tree
+
+_MIB = 1024 * 1024
+_WIDTH = 88
+
+
+def status(environ: Mapping[str, str]) -> int:
+    """Print every process of the service with its share of memory; 1 when it does not run."""
+    if (settings := _settings(environ)) is None:
+        return 2
+    supervisor = lock.holder(settings.data_dir)
+    if supervisor is None:
+        print(f"Nothing runs on {settings.data_dir}.")
+        return 1
+    children = environment.Record(settings.data_dir).read().get("children", {})
+    names = {supervisor: "supervisor", **{pid: name for name, pid in children.items()}}
+    total = 0
+    print(f"{'pid':>8} {'PSS MiB':>8}  process")
+    for process in tree(supervisor):
+        share = pss([process.pid])
+        total += share
+        name = names.get(process.pid)
+        label = f"{name}: {process.command()}" if name else f"  {process.command()}"
+        print(f"{process.pid:>8} {share / _MIB:>8.1f}  {label[:_WIDTH]}")
+    print(f"{'total':>8} {total / _MIB:>8.1f}")
+    return 0
+
+
+def env(environ: Mapping[str, str]) -> int:
+    """Print the running service's environment as shell commands; 1 when it does not run."""
+    if (settings := _settings(environ)) is None:
+        return 2
+    record = environment.Record(settings.data_dir).read()
+    if lock.holder(settings.data_dir) is None or not record:
+        print(f"Nothing runs on {settings.data_dir}.", file=sys.stderr)
+        return 1
+    for name, value in record["environment"].items():
+        print(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
+def _settings(environ: Mapping[str, str]) -> Settings | None:
+    """Only DATA_DIR matters here, so that the keys need not be given."""
+    named = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
+    try:
+        return Settings.from_env(named, require_servers=False)
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return None

@@ -1,0 +1,287 @@
+"""Keeps a set of child processes running: starts them, starts them again, and stops them all.
+
+One thread and one loop, because a child's death signal follows the thread that started it, and
+because a signal may then be handled between two steps and never inside one.
+"""
+
+import io
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import Self
+
+from app.runtime import ending
+from app.runtime.lines import Lines
+from app.runtime.process import Launch, adopt_orphans, spawn
+from app.runtime.processes import own_children
+from app.runtime.server import ServerError
+
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StopRequested(Exception):  # noqa: N818 - it is no error
+    """Somebody asked the supervisor to end."""
+
+
+class ChildFailedError(RuntimeError):
+    """A child does not come up; the message names it and says how it ended."""
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait before a child that died is started again, in seconds.
+
+    Doubled from `first` up to `longest` with each death; forgotten after `healthy` seconds of life.
+    """
+
+    first: float = 0.2
+    longest: float = 30.0
+    healthy: float = 60.0
+
+
+@dataclass(frozen=True)
+class ChildSpec:
+    """A child to keep running.
+
+    `prepare` says how to start it and runs before every start. `stops` are the signals that end it,
+    each with the seconds it gets; SIGKILL follows by itself.
+    """
+
+    name: str
+    prepare: Callable[[], Launch]
+    stops: Sequence[tuple[int, float]] = ((signal.SIGTERM, 30.0),)
+
+
+@dataclass
+class _Child:
+    spec: ChildSpec
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    delay: float = 0.0
+    due_at: float | None = None
+    deaths: int = field(default=0)
+
+
+class Supervisor:
+    """Runs children given by their specs, in the order in which `start` names them.
+
+    `report` is told, in one line, of deaths and restarts. `changed` is called whenever a child got
+    another process id. Use as a context manager in the main thread: it takes over the signals and
+    leaves no child of its process behind, whatever ends the block: the process must have no others.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[str], None],
+        *,
+        backoff: Backoff | None = None,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._report = report
+        self._backoff = backoff or Backoff()
+        self._changed = changed
+        self._stages: list[list[_Child]] = []
+        self._tasks: dict[int, subprocess.Popen[bytes]] = {}
+        self._stopping = False
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> Self:
+        adopt_orphans()
+        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._old_wakeup = signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        self._old_handlers = {
+            number: signal.signal(number, self._on_signal)
+            for number in (*_STOP_SIGNALS, signal.SIGCHLD)
+            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN)  # nohup
+        }
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.shutdown()
+        signal.set_wakeup_fd(self._old_wakeup)
+        for number, handler in self._old_handlers.items():
+            signal.signal(number, handler)
+        self._selector.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if number in _STOP_SIGNALS:
+            self._stopping = True
+
+    def pids(self) -> dict[str, int]:
+        """Process ids of the children that run now, by name."""
+        return {
+            child.spec.name: child.process.pid
+            for stage in self._stages
+            for child in stage
+            if child.process is not None
+        }
+
+    def start(self, *specs: ChildSpec) -> None:
+        """Start these children as one stage: stopped together, and before the earlier stages.
+
+        Raises what a `prepare` raises, or OSError when a program cannot be executed.
+        """
+        stage = [_Child(spec) for spec in specs]
+        self._stages.append(stage)
+        for child in stage:
+            self._spawn(child)
+
+    def run_task(
+        self,
+        launch: Callable[[int], Launch],
+        line: Callable[[str], None],
+        tick: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Run a child that ends by itself; its exit status.
+
+        `launch` is given a descriptor to pass on to the child; every line the child writes there is
+        handed to `line`. Raises StopRequested.
+        """
+        reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            task = spawn(launch(writing))
+        finally:
+            os.close(writing)
+        self._tasks[task.pid] = task
+        with io.FileIO(reading, "r") as stream:
+            lines = Lines(stream, line)
+            self._selector.register(stream, selectors.EVENT_READ, lines.read)
+            try:
+                self.wait_until(lambda: task.returncode is not None, tick=tick)
+                lines.read()
+            finally:
+                self._selector.unregister(stream)
+        return task.returncode
+
+    def wait_until(
+        self,
+        done: Callable[[], bool],
+        *,
+        tick: Callable[[], None] = lambda: None,
+        interval: float = 0.05,
+        attempts: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Look after the children until `done()`, which is asked every `interval` seconds.
+
+        Raises StopRequested; ChildFailedError once a child has died `attempts` times, if that is
+        given; TimeoutError after `seconds`, if they are.
+        """
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while not done():
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"not ready after {seconds:g} s")
+            self._step(interval)
+            tick()
+            if attempts is not None:
+                self._give_up_after(attempts)
+
+    def run(self) -> None:
+        """Look after the children until somebody asks to stop."""
+        try:
+            while True:
+                self._step(None)
+        except StopRequested:
+            return
+
+    def _step(self, longest: float | None) -> None:
+        if self._stopping:
+            raise StopRequested
+        self._watch(self._timeout(longest))
+        self._collect()
+        for child in self._children():
+            if child.due_at is not None and child.due_at <= time.monotonic():
+                self._restart(child)
+
+    def _watch(self, timeout: float | None) -> None:
+        for key, _ in self._selector.select(timeout):
+            if key.data is not None:
+                key.data()
+        try:
+            while os.read(self._wake_read, 512):
+                pass
+        except BlockingIOError:
+            pass
+
+    def _timeout(self, longest: float | None) -> float | None:
+        due = [child.due_at for child in self._children() if child.due_at is not None]
+        waits = [max(0.0, min(due) - time.monotonic())] if due else []
+        return min([*waits, *([] if longest is None else [longest])], default=None)
+
+    def _children(self) -> Iterable[_Child]:
+        return (child for stage in self._stages for child in stage)
+
+    def _spawn(self, child: _Child) -> None:
+        child.due_at = None
+        child.process = spawn(child.spec.prepare())
+        child.started_at = time.monotonic()
+        self._changed()
+
+    def _restart(self, child: _Child) -> None:
+        try:
+            self._spawn(child)
+        except (ServerError, OSError) as error:
+            self._died(child, f"cannot be started: {error}")
+        else:
+            self._report(f"{child.spec.name} runs again, process {self.pids()[child.spec.name]}")
+
+    def _collect(self) -> None:
+        """Take note of every process that ended: children, tasks, and orphans of either."""
+        by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
+        while (ended := ending.next_ended()) is not None:
+            if (task := self._tasks.pop(ended, None)) is not None:
+                task.wait()
+            elif (child := by_pid.get(ended)) is not None and child.process is not None:
+                status = child.process.wait()
+                child.process = None
+                self._kill_orphans()
+                self._died(child, ending.describe(status))
+                self._changed()
+            else:
+                os.waitpid(ended, 0)
+
+    def _died(self, child: _Child, how: str) -> None:
+        lived = time.monotonic() - child.started_at
+        if lived >= self._backoff.healthy:
+            child.delay, child.deaths = 0.0, 0
+        child.delay = min(child.delay * 2 or self._backoff.first, self._backoff.longest)
+        child.due_at = time.monotonic() + child.delay
+        child.deaths += 1
+        self._report(f"{child.spec.name} {how}; next start in {child.delay:g} s")
+
+    def _give_up_after(self, attempts: int) -> None:
+        for child in self._children():
+            if child.deaths >= attempts:
+                raise ChildFailedError(f"{child.spec.name} ended {child.deaths} times in a row")
+
+    def _kill_orphans(self) -> None:
+        """End what a dead child left behind: nothing here runs without its parent on purpose."""
+        known = {*self.pids().values(), *self._tasks}
+        for pid in own_children():
+            if pid not in known:
+                ending.send(pid, signal.SIGKILL)
+
+    def shutdown(self) -> None:
+        """Stop all children, the last stage first, each stage together and by its deadlines."""
+        for task in self._tasks.values():
+            ending.send(task.pid, signal.SIGKILL)
+        self._tasks.clear()
+        while self._stages:
+            stage = self._stages.pop()
+            ending.stop_together(
+                [(c.process, c.spec.stops) for c in stage if c.process is not None]
+            )
+        ending.sweep(10.0)

@@ -1,0 +1,56 @@
+"""gunicorn's configuration: `gunicorn -c gunicorn.conf.py wsgi:app`."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from app.kit.settings import Settings, SettingsError
+from app.runtime.process import die_with_parent
+
+try:
+    _settings = Settings.from_env(os.environ)
+except SettingsError as _error:
+    sys.exit(str(_error))
+
+_shown_host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
+bind = [f"{_shown_host}:{_settings.port}"]
+worker_class = "gthread"
+workers = _settings.web_workers
+threads = _settings.web_threads
+# Every worker loads the application after the fork: a connection pool that crossed one would hand
+# the same socket to two processes. Hence no engine to dispose of in post_fork either.
+preload_app = False
+# Nobody talks to it, and it would be one more way in.
+control_socket_disable = True
+
+# The supervisor gives it three seconds more.
+graceful_timeout = 30
+# A worker loads the application before its first sign of life, on a busy machine slowly.
+timeout = 60
+# Longer than the 60 s after which the usual proxies drop an idle connection. Otherwise one would
+# now and then send a request down a connection that this end has just closed. An idle connection
+# holds no thread.
+keepalive = 75
+# The sign of life is a file's time stamp: in memory, as a disk that hangs must not kill workers.
+worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+
+# Cursors and filters of lists stand in the line. The size of bodies is the application's matter.
+limit_request_line = 8190
+limit_request_fields = 100
+limit_request_field_size = 8190
+# X-Forwarded-* is believed in one place, the application, by TRUSTED_PROXIES.
+forwarded_allow_ips = ""
+secure_scheme_headers: dict[str, str] = {}
+
+# The application logs its requests itself, with their ids.
+accesslog = None
+errorlog = "-"
+loglevel = "warning"
+proc_name = "labeling-api"
+chdir = str(Path(__file__).parent)
+
+
+def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Bind the worker's life to the master's, whose death it would notice only later."""
+    die_with_parent(worker.ppid)
