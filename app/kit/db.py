@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
+from flask_sqlalchemy.session import Session as FlaskSession
 from sqlalchemy import DateTime, Engine, MetaData, String, Uuid
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
@@ -88,16 +89,35 @@ def engine_options(threads: int) -> JSON:
     }
 
 
-db = SQLAlchemy(metadata=Base.metadata, session_options={"expire_on_commit": False})
+class RoutedSession(FlaskSession):
+    """Sends a request that only reads to the pool in autocommit, all else to the other one."""
+
+    def get_bind(self, *_: Any, **__: Any) -> Engine:
+        """The engine of this session's statements."""
+        return db.engines["read" if self.info.get("read") else None]
+
+
+db = SQLAlchemy(
+    metadata=Base.metadata,
+    session_options={"expire_on_commit": False, "class_": RoutedSession},
+)
 
 
 def init(app: Flask, url: str, threads: int) -> None:
-    """Bind the database to `app`."""
+    """Bind the database to `app`.
+
+    Two pools: setting autocommit anew on each request's connection would cost more than the check
+    of its token.
+    """
+    options = engine_options(threads)
     app.config["SQLALCHEMY_DATABASE_URI"] = url
-    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(threads)
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = options
+    read = {"url": url, "isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None}
+    app.config["SQLALCHEMY_BINDS"] = {"read": {**options, **read}}
     db.init_app(app)
     with app.app_context():
-        tenancy.guard(db.engine)
+        for engine in db.engines.values():
+            tenancy.guard(engine)
 
 
 def session() -> Session:
@@ -112,7 +132,7 @@ def engine() -> Engine:
 
 def read_without_transaction() -> None:
     """Put the running request's session in autocommit: for requests that only read."""
-    db.session.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+    db.session().info["read"] = True
 
 
 @contextmanager
@@ -129,7 +149,8 @@ def transaction() -> Iterator[Session]:
 
 def dispose() -> None:
     """Forget connections that a fork copied: the child must open its own."""
-    db.engine.dispose(close=False)
+    for engine in db.engines.values():
+        engine.dispose(close=False)
 
 
 def upgrade(revision: str = "head") -> None:

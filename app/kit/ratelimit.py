@@ -53,7 +53,12 @@ def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
         "retry": Retry(NoBackoff(), 0),
         "key_prefix": "limits",
     }
+    hooks = (app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs)
+    before = [list(functions.get(None, ())) for functions in hooks]
     limiter.init_app(app)
+    # It would look for decorated views around every request; operations ask it themselves.
+    for functions, kept in zip(hooks, before, strict=True):
+        functions[None] = kept
 
 
 class Store:

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import bindparam, select
 
 from app.identity.organizations.models import Membership, Organization
 from app.kit import db
@@ -22,21 +22,22 @@ _COLUMNS = (
 )
 
 
-def _of_user(user_id: UUID) -> Select[tuple[object, ...]]:
-    return (
-        select(*_COLUMNS)
-        .join(Membership, Membership.organization_id == Organization.id)
-        .where(Membership.user_id == user_id, Organization.status != "closed")
-    )
+_OF_USER = (
+    select(*_COLUMNS)
+    .join(Membership, Membership.organization_id == Organization.id)
+    .where(Membership.user_id == bindparam("user_id"), Organization.status != "closed")
+)
+_BY_NAME = _OF_USER.order_by(Organization.name, Organization.id)
 
 
 def of_user(user_id: UUID) -> list[dict[str, str]]:
     """Every organization of a user, by name: slug, name and role."""
-    rows = db.session().execute(_of_user(user_id).order_by(Organization.name, Organization.id))
+    rows = db.session().execute(_BY_NAME, {"user_id": user_id})
     return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
 
 
 def page_of_user(user_id: UUID, page: PageRequest) -> Page:
     """A page of them, whole."""
     sorts = {"name": Organization.name, "created_at": Organization.created_at}
-    return paginate(_of_user(user_id), page, sorts=sorts, unique=Organization.id)
+    statement = _OF_USER.params(user_id=user_id)
+    return paginate(statement, page, sorts=sorts, unique=Organization.id)
