@@ -1,0 +1,166 @@
+"""Mail to people: through the operator's server, or into a folder where there is none."""
+
+import os
+import re
+import secrets
+import smtplib
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.message import EmailMessage
+from email.policy import SMTP, SMTPUTF8
+from email.utils import formatdate, parseaddr
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from app.kit.logging import get_logger
+
+log = get_logger("app.mail")
+
+TIMEOUT_SECONDS = 10.0
+_ADDRESS_MAX = 320
+_PORTS = {("smtp", False): 25, ("smtp", True): 587, ("smtps", False): 465, ("smtps", True): 465}
+_ATOM = r"[^\s<>@,;:\"()\[\]\\\x00-\x1f\x7f]+"
+_ADDRESS = re.compile(rf"{_ATOM}@{_ATOM}")
+_MESSAGE_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_PERMANENT = range(500, 600)
+
+
+class MailRefused(ValueError):  # noqa: N818 - names what happened
+    """The message cannot be sent as it is: an address, subject or id that is none."""
+
+
+class MailFailed(Exception):  # noqa: N818 - names what happened
+    """The server did not take the message; ``permanent`` says that it never will."""
+
+    def __init__(self, reason: str, *, permanent: bool) -> None:
+        super().__init__(reason)
+        self.permanent = permanent
+
+
+class Mailer:
+    """Sends one message at a time; it keeps no connection, so it can be shared.
+
+    :param smtp_url: ``smtp://user:password@host:port?starttls=1``, ``smtps://…``, or empty.
+    :param folder: where messages go as ``.eml`` files when there is no server.
+    :param sender: an address, with or without a name.
+
+    The server is the operator's own setting and stands inside their network more often than not:
+    the egress policy, which is about addresses that customers give, does not apply to it.
+    """
+
+    def __init__(self, smtp_url: str, folder: Path, sender: str) -> None:
+        self._url = urlsplit(smtp_url) if smtp_url else None
+        self._folder = folder
+        self._sender = sender
+        self._domain = parseaddr(sender)[1].rpartition("@")[2] or "localhost"
+
+    def send(
+        self,
+        to: str,
+        subject: str,
+        text: str,
+        html: str | None = None,
+        *,
+        message_id: str | None = None,
+    ) -> None:
+        """Send a message to one address.
+
+        :param message_id: letters, digits, ``.``, ``_`` and ``-``. The same one for the same
+            message lets receivers recognise a second sending, and makes it one file in the folder.
+        :raises MailRefused: see there; nothing was sent.
+        :raises MailFailed: see there.
+        """
+        message_id = message_id or secrets.token_hex(16)
+        message = self._message(to, subject, text, html, message_id)
+        if self._url is None:
+            self._write(message, message_id)
+            return
+        with _failures(), self._connection() as server:
+            server.send_message(message)
+        log.info("mail.sent", message_id=message_id)
+
+    def _message(
+        self, to: str, subject: str, text: str, html: str | None, message_id: str
+    ) -> EmailMessage:
+        if not _MESSAGE_ID.fullmatch(message_id):
+            raise MailRefused("a message id is made of letters, digits, '.', '_' and '-'")
+        if _CONTROL.search(subject):
+            raise MailRefused("a subject is one line without control characters")
+        recipient = _recipient(to)
+        message = EmailMessage(policy=SMTP if recipient.isascii() else SMTPUTF8)
+        message["From"] = self._sender
+        message["To"] = recipient
+        message["Subject"] = _encodable(subject)
+        message["Date"] = formatdate(usegmt=True)
+        message["Message-ID"] = f"<{message_id}@{self._domain}>"
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office answers
+        message.set_content(_encodable(text))
+        if html is not None:
+            message.add_alternative(_encodable(html), subtype="html")
+        return message
+
+    @contextmanager
+    def _connection(self) -> Iterator[smtplib.SMTP]:
+        assert self._url is not None
+        host, name = self._url.hostname or "", socket.gethostname()
+        starttls = parse_qs(self._url.query).get("starttls", ["0"])[0] in ("1", "true", "on", "yes")
+        port = self._url.port or _PORTS[self._url.scheme, starttls]
+        context = ssl.create_default_context()
+        server: smtplib.SMTP
+        if self._url.scheme == "smtps":
+            server = smtplib.SMTP_SSL(
+                host, port, local_hostname=name, timeout=TIMEOUT_SECONDS, context=context
+            )
+        else:
+            server = smtplib.SMTP(host, port, local_hostname=name, timeout=TIMEOUT_SECONDS)
+        with server:
+            if starttls and self._url.scheme == "smtp":
+                server.starttls(context=context)
+            if self._url.username:
+                server.login(unquote(self._url.username), unquote(self._url.password or ""))
+            yield server
+
+    def _write(self, message: EmailMessage, message_id: str) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{message_id}.eml"
+        draft = path.with_name(f".{secrets.token_hex(8)}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(message.as_bytes())
+        draft.replace(path)
+        log.info("mail.written", file=str(path))
+
+
+def _recipient(to: str) -> str:
+    if len(to) > _ADDRESS_MAX or not _ADDRESS.fullmatch(to):
+        raise MailRefused("not one e-mail address")
+    local, _, domain = to.rpartition("@")
+    try:
+        local.encode()
+        return f"{local}@{domain if domain.isascii() else domain.encode('idna').decode('ascii')}"
+    except UnicodeError:
+        raise MailRefused("not one e-mail address") from None
+
+
+def _encodable(text: str) -> str:
+    """The text with a mark for lone surrogates, which no mail can carry."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as error:
+        codes = [code for code, _ in error.recipients.values()]
+        permanent = all(code in _PERMANENT for code in codes)
+        raise MailFailed(f"recipient refused ({codes[0]})", permanent=permanent) from error
+    except smtplib.SMTPDataError as error:
+        permanent = error.smtp_code in _PERMANENT
+        raise MailFailed(f"message refused ({error.smtp_code})", permanent=permanent) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise MailFailed("the server lacks what this message needs", permanent=True) from error
+    except (smtplib.SMTPException, OSError) as error:
+        raise MailFailed(f"mail server: {type(error).__name__}", permanent=False) from error

@@ -1,0 +1,263 @@
+import socket
+import ssl
+import stat
+from collections.abc import Callable, Iterator
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+from app.kit.mail import Mailer, MailFailed, MailRefused
+
+SENDER = "Labeling Service <no-reply@labels.example>"
+PASSWORD = "p@ss/word:1"
+URL_PASSWORD = "p%40ss%2Fword%3A1"
+
+
+class Inbox:
+    """A receiving server's handler that keeps what comes, or answers as it is told."""
+
+    def __init__(self) -> None:
+        self.messages: list[EmailMessage] = []
+        self.recipients: list[str] = []
+        self.logins: list[tuple[bytes, bytes]] = []
+        self.encrypted: list[bool] = []
+        self.answer_recipient = self.answer_data = "250 OK"
+
+    async def handle_RCPT(
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        if self.answer_recipient.startswith("250"):
+            envelope.rcpt_tos.append(address)
+        return self.answer_recipient
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        content = envelope.content
+        assert isinstance(content, bytes)
+        parsed = message_from_bytes(content, policy=policy.default)
+        assert isinstance(parsed, EmailMessage)
+        self.messages.append(parsed)
+        self.recipients += envelope.rcpt_tos
+        self.encrypted.append(session.ssl is not None)
+        return self.answer_data
+
+    def authenticate(
+        self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any
+    ) -> AuthResult:
+        assert isinstance(data, LoginPassword)
+        self.logins.append((data.login, data.password))
+        return AuthResult(success=data.password == PASSWORD.encode(), handled=False)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return Inbox()
+
+
+@pytest.fixture
+def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
+    running: list[Controller] = []
+
+    def start(**options: Any) -> int:
+        port = free_port()
+        controller = Controller(
+            inbox, hostname="127.0.0.1", port=port, authenticator=inbox.authenticate, **options
+        )
+        controller.start()
+        running.append(controller)
+        return port
+
+    yield start
+    for controller in running:
+        controller.stop()
+
+
+@pytest.fixture
+def server_context(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any) -> ssl.SSLContext:
+    """A certificate for 127.0.0.1, and a world in which its authority is trusted."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    trusted = tmp_path_factory.mktemp("authority") / "authority.pem"
+    authority.cert_pem.write_to_path(str(trusted))
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    return context
+
+
+def in_folder(folder: Path) -> EmailMessage:
+    (path,) = folder.glob("*.eml")
+    parsed = message_from_bytes(path.read_bytes(), policy=policy.default)
+    assert isinstance(parsed, EmailMessage)
+    return parsed
+
+
+def body(message: EmailMessage, kind: str) -> str:
+    part = message.get_body((kind,))
+    assert part is not None
+    return str(part.get_content()).replace("\r\n", "\n")
+
+
+def test_without_a_server_messages_are_files(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "mail"
+    Mailer("", folder, SENDER).send(
+        "anna@example.com", "Grüße 日本", "Hello\nAnna", "<p>Hello</p>", message_id="reset-1"
+    )
+    message = in_folder(folder)
+    assert message["From"] == SENDER
+    assert message["To"] == "anna@example.com"
+    assert message["Subject"] == "Grüße 日本"
+    assert message["Message-ID"] == "<reset-1@labels.example>"
+    assert message["Date"].datetime is not None
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert body(message, "plain") == "Hello\nAnna\n"
+    assert body(message, "html") == "<p>Hello</p>\n"
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert (stat.S_IMODE(folder.stat().st_mode), modes) == (0o700, {0o600})
+
+
+def test_the_same_message_id_is_the_same_file(tmp_path: Path) -> None:
+    mailer = Mailer("", tmp_path, SENDER)
+    for _ in range(2):
+        mailer.send("anna@example.com", "Once", "text", message_id="notification-7")
+    assert in_folder(tmp_path)["Message-ID"] == "<notification-7@labels.example>"
+    mailer.send("anna@example.com", "Another", "text")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_through_a_server(inbox: Inbox, serve: Callable[..., int], tmp_path: Path) -> None:
+    port = serve()
+    mailer = Mailer(f"smtp://127.0.0.1:{port}", tmp_path, SENDER)
+    mailer.send("anna@example.com", "Hello", "long line " * 500, message_id="m-1")
+    mailer.send("anna@bücher.example", "Hello", "ключ")
+    assert inbox.recipients == ["anna@example.com", "anna@xn--bcher-kva.example"]
+    first, second = inbox.messages
+    assert first["Message-ID"] == "<m-1@labels.example>"
+    assert body(first, "plain").strip() == ("long line " * 500).strip()
+    assert body(second, "plain") == "ключ\n"
+    assert inbox.encrypted == [False, False]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_starttls_and_login(
+    inbox: Inbox, serve: Callable[..., int], server_context: ssl.SSLContext, tmp_path: Path
+) -> None:
+    port = serve(tls_context=server_context, require_starttls=True, auth_required=True)
+    url = f"smtp://us%40er:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1"
+    Mailer(url, tmp_path, SENDER).send("anna@example.com", "Hello", "text")
+    assert inbox.logins == [(b"us@er", PASSWORD.encode())]
+    assert inbox.encrypted == [True]
+
+
+def test_smtps_and_login(
+    inbox: Inbox, serve: Callable[..., int], server_context: ssl.SSLContext, tmp_path: Path
+) -> None:
+    port = serve(ssl_context=server_context, auth_require_tls=False)
+    url = f"smtps://user:{URL_PASSWORD}@127.0.0.1:{port}"
+    Mailer(url, tmp_path, SENDER).send("anna@example.com", "Hello", "text")
+    assert inbox.logins == [(b"user", PASSWORD.encode())]
+    assert len(inbox.messages) == 1
+
+
+def test_a_certificate_that_is_not_trusted_stops_the_sending(
+    inbox: Inbox, serve: Callable[..., int], tmp_path: Path
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    port = serve(tls_context=context)
+    mailer = Mailer(f"smtp://user:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1", tmp_path, SENDER)
+    with pytest.raises(MailFailed) as caught:
+        mailer.send("anna@example.com", "Hello", "text")
+    assert not caught.value.permanent
+    assert inbox.logins == inbox.messages == []
+
+
+@pytest.mark.parametrize(
+    ("recipient", "data", "permanent"),
+    [
+        ("550 no such user", "250 OK", True),
+        ("450 busy", "250 OK", False),
+        ("250 OK", "554 spam", True),
+        ("250 OK", "451 later", False),
+    ],
+)
+def test_refusals_tell_whether_to_try_again(
+    inbox: Inbox,
+    serve: Callable[..., int],
+    tmp_path: Path,
+    recipient: str,
+    data: str,
+    permanent: bool,
+) -> None:
+    inbox.answer_recipient, inbox.answer_data = recipient, data
+    mailer = Mailer(f"smtp://127.0.0.1:{serve()}", tmp_path, SENDER)
+    with pytest.raises(MailFailed) as caught:
+        mailer.send("anna@example.com", "Hello", "text")
+    assert caught.value.permanent is permanent
+
+
+def test_a_wrong_password_or_an_absent_server_is_worth_another_try(
+    inbox: Inbox, serve: Callable[..., int], tmp_path: Path
+) -> None:
+    port = serve(auth_require_tls=False)
+    for url in (f"smtp://user:wrong@127.0.0.1:{port}", f"smtp://127.0.0.1:{free_port()}"):
+        with pytest.raises(MailFailed) as caught:
+            Mailer(url, tmp_path, SENDER).send("anna@example.com", "Hello", "text")
+        assert not caught.value.permanent
+        assert "wrong" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        *["", "anna", "anna@", "@example.com", "a@b@c", "anna@example.com, eve@example.com"],
+        *["anna@example.com\r\nBcc: eve@example.com", "Anna <anna@example.com>", "a b@b.com"],
+    ],
+)
+def test_recipients_that_are_not_one_address_are_refused(tmp_path: Path, to: str) -> None:
+    with pytest.raises(MailRefused):
+        Mailer("", tmp_path, SENDER).send(to, "Hello", "text")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("to", ["anna@" + "ü" * 300 + ".example", "\ud800@example.com", "a@\ud800"])
+def test_recipients_that_cannot_be_encoded_are_refused(tmp_path: Path, to: str) -> None:
+    with pytest.raises(MailRefused):
+        Mailer("", tmp_path, SENDER).send(to, "Hello", "text")
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r", "\x00", "\x0b"])
+def test_headers_cannot_be_smuggled_in(tmp_path: Path, end: str) -> None:
+    mailer = Mailer("", tmp_path, SENDER)
+    with pytest.raises(MailRefused):
+        mailer.send("anna@example.com", f"Hello{end}Bcc: eve@example.com", "text")
+    with pytest.raises(MailRefused):
+        mailer.send("anna@example.com", "Hello", "text", message_id=f"x{end}Bcc: eve@example.com")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("message_id", ["../../etc/cron", "a/b", "x@y", "ü", " ", "a" * 201])
+def test_message_ids_are_plain_names(tmp_path: Path, message_id: str) -> None:
+    with pytest.raises(MailRefused):
+        Mailer("", tmp_path, SENDER).send(
+            "anna@example.com", "Hello", "text", message_id=message_id
+        )
+
+
+def test_odd_texts_are_sent_all_the_same(tmp_path: Path) -> None:
+    text = "\ud800 \x00 \u202e\nFrom here\n.\nBcc: eve@example.com\n" + "x" * 5000
+    Mailer("", tmp_path, SENDER).send("anna@example.com", "\udfff", text, text)
+    message = in_folder(tmp_path)
+    assert message["Bcc"] is None
+    assert body(message, "plain").rstrip("\n") == text.replace("\ud800", "?")
+    assert message["Subject"] == "?"
