@@ -2,6 +2,9 @@
 
 from types import ModuleType
 
+from app.delivery.exports import models as export_models
+from app.delivery.notifications import models as notification_models
+from app.delivery.webhooks import models as webhook_models
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.organizations import models as organization_models
@@ -9,8 +12,17 @@ from app.identity.organizations import routes as organizations
 from app.identity.users import models as user_models
 from app.kit import idempotency, schedule
 from app.kit.api.blueprint import Blueprint
+from app.labeling.artifact_schemas import models as schema_models
+from app.labeling.artifact_schemas import routes as schemas
+from app.labeling.artifacts import models as artifact_models
+from app.labeling.tag_sets import models as tag_set_models
 
-BLUEPRINTS: list[Blueprint] = [auth.blueprint, organizations.blueprint]
+BLUEPRINTS: list[Blueprint] = [
+    auth.blueprint,
+    organizations.blueprint,
+    schemas.blueprint,
+    schemas.versions,
+]
 
 JOBS: list[ModuleType] = []
 """Importing a jobs module declares its handlers."""
@@ -19,6 +31,12 @@ MODELS: list[ModuleType] = [
     auth_models,
     organization_models,
     user_models,
+    schema_models,
+    export_models,
+    notification_models,
+    webhook_models,
+    artifact_models,
+    tag_set_models,
     idempotency,
     schedule,
 ]

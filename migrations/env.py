@@ -6,6 +6,7 @@ that start at once migrate once.
 """
 
 import os
+from importlib import import_module
 
 from alembic import context
 from sqlalchemy import create_engine, text
@@ -30,8 +31,8 @@ def run() -> None:
             "application_name": "labeling-migrate",
         },
     )
-    if context.config.cmd_opts is not None and getattr(context.config.cmd_opts, "autogenerate", False):
-        from app import features  # noqa: F401 - knows every model
+    if getattr(context.config.cmd_opts, "autogenerate", False):
+        import_module("app.features")  # knows every model
     with engine.connect() as connection:
         connection.execute(text("SET lock_timeout = '10min'"))
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _ADVISORY_LOCK})

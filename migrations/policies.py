@@ -1,7 +1,7 @@
 """Row-level security as every tenant table has it; used by migrations.
 
-The settings are read in sub-selects, so that PostgreSQL evaluates them once a statement and not once
-a row. Unset or empty, they match nothing.
+The settings are read in sub-selects, so that PostgreSQL evaluates them once a statement and not
+once a row. Unset or empty, they match nothing.
 """
 
 from alembic import op

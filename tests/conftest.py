@@ -60,7 +60,7 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
 
 
 @pytest.fixture(scope="session")
-def app(environ: dict[str, str]) -> Iterator[Flask]:
+def app(environ: dict[str, str]) -> Flask:
     """The application on a migrated database."""
     os.environ.update(environ)
     from app.kit.db import upgrade  # noqa: PLC0415 - reads the environment
@@ -68,7 +68,7 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
     upgrade()
     from app.factory import create_app  # noqa: PLC0415
 
-    yield create_app(environ)
+    return create_app(environ)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What PostgreSQL refuses, in the contract's words."""
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, TimeoutError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm.exc import StaleDataError
 
 from app.kit.errors import ApiError, conflict
@@ -16,7 +17,9 @@ def register(constraint: str, message: str, field: str | None = None) -> None:
 def unavailable() -> ApiError:
     """The database cannot answer now; the request changed nothing."""
     return ApiError(
-        "service_unavailable", "The service is busy. Try again shortly.", headers={"Retry-After": "1"}
+        "service_unavailable",
+        "The service is busy. Try again shortly.",
+        headers={"Retry-After": "1"},
     )
 
 
@@ -26,7 +29,7 @@ def translate(failure: SQLAlchemyError) -> Exception:
         return ApiError("stale_precondition", "The record was changed by someone else meanwhile.")
     if isinstance(failure, IntegrityError):
         return _integrity(failure)
-    if isinstance(failure, TimeoutError):
+    if isinstance(failure, PoolTimeout):
         return unavailable()
     if isinstance(failure, DBAPIError):
         code = getattr(failure.orig, "pgcode", None) or ""

@@ -42,7 +42,8 @@ def header() -> str | None:
     if key is None:
         return None
     if not (0 < len(key) <= _MAX_LENGTH and key.isascii() and key.isprintable()):
-        raise errors.unprocessable(HEADER, f"Must be 1 to {_MAX_LENGTH} printable ASCII characters.")
+        message = f"Must be 1 to {_MAX_LENGTH} printable ASCII characters."
+        raise errors.unprocessable(HEADER, message)
     return key
 
 
@@ -50,7 +51,7 @@ def run(
     key: str, *, owner: str, operation: str, body: bytes, perform: Callable[[], Response]
 ) -> Response:
     """Answer the stored response of `key`, or `perform` and store. Raises 409 on another body."""
-    scope = hashlib.sha256("\x00".join((owner, operation, key)).encode()).digest()
+    scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
     request_hash = hashlib.sha256(body).digest()
     session = db.session()
     session.execute(
@@ -77,20 +78,23 @@ def run(
 
 
 def _seal(response: Response) -> str:
-    headers = {k: v for k, v in response.headers.items() if k in ("ETag", "Content-Type", "Location")}
+    kept = ("ETag", "Content-Type")
+    headers = {k: v for k, v in response.headers.items() if k in kept}
     return container.keyring().encrypt(orjson.dumps([headers, response.get_data(as_text=True)]))
 
 
 def _replay(scope: bytes, request_hash: bytes) -> Response:
-    found = db.session().execute(
-        select(IdempotencyKey.request_hash, IdempotencyKey.status, IdempotencyKey.response).where(
-            IdempotencyKey.scope == scope
+    found = (
+        db.session()
+        .execute(
+            select(
+                IdempotencyKey.request_hash, IdempotencyKey.status, IdempotencyKey.response
+            ).where(IdempotencyKey.scope == scope)
         )
-    ).one()
+        .one()
+    )
     if bytes(found.request_hash) != request_hash:
-        raise ApiError(
-            "conflict", "This idempotency key was used with another body.", field=HEADER
-        )
+        raise ApiError("conflict", "This idempotency key was used with another body.", field=HEADER)
     headers, body = orjson.loads(container.keyring().decrypt(found.response or ""))
     return Response(body, found.status, headers={**headers, "Idempotency-Replayed": "true"})
 

@@ -7,6 +7,7 @@ so that nobody spends another organization's allowance with a header.
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 from flask import Flask, Response, g, request
 from flask_limiter import Limiter
@@ -53,7 +54,11 @@ def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
         "retry": Retry(NoBackoff(), 0),
         "key_prefix": "limits",
     }
-    hooks = (app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs)
+    hooks: tuple[Any, ...] = (
+        app.before_request_funcs,
+        app.after_request_funcs,
+        app.teardown_request_funcs,
+    )
     before = [list(functions.get(None, ())) for functions in hooks]
     limiter.init_app(app)
     # It would look for decorated views around every request; operations ask it themselves.

@@ -106,7 +106,7 @@ def _restrict(state: ORMExecuteState) -> None:
         _refuse_tenant_tables(state.statement)
     elif scope.organization_id is not None:
         organization_id = scope.organization_id
-        state.statement = state.statement.options(  # type: ignore[attr-defined]
+        state.statement = state.statement.options(
             with_loader_criteria(
                 TenantModel,
                 lambda model: model.organization_id == organization_id,
@@ -122,13 +122,13 @@ def _refuse_tenant_tables(statement: Any) -> None:
 
 
 def _before_cursor_execute(
-    conn: Connection, cursor: Any, statement: str, parameters: Any, context: Any, executemany: bool
+    conn: Connection, cursor: Any, statement: str, parameters: Any, *_: Any
 ) -> tuple[str, Any]:
     """Tell PostgreSQL the scope in the same round trip as the statement that needs it.
 
     In autocommit a setting lasts for one statement, so each carries it; in a transaction it is sent
-    again only when it changed. A server-side cursor's statement cannot be prefixed: its caller binds
-    first, by `apply`.
+    again only when it changed. A server-side cursor's statement cannot be prefixed: its caller
+    binds first, by `apply`.
     """
     scope = _scope.get()
     sql = _UNBOUND if scope is None else scope.sql

@@ -321,6 +321,7 @@ def _tables() -> None:
     sa.Column('round', sa.Integer(), nullable=False),
     sa.Column('attempts_in_round', sa.Integer(), nullable=False),
     sa.Column('attempt_count', sa.Integer(), nullable=False),
+    sa.Column('attempted_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('next_attempt_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=True),
     sa.Column('lease_token', sa.Uuid(), nullable=True),
     sa.Column('leased_until', sa.DateTime(timezone=True), nullable=True),
@@ -332,8 +333,8 @@ def _tables() -> None:
     sa.ForeignKeyConstraint(['organization_id'], ['organizations.id'], name=op.f('fk_webhook_deliveries_organization_id'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('organization_id', 'id', name=op.f('pk_webhook_deliveries'))
     )
-    op.create_index('ix_webhook_deliveries_due', 'webhook_deliveries', ['next_attempt_at'], unique=False, postgresql_where=sa.text('next_attempt_at IS NOT NULL'))
-    op.create_index('ix_webhook_deliveries_id', 'webhook_deliveries', ['id'], unique=False)
+    op.create_index('ix_webhook_deliveries_due', 'webhook_deliveries', ['webhook_id', 'next_attempt_at'], unique=False, postgresql_where=sa.text('next_attempt_at IS NOT NULL'))
+    op.create_index('ix_webhook_deliveries_leased', 'webhook_deliveries', ['webhook_id', 'leased_until'], unique=False, postgresql_where=sa.text('leased_until IS NOT NULL'))
     op.create_index('ix_webhook_deliveries_list', 'webhook_deliveries', ['organization_id', 'webhook_id', 'created_at', 'id'], unique=False)
     op.create_index('uq_webhook_deliveries_event', 'webhook_deliveries', ['organization_id', 'webhook_id', 'event_id'], unique=True)
     op.create_table('artifact_pages',
@@ -371,6 +372,7 @@ def _tables() -> None:
     sa.Column('source', sa.String(), nullable=False),
     sa.Column('tags', postgresql.JSONB(), nullable=False),
     sa.Column('tag_count', sa.Integer(), sa.Computed('jsonb_array_length(tags)', persisted=True), nullable=False),
+    sa.Column('tags_bytes', sa.Integer(), sa.Computed('octet_length(CAST(tags AS text))', persisted=True), nullable=False),
     sa.Column('status', sa.String(), nullable=False),
     sa.Column('submitted_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('decided_at', sa.DateTime(timezone=True), nullable=True),
@@ -411,8 +413,8 @@ def _tables() -> None:
     sa.Column('status_code', sa.Integer(), nullable=True),
     sa.Column('error', sa.String(), nullable=True),
     sa.Column('duration_ms', sa.Integer(), nullable=False),
+    sa.Column('error_kind', sa.String(), nullable=True),
     sa.Column('response_excerpt', sa.String(), nullable=True),
-    sa.Column('details', postgresql.JSONB(), nullable=True),
     sa.ForeignKeyConstraint(['organization_id', 'delivery_id'], ['webhook_deliveries.organization_id', 'webhook_deliveries.id'], name=op.f('fk_webhook_attempts_organization_id_delivery_id'), ondelete='CASCADE'),
     sa.ForeignKeyConstraint(['organization_id'], ['organizations.id'], name=op.f('fk_webhook_attempts_organization_id'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('organization_id', 'delivery_id', 'number', name=op.f('pk_webhook_attempts'))

@@ -1,4 +1,4 @@
-"""The contract as data: operations.csv beside the declared operations of the running application."""
+"""The contract as data, and the operations that the running application declares."""
 
 import csv
 from dataclasses import dataclass

@@ -5,7 +5,10 @@ from tests.factories import Org
 
 def test_request_id_is_echoed_when_sane_and_made_otherwise(org: Org) -> None:
     api = org.api()
-    assert api.get("/organizations", headers={"X-Request-ID": "abc-1"}).headers["X-Request-ID"] == "abc-1"
+    assert (
+        api.get("/organizations", headers={"X-Request-ID": "abc-1"}).headers["X-Request-ID"]
+        == "abc-1"
+    )
     made = api.get("/organizations", headers={"X-Request-ID": "x y\t"}).headers["X-Request-ID"]
     assert len(made) == 32
     assert made != api.get("/organizations").headers["X-Request-ID"]

@@ -71,9 +71,7 @@ def test_strangers_and_unknown_organizations_answer_the_same(
     assert foreign.data == unknown.data
 
 
-@pytest.mark.parametrize(
-    "op", [op for op in SCOPED if "{org_slug}" not in op.path], ids=_id
-)
+@pytest.mark.parametrize("op", [op for op in SCOPED if "{org_slug}" not in op.path], ids=_id)
 def test_the_organization_must_be_named(op: Operation, org: Org) -> None:
     api = org.api("owner")
     api.slug = None
@@ -133,8 +131,9 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
 
 @pytest.mark.parametrize("op", [op for op in OPERATIONS if op.query is not None], ids=_id)
 def test_unknown_and_garbled_parameters_are_refused(op: Operation, org: Org) -> None:
-    for query in ("no_such_parameter=1", "cursor=x&cursor=y", "page_size=0", "page_size=1001", "%00=1"):
-        if "cursor" in query and op.listing is None:
+    queries = ["no_such_parameter=1", "cursor=x&cursor=y", "page_size=0", "page_size=1001", "%00=1"]
+    for query in queries:
+        if ("cursor" in query or "page" in query) and op.listing is None:
             continue
         answer = _send(org.api("owner"), op, f"{_path(op, org)}?{query}")
         assert answer.status_code == 422, (query, answer.json)

@@ -19,7 +19,7 @@ from app.kit.permissions import Role
 
 PREFIX = "/api/v1"
 _DAY = timedelta(days=1)
-PASSWORD = "a-long-enough-password"  # noqa: S105 - of test users
+PASSWORD = "a-long-enough-password"
 
 
 @cache
@@ -112,4 +112,3 @@ def make_org(app: Flask, **members: Any) -> Org:
     for role in Role:
         made.add_user(role.name, role.name)
     return made
-

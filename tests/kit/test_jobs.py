@@ -56,7 +56,8 @@ def _enqueue(org: Org, function: str, args: dict[str, Any], **more: Any) -> None
 
 def _rows(org: Org) -> list[Any]:
     with org.app.app_context(), tenancy.organization(org.id):
-        sql = "SELECT id, status, attempts, error, lease_token, due_at FROM jobs WHERE organization_id = :o"
+        columns = "id, status, attempts, error, lease_token, due_at"
+        sql = f"SELECT {columns} FROM jobs WHERE organization_id = :o"
         return list(db.session().execute(text(sql), {"o": org.id}))
 
 
@@ -80,9 +81,7 @@ def test_an_event_of_a_rolled_back_transaction_never_happened(
     assert SEEN["heard"] == []
 
 
-def test_batches_hold_one_organization(
-    org: Org, other_org: Org, work: Callable[[], None]
-) -> None:
+def test_batches_hold_one_organization(org: Org, other_org: Org, work: Callable[[], None]) -> None:
     for n in range(3):
         _enqueue(org, "test.batch", {"n": n})
         _enqueue(other_org, "test.batch", {"n": 10 + n})
@@ -138,12 +137,14 @@ def _claim(org: Org) -> list[str]:
     (row,) = _rows(org)
     token = UUID(int=row.id.int ^ 1)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        sql = "UPDATE jobs SET lease_token = :t, leased_until = now() + interval '1 min' WHERE id = :i"
-        session.execute(text(sql), {"t": token, "i": row.id})
+        sql = "UPDATE jobs SET lease_token = :t, leased_until = now() + interval '1 min'"
+        session.execute(text(f"{sql} WHERE id = :i"), {"t": token, "i": row.id})
     return [str(row.id), str(token)]
 
 
-def test_a_run_that_lost_its_lease_commits_nothing(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_lost_its_lease_commits_nothing(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _enqueue(org, "test.hear", {"n": 1})
     claim = _claim(org)
 
@@ -159,7 +160,9 @@ def test_a_run_that_lost_its_lease_commits_nothing(org: Org, monkeypatch: pytest
     with org.app.app_context():
         worker.run([claim])
     with org.app.app_context(), tenancy.organization(org.id):
-        sql = "SELECT count(*) FROM outbox_events WHERE name = 'test.never' AND organization_id = :o"
+        sql = (
+            "SELECT count(*) FROM outbox_events WHERE name = 'test.never' AND organization_id = :o"
+        )
         assert db.session().scalar(text(sql), {"o": org.id}) == 0
 
 

@@ -8,11 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from app.delivery.notifications.models import Notification as N
+from app.delivery.notifications.models import Notification
 from app.kit import db, tenancy
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest, paginate
 from tests.factories import Org, make_org
+
+N = Notification
 
 
 def _fill(org: Org, titles: list[str]) -> None:
@@ -41,7 +43,9 @@ def _walk(org: Org, sort: str, size: int) -> tuple[list[Any], str | None]:
         page = _page(org, sort, size, page.next_cursor)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     titles=st.lists(st.sampled_from("abc"), max_size=12),
     size=st.integers(1, 5),

@@ -86,7 +86,8 @@ def test_scope_does_not_leak_through_the_pool(org: Org) -> None:
 def test_every_tenant_table_has_a_forced_policy(app: Flask) -> None:
     sql = text(
         "SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity, count(p.polname)"
-        " FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'organization_id'"
+        " FROM pg_class c JOIN pg_attribute a"
+        " ON a.attrelid = c.oid AND a.attname = 'organization_id'"
         " LEFT JOIN pg_policy p ON p.polrelid = c.oid"
         " WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace GROUP BY 1, 2, 3"
     )

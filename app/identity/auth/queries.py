@@ -16,7 +16,8 @@ from app.kit import db, tenancy
 _PREPARE = """
 PREPARE authenticate (uuid, text) AS
 SELECT s.revoked_at IS NOT NULL OR s.expires_at <= now() OR u.disabled_at IS NOT NULL AS ended,
-       u.token_version, u.email, u.name, s.last_seen_at < now() - interval '1 minute' AS seen_long_ago,
+       u.token_version, u.email, u.name,
+       s.last_seen_at < now() - interval '1 minute' AS seen_long_ago,
        o.id AS organization_id, o.slug, o.status, o.settings, m.role
 FROM sessions s
 JOIN users u ON u.id = s.user_id
@@ -59,7 +60,10 @@ def touch(session_id: UUID) -> None:
     """Note that a session was used; at most once a minute, so that reads stay reads."""
     db.session().execute(
         update(Session)
-        .where(Session.id == session_id, Session.last_seen_at < func.now() - text("interval '1 minute'"))
+        .where(
+            Session.id == session_id,
+            Session.last_seen_at < func.now() - text("interval '1 minute'"),
+        )
         .values(last_seen_at=func.now())
     )
 

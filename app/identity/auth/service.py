@@ -15,7 +15,9 @@ from app.kit.principal import Caller, Organization
 _USER_AGENT_LENGTH = 300
 
 
-def login(*, email: str, password: str, ip_address: str | None, user_agent: str | None) -> dict[str, Any]:
+def login(
+    *, email: str, password: str, ip_address: str | None, user_agent: str | None
+) -> dict[str, Any]:
     """Check a password and open a session; the login response. Raises 401 `invalid_credentials`."""
     user = queries.user_by_email(email.strip().lower())
     # An unknown address costs one hash as well: the answer's time tells nothing.

@@ -11,7 +11,10 @@ blueprint = Blueprint("organizations", description="Organizations, the unit of t
 
 
 @blueprint.get(
-    "/organizations", access="user", query=Listing(sorts=("name", "created_at")), returns=Organization
+    "/organizations",
+    access="user",
+    query=Listing(sorts=("name", "created_at")),
+    returns=Organization,
 )
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
     """List the organizations that the caller belongs to, with the caller's role in each."""

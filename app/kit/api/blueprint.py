@@ -48,7 +48,9 @@ class Listing:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
             members: dict[str, Any] = {
                 "cursor": Str(max_length=2000, metadata={"description": "Where to go on."}),
-                "page_size": QueryInt(minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE),
+                "page_size": QueryInt(
+                    minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE
+                ),
                 "sort": Str(load_default=self.sorts[0], validate=OneOf(keys)),
             }
             base = self.filters or Schema
@@ -57,11 +59,65 @@ class Listing:
         return self._schema[0]
 
 
+@dataclass(frozen=True)
+class Declaration:
+    """What a route says of itself.
+
+    `permission` is a key of PERMISSIONS, or `access` is public, user or control-plane. `query` is a
+    Listing for lists. `upload` is the form of a multipart body offered beside JSON. `revision` is
+    "required" or "optional" where a writer names the revision it read. Path parameters are record
+    ids unless named in `text_ids` or `numbers`.
+    """
+
+    permission: str | None = None
+    access: str | None = None
+    limit: str | None = None
+    body: type[Schema] | None = None
+    query: type[Schema] | Listing | None = None
+    upload: type[Schema] | None = None
+    returns: type[Schema] | File | None = None
+    status: int = 200
+    revision: str | None = None
+    writes: bool | None = None
+    text_ids: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def check(self, path: str) -> None:
+        """Refuse a declaration that leaves open who may, or names a limit there is none of."""
+        if (self.permission is None) == (self.access is None):
+            raise TypeError(f"{path}: either a permission or an access")
+        if self.limit is not None and self.limit not in LIMITS:
+            raise TypeError(f"{path}: no limit {self.limit}")
+
+
+def _operation(told: Declaration, handler: Handler, method: str, path: str) -> Operation:
+    listing = told.query if isinstance(told.query, Listing) else None
+    return Operation(
+        name=handler.__name__,
+        method=method,
+        path=path,
+        access=told.access or PERMISSIONS[told.permission or ""].name,
+        permission=told.permission,
+        limit=told.limit,
+        body=told.body() if told.body else None,
+        query=_query(told.query, handler.__name__),
+        listing=listing,
+        upload=told.upload() if told.upload else None,
+        respond=_responder(told.returns, told.status, many=listing is not None),
+        status=told.status,
+        revision=told.revision,
+        writes=method != "GET" if told.writes is None else told.writes,
+        text_ids=told.text_ids,
+        numbers=told.numbers,
+        handler=handler,
+    )
+
+
 def _flask_rule(path: str) -> str:
     return re.sub(r"{(\w+)}", r"<string:\1>", path)
 
 
-class Blueprint(flask_smorest.Blueprint):
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     """A feature's routes. `name` is the tag of the description."""
 
     operations: list[Operation]
@@ -71,58 +127,15 @@ class Blueprint(flask_smorest.Blueprint):
         self.operations = []
         self._prepare_doc_cbks.append(_document)
 
-    def _route(
-        self,
-        method: str,
-        path: str,
-        *,
-        permission: str | None = None,
-        access: str | None = None,
-        limit: str | None = None,
-        body: type[Schema] | None = None,
-        query: type[Schema] | Listing | None = None,
-        upload: type[Schema] | None = None,
-        returns: type[Schema] | File | None = None,
-        status: int = 200,
-        revision: str | None = None,
-        writes: bool | None = None,
-        text_ids: tuple[str, ...] = (),
-        numbers: tuple[str, ...] = (),
-    ) -> Callable[[Handler], Handler]:
-        """Declare an operation.
-
-        `permission` is a key of PERMISSIONS, or `access` is public, user or control-plane. `revision`
-        is "required" or "optional" where a writer names the revision it read. `upload` is the form of
-        a multipart body offered beside JSON. Path parameters are record ids unless named in
-        `text_ids` or `numbers`.
-        """
-        if (permission is None) == (access is None):
-            raise TypeError(f"{path}: either a permission or an access")
-        if limit is not None and limit not in LIMITS:
-            raise TypeError(f"{path}: no limit {limit}")
+    def _route(self, method: str, path: str, **members: Any) -> Callable[[Handler], Handler]:
+        declaration = Declaration(**members)
+        declaration.check(path)
 
         def declare(handler: Handler) -> Handler:
-            operation = Operation(
-                name=handler.__name__,
-                method=method,
-                path=path,
-                access=access or PERMISSIONS[permission or ""].name,
-                permission=permission,
-                limit=limit,
-                body=body() if body else None,
-                query=_query(query, handler.__name__),
-                listing=query if isinstance(query, Listing) else None,
-                upload=upload() if upload else None,
-                respond=_responder(returns, status, many=isinstance(query, Listing)),
-                status=status,
-                revision=revision,
-                writes=method != "GET" if writes is None else writes,
-                text_ids=text_ids,
-                numbers=numbers,
-                handler=handler,
-            )
+            operation = _operation(declaration, handler, method, path)
             self.operations.append(operation)
-            self._register(operation, returns, many=isinstance(query, Listing))
+            many = isinstance(declaration.query, Listing)
+            self._register(operation, declaration.returns, many=many)
             return handler
 
         return declare
@@ -138,7 +151,9 @@ class Blueprint(flask_smorest.Blueprint):
         if op.body is not None:
             documented = self.arguments(op.body, location="json")(documented)
         if isinstance(returns, type):
-            documented = super().response(op.status, responses.envelope(returns, many=many))(documented)
+            documented = super().response(op.status, responses.envelope(returns, many=many))(
+                documented
+            )
         else:
             documented = super().response(op.status)(documented)
         view._apidoc = documented._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
@@ -147,23 +162,23 @@ class Blueprint(flask_smorest.Blueprint):
         rule = _flask_rule(op.path)
         self.route(rule, methods=[op.method], endpoint=op.name)(view)
 
-    def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+    def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
         """Declare a reading operation."""
         return self._route("GET", path, **declaration)
 
-    def post(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+    def post(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
         """Declare an operation that creates or acts."""
         return self._route("POST", path, **declaration)
 
-    def put(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+    def put(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
         """Declare a replacing operation."""
         return self._route("PUT", path, **declaration)
 
-    def patch(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+    def patch(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
         """Declare a changing operation."""
         return self._route("PATCH", path, **declaration)
 
-    def delete(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:  # type: ignore[override]
+    def delete(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
         """Declare a deleting operation; answers 204."""
         return self._route("DELETE", path, **{"status": 204, **declaration})
 
@@ -195,7 +210,9 @@ def _facts(op: Operation, text: str) -> str:
     facts = [text, who]
     if op.limit:
         amount, by = LIMITS[op.limit]
-        facts.append(f"Rate limit: {amount}, by {'organization' if by == 'org' else 'client address'}.")
+        facts.append(
+            f"Rate limit: {amount}, by {'organization' if by == 'org' else 'client address'}."
+        )
     if op.revision:
         facts.append(f"The revision that was read is {op.revision}.")
     return " ".join(facts)
@@ -212,7 +229,9 @@ def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: Any) -> dic
         doc["security"] = []
     declared: File | None = doc_info.get("file")
     if declared is not None:
-        content = {t: {"schema": {"type": "string", "format": "binary"}} for t in declared.media_types}
+        content = {
+            t: {"schema": {"type": "string", "format": "binary"}} for t in declared.media_types
+        }
         doc["responses"][str(op.status)]["content"] = content
     return doc
 

@@ -114,7 +114,13 @@ def _typed(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
 
 def _header(name: str, text: str, *, required: bool = False) -> dict[str, Any]:
     schema = {"type": "string"}
-    return {"in": "header", "name": name, "description": text, "required": required, "schema": schema}
+    return {
+        "in": "header",
+        "name": name,
+        "description": text,
+        "required": required,
+        "schema": schema,
+    }
 
 
 def _headers(op: Operation) -> list[dict[str, Any]]:

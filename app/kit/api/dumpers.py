@@ -1,11 +1,12 @@
 """Functions generated from marshmallow schemas that shape a record for orjson.
 
-The schema stays the one source: its members, their order and their nesting. What marshmallow would
-do value by value (times, UUIDs, numbers to text) orjson does natively, an order of magnitude faster;
+The schema stays the one source: its members, their order and their nesting. What marshmallow
+would do value by value (times, UUIDs) orjson does natively, an order of magnitude faster;
 `tests/kit/api/test_dumpers.py` holds the two against each other. Schemas with dump hooks or
 computed fields are refused.
 """
 
+import keyword
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -42,6 +43,8 @@ def _expression(field: fields.Field[Any], read: str, index: int, scope: dict[str
         return read
     schema, many = nested
     scope[f"nest{index}"] = compile_dumper(type(schema))
+    if many and field.allow_none:
+        return f"(None if (v := {read}) is None else [nest{index}(x) for x in v])"
     if many:
         return f"[nest{index}(x) for x in ({read} or ())]"
     return f"(None if (v := {read}) is None else nest{index}(v))"
@@ -61,6 +64,11 @@ def _members(schema: Schema, read: Callable[[str], str], scope: dict[str, Any]) 
     return "{" + ", ".join(parts) + "}"
 
 
+def _attribute(name: str) -> str:
+    # A change has members called `from` and `to`: the first is no attribute that Python can name.
+    return f"getattr(o, {name!r})" if keyword.iskeyword(name) else f"o.{name}"
+
+
 @cache
 def compile_dumper(schema_class: type[Schema]) -> Dumper:
     """A function from a record (an object, or a dict with all members) to a plain dict."""
@@ -68,7 +76,7 @@ def compile_dumper(schema_class: type[Schema]) -> Dumper:
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
     of_dict = _members(schema, lambda name: f"o[{name!r}]", scope)
-    of_object = _members(schema, lambda name: f"o.{name}", scope)
+    of_object = _members(schema, _attribute, scope)
     return _define(
         f"def dump(o):\n if o.__class__ is dict:\n  return {of_dict}\n return {of_object}\n", scope
     )

@@ -11,6 +11,7 @@ from marshmallow import Schema as BaseSchema
 from marshmallow import ValidationError, fields, validate
 
 MAX_INT = 2**31 - 1
+MAX_DEPTH = 64
 
 
 def check_text(value: str) -> str:
@@ -27,7 +28,7 @@ def check_text(value: str) -> str:
 
 def check_json(value: Any, depth: int = 0) -> None:
     """`check_text` for every string in a JSON value; more than 64 levels are refused."""
-    if depth > 64:
+    if depth > MAX_DEPTH:
         raise ValidationError("Nested too deeply.")
     if isinstance(value, str):
         check_text(value)
@@ -78,7 +79,7 @@ class Int(fields.Integer):
     def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
         super().__init__(strict=True, validate=validate.Range(min=minimum, max=maximum), **kwargs)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
         if type(value) is not int:
             raise self.make_error("invalid")
         return value
@@ -103,7 +104,7 @@ class Float(fields.Float):
 class Bool(fields.Boolean):
     """A JSON boolean, and nothing that looks like one."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> bool:
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> bool:
         if not isinstance(value, bool):
             raise self.make_error("invalid", input=value)
         return value
@@ -141,7 +142,7 @@ class JsonObject(fields.Dict):
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         check_json(value)
-        return super()._deserialize(value, *args, **kwargs)
+        return super()._deserialize(value, *args, **kwargs)  # type: ignore[no-untyped-call]
 
 
 class Any_(fields.Raw):  # noqa: N801 - `Any` is taken

@@ -90,6 +90,7 @@ def _finish(response: Response) -> Response:
 
 def _teardown(_: BaseException | None) -> None:
     uploads.discard()
+    tenancy.bind(None)
 
 
 def _answer(error: ApiError) -> Response:

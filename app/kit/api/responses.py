@@ -81,7 +81,9 @@ def json_response(body: bytes, status: int, headers: dict[str, str] | None = Non
 def enveloped(result: Any, dump: Callable[[Any], Any] | None, status: int) -> Response:
     """Wrap a record, a `Reply` or a `Page`; `dump` shapes the data."""
     if isinstance(result, Page):
-        return json_response(encode({"data": dump_page(result, dump), "meta": result.meta()}), status)
+        return json_response(
+            encode({"data": dump_page(result, dump), "meta": result.meta()}), status
+        )
     reply = result if isinstance(result, Reply) else Reply(result)
     data = dump(reply.data) if dump else reply.data
     headers = dict(reply.headers)
@@ -96,7 +98,9 @@ def dump_page(page: Page, dump: Callable[[Any], Any] | None) -> Any:
 
 
 def _disposition(name: str, *, inline: bool) -> str:
-    plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\;%' else "_" for c in name)
+    plain = "".join(
+        c if c.isascii() and c.isprintable() and c not in '"\\;%' else "_" for c in name
+    )
     kind = "inline" if inline else "attachment"
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 

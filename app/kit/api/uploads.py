@@ -36,8 +36,8 @@ class _Sink:
 def read(schema: Schema) -> dict[str, Any]:
     """The form's members, validated, and under `file` the part, its bytes staged.
 
-    The staged file is discarded at the end of the request unless the service promotes it. Raises 413
-    as soon as the limit is passed, 422 on a form that does not fit.
+    The staged file is discarded at the end of the request unless the service promotes it. Raises
+    413 as soon as the limit is passed, 422 on a form that does not fit.
     """
     limit = container.settings().max_upload_bytes
     if (request.content_length or 0) > limit + _MAX_FIELDS_BYTES:

@@ -1,13 +1,14 @@
 """The allow-list of job functions, and what a running one may do."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from flask import Flask
 from sqlalchemy import text
 
-from app.kit import db, events
+from app.kit import db, events, metrics, tenancy
 
 QUEUES = ("default", "documents", "exports")
 """Every queue that handlers may name; each has a worker (see `app.kit.jobs.worker`)."""
@@ -112,20 +113,47 @@ def periodic(name: str, *, every: int) -> None:
     SCHEDULE[name] = Periodic(name, every, name)
 
 
-@dataclass
+Claims = list[list[Any]]
+"""Batches, each the one argument (JSON) of one message; a batch has one item per claimed row."""
+
+
+@dataclass(frozen=True)
 class DueSource:
     """Rows with due times of their own (deliveries), claimed by the relay beside the jobs.
 
-    `claim(limit)` runs in a transaction across organizations and returns batches of
-    (queue, function path, argument list), each ready to enqueue.
+    `claim()` runs in a transaction across organizations. Each batch goes as one message to `queue`,
+    where one process of its own calls the function at the dotted path `function` with it. That
+    process calls `start(app)` first and `stop(seconds)` at its end; `settle(seconds)` waits until
+    all that was handed over is done and says whether it is. `depth()`: due rows, and the age of the
+    oldest in seconds.
     """
 
     name: str
-    claim: Callable[[], list[list[Any]]]
     queue: str
     function: str
-    depth: Callable[[], tuple[int, float]] = field(default=lambda: (0, 0.0))
+    claim: Callable[[], Claims]
+    start: Callable[[Flask], None]
+    stop: Callable[[float], None]
+    settle: Callable[[float], bool]
+    depth: Callable[[], tuple[int, float]]
 
 
 SOURCES: list[DueSource] = []
 """Registered by features; the relay asks each in turn."""
+
+_DEPTHS = text(
+    "SELECT queue, count(*) AS depth, extract(epoch FROM now() - min(due_at)) AS age"
+    " FROM jobs WHERE due_at <= now() GROUP BY queue"
+)
+
+
+def readings() -> list[metrics.QueueReading]:
+    """Every queue's due rows and the age of the oldest, for the metrics."""
+    with tenancy.across_organizations(reason="metrics count every organization's work"):
+        found = {row.queue: (row.depth, float(row.age)) for row in db.session().execute(_DEPTHS)}
+        found |= {source.queue: source.depth() for source in SOURCES}
+    names = [*QUEUES, *(source.queue for source in SOURCES)]
+    return [metrics.QueueReading(name, *found.get(name, (0, 0.0))) for name in names]
+
+
+metrics.register_collector(readings)

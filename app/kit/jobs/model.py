@@ -14,7 +14,7 @@ from app.kit.jobs import handlers
 
 
 class JobRow(db.Base):
-    """A unit of work. `due_at` null: nothing left to do. Leases are judged by the database's clock."""
+    """A unit of work. `due_at` null: nothing left to do. The database's clock judges leases."""
 
     __tablename__ = "jobs"
     __table_args__ = (
@@ -25,7 +25,9 @@ class JobRow(db.Base):
             unique=True,
             postgresql_where=text("unique_key IS NOT NULL"),
         ),
-        Index("ix_jobs_finished_at", "finished_at", postgresql_where=text("finished_at IS NOT NULL")),
+        Index(
+            "ix_jobs_finished_at", "finished_at", postgresql_where=text("finished_at IS NOT NULL")
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)

@@ -30,7 +30,7 @@ QUEUED_LEASE_SECONDS = 30
 IDLE_SECONDS = 0.1
 BATCH = 100
 IN_FLIGHT = {"default": 2000, "documents": 8, "exports": 4}
-"""How many jobs of a queue may be leased at once: more would only wait, and their leases run out."""
+"""How many jobs of a queue may be leased at once: of more, the leases would run out waiting."""
 
 _CLAIM = text(
     """
@@ -80,7 +80,11 @@ class Relay:
             self.stopping.wait(pause)
 
     def round(self) -> int:
-        """One pass over the schedule, the jobs and the due sources; how many rows were claimed."""
+        """One pass over the schedule, the jobs and the due sources; how many rows were claimed.
+
+        Raises RedisError before anything is claimed when there is nobody to hand it to.
+        """
+        self.connect().ping()
         with (
             self.app.app_context(),
             tenancy.across_organizations(reason="the relay claims every organization's work"),
@@ -123,7 +127,14 @@ class Relay:
         target.enqueue_many(
             [
                 Queue.prepare_data(
-                    function, (batch,), timeout=-1, result_ttl=0, failure_ttl=60, job_id=str(uuid4())
+                    function,
+                    (batch,),
+                    timeout=-1,
+                    result_ttl=0,
+                    failure_ttl=60,
+                    # Left out, it would be made of all the arguments.
+                    description=function,
+                    job_id=str(uuid4()),
                 )
                 for batch in batches
             ]

@@ -52,7 +52,7 @@ _FUNCTION = text("SELECT function FROM jobs WHERE id = :id")
 
 def run(claims: list[list[str]]) -> None:
     """Run jobs of one function and, for batches, one organization. RQ calls this by name."""
-    with tenancy.across_organizations(reason="a worker takes leases before it knows whose they are"):
+    with tenancy.across_organizations(reason="takes leases before it knows whose they are"):
         name = db.session().execute(_FUNCTION, {"id": UUID(claims[0][0])}).scalar()
         db.session().rollback()
         declared = HANDLERS.get(name or "")
@@ -130,7 +130,7 @@ def _finish(jobs: Sequence[Job]) -> None:
 def _failed(declared: Handler, jobs: Sequence[Job], failure: Exception) -> None:
     error = f"{type(failure).__name__}: {failure}"[:_ERROR_LENGTH]
     if not isinstance(failure, Retry | SQLAlchemyError):
-        log.exception("job.error", function=declared.name)
+        log.error("job.error", function=declared.name, exc_info=failure)
     for job in jobs:
         if job.attempt >= declared.max_attempts:
             _give_up(declared, job, error)

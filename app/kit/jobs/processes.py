@@ -1,0 +1,184 @@
+"""The background processes: a parent that loads the application once, and the children it forks.
+
+The parent touches neither database nor Redis, so that a child inherits no connection. Its memory is
+frozen before the first fork and shared by all. A child dies with the parent, at once; one that dies
+alone is started again, ever later if it keeps dying.
+"""
+
+import gc
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from threading import Event, Thread
+from typing import NoReturn
+
+from flask import Flask
+
+from app.kit import container, db
+from app.kit.jobs import deaths, handlers, relay
+from app.kit.jobs.relay import Relay
+from app.kit.jobs.rq_workers import Forking, InProcess, consume, listen
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+STOP_SECONDS = 9.0
+"""How long the children get to end what they have in hand."""
+SOURCE_STOP_SECONDS = 7.5
+_FIRST_DELAY_SECONDS = 0.2
+_LONGEST_DELAY_SECONDS = 10.0
+_HEALTHY_SECONDS = 30.0
+_RELAY_TIMEOUT_SECONDS = 2.0
+_WATCHED = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT}
+_FORKING_QUEUES = ("documents", "exports")
+
+Target = Callable[[Flask, Event], None]
+
+
+@dataclass
+class Child:
+    """A process to keep running. `target(app, stopping)` returns once `stopping` is set."""
+
+    name: str
+    target: Target
+    pid: int = 0
+    started_at: float = 0.0
+    due_at: float = 0.0
+    delay: float = 0.0
+
+
+def children(job_workers: int) -> list[Child]:
+    """Every process of the service's background work; `job_workers` serve the slow queues."""
+    forking = partial(_work, kind=Forking, queues=_FORKING_QUEUES)
+    quick = tuple(name for name in handlers.QUEUES if name not in _FORKING_QUEUES)
+    return [
+        Child("relay", _relay),
+        Child("worker", partial(_work, kind=InProcess, queues=quick)),
+        *(Child(f"worker-{n + 1}", forking) for n in range(job_workers)),
+        *(Child(source.name, partial(_serve, source=source)) for source in handlers.SOURCES),
+    ]
+
+
+def _relay(app: Flask, stopping: Event) -> None:
+    client = container.current().redis(timeout=_RELAY_TIMEOUT_SECONDS)
+    loop = Relay(app, lambda: client)
+    loop.stopping = stopping
+    listen(stopping)
+    loop.loop()
+
+
+def _work(
+    app: Flask, stopping: Event, *, kind: type[InProcess] | type[Forking], queues: tuple[str, ...]
+) -> None:
+    connect = partial(container.current().redis, timeout=None)
+    listen(stopping)
+    consume(kind, app, queues, frozenset({relay.RUN}), connect, stopping)
+
+
+def _serve(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
+    """Take a source's messages. It is stopped beside RQ, which a hung Redis may hold up."""
+
+    def stop() -> None:
+        stopping.wait()
+        source.stop(SOURCE_STOP_SECONDS)
+
+    listen(stopping)
+    source.start(app)
+    ending = Thread(target=stop, name=f"{source.name}-stop")
+    ending.start()
+    connect = partial(container.current().redis, timeout=None)
+    consume(InProcess, app, [source.queue], frozenset({source.function}), connect, stopping)
+    ending.join()
+
+
+def main(app: Flask) -> int:
+    """Run every child until SIGTERM or SIGINT; the exit status. Called in the main thread."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+    running = children(container.settings().job_workers)
+    gc.collect()
+    gc.freeze()
+    log.info("workers.started", children=[child.name for child in running])
+    stop = False
+    while not stop:
+        for child in running:
+            if not child.pid and child.due_at <= time.monotonic():
+                _start(app, child)
+        received = signal.sigtimedwait(_WATCHED, _until_next(running))
+        stop = received is not None and received.si_signo != signal.SIGCHLD
+        _collect(running)
+    _stop(running)
+    log.info("workers.stopped")
+    return 0
+
+
+def _until_next(running: list[Child]) -> float:
+    waits = [child.due_at - time.monotonic() for child in running if not child.pid]
+    return max(0.0, min(waits, default=60.0))
+
+
+def _start(app: Flask, child: Child) -> None:
+    parent = os.getpid()
+    sys.stdout.flush()
+    child.pid = os.fork()
+    if child.pid == 0:
+        _become(app, child, parent)
+    child.started_at = time.monotonic()
+
+
+def _become(app: Flask, child: Child, parent: int) -> NoReturn:
+    """Be the child: never returns into the parent's stack."""
+    status = 1
+    try:
+        deaths.die_with_parent(parent)
+        stopping = Event()
+        listen(stopping)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, set())
+        with app.app_context():
+            db.dispose()
+        child.target(app, stopping)
+        status = 0
+    except BaseException:  # whatever it was, the parent starts it again
+        log.exception("worker.died", name=child.name)
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+def _collect(running: list[Child]) -> None:
+    """Note every child that ended, and when it is to be started again."""
+    for child in running:
+        if not child.pid:
+            continue
+        pid, status = os.waitpid(child.pid, os.WNOHANG)
+        if not pid:
+            continue
+        if time.monotonic() - child.started_at >= _HEALTHY_SECONDS:
+            child.delay = 0.0
+        child.pid = 0
+        child.delay = min(child.delay * 2 or _FIRST_DELAY_SECONDS, _LONGEST_DELAY_SECONDS)
+        child.due_at = time.monotonic() + child.delay
+        ending = os.waitstatus_to_exitcode(status)
+        log.warning("workers.child_ended", name=child.name, status=ending, restart_in=child.delay)
+
+
+def _stop(running: list[Child]) -> None:
+    """End all children: asked first, killed once their time is up."""
+    alive = {child.pid for child in running if child.pid}
+    for pid in alive:
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while alive:
+        for pid in list(alive):
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                alive.discard(pid)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            for pid in alive:
+                os.kill(pid, signal.SIGKILL)
+        if alive:
+            signal.sigtimedwait({signal.SIGCHLD}, max(left, 1.0))
