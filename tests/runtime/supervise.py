@@ -1,0 +1,71 @@
+"""Run a Supervisor over stand-in children, described in JSON: a process of its own for the tests.
+
+A supervisor owns every child of its process, so it cannot run inside pytest. Prints one JSON object
+per line: {"report": text}, {"pids": {name: pid}}, and {"task": status} for a task.
+"""
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from app.runtime.process import Launch
+from app.runtime.supervisor import (
+    Backoff,
+    ChildFailedError,
+    ChildSpec,
+    StopRequested,
+    Supervisor,
+)
+
+
+def say(**record: Any) -> None:
+    sys.stdout.write(json.dumps(record) + "\n")
+    sys.stdout.flush()
+
+
+def spec(name: str, code: str, stop_seconds: float) -> ChildSpec:
+    launch = Launch(argv=(sys.executable, "-c", code), cwd=Path.cwd(), env={})
+    return ChildSpec(name, lambda: launch, stops=((signal.SIGTERM, stop_seconds),))
+
+
+def main() -> int:
+    plan = json.loads(sys.argv[1])
+    stop_seconds = plan.get("stop_seconds", 5.0)
+    supervisor = Supervisor(
+        lambda text: say(report=text),
+        backoff=Backoff(**plan.get("backoff", {})),
+        changed=lambda: say(pids=supervisor.pids()),
+    )
+    try:
+        with supervisor:
+            for stage in plan["stages"]:
+                supervisor.start(*(spec(name, code, stop_seconds) for name, code in stage.items()))
+            if "executable" in plan:
+                missing = Launch(argv=(plan["executable"],), cwd=Path.cwd(), env={})
+                supervisor.start(ChildSpec("missing", lambda: missing))
+            if "task" in plan:
+                status = supervisor.run_task(
+                    lambda descriptor: Launch(
+                        argv=(sys.executable, "-c", plan["task"]),
+                        cwd=Path.cwd(),
+                        env={"PROGRESS_FD": str(descriptor)},
+                        pass_fds=(descriptor,),
+                    ),
+                    lambda line: say(line=line),
+                )
+                say(task=status)
+            if "attempts" in plan:
+                supervisor.wait_until(lambda: False, attempts=plan["attempts"])
+            supervisor.run()
+    except ChildFailedError as error:
+        say(failed=str(error))
+        return 1
+    except StopRequested:
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
