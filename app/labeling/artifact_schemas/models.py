@@ -8,6 +8,7 @@ from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
+from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
 
@@ -31,6 +32,17 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
     current_version_published_at: Mapped[datetime | None]
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
 
+    @property
+    def current_version(self) -> dict[str, Any] | None:
+        """What is published now: id, number, published_at; None before the first version."""
+        if self.current_version_id is None:
+            return None
+        return {
+            "id": self.current_version_id,
+            "number": self.current_version_number,
+            "published_at": self.current_version_published_at,
+        }
+
 
 class SchemaVersion(TenantModel, db.Base):
     """A published version; never changed."""
@@ -45,7 +57,7 @@ class SchemaVersion(TenantModel, db.Base):
         UniqueConstraint("organization_id", "schema_id", "number"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True, default=db.uuid7)
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
     schema_id: Mapped[UUID]
     number: Mapped[int]
     fields: Mapped[list[Any]]

@@ -1,0 +1,96 @@
+"""schemas and schema-versions: what is to be extracted from which kind of document."""
+
+from typing import Any
+from uuid import UUID
+
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.principal import Caller
+from app.labeling.artifact_schemas import service
+from app.labeling.artifact_schemas.schemas import (
+    CreateSchema,
+    PublishedVersion,
+    PublishSchema,
+    SchemaDetail,
+    SchemaFilters,
+    SchemaVersion,
+    UpdateSchema,
+)
+
+blueprint = Blueprint("schemas", description="What to extract from each kind of document.")
+versions = Blueprint("schema-versions", description="Immutable versions of schemas.")
+
+
+@blueprint.get(
+    "/schemas",
+    permission="schemas:read",
+    query=Listing(sorts=("-created_at", "name", "updated_at"), filters=SchemaFilters),
+    returns=SchemaDetail,
+)
+def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
+    """List labeling schemas, filtered by status and document type."""
+    return service.list_schemas(**query)
+
+
+@blueprint.post(
+    "/schemas", permission="schemas:manage", body=CreateSchema, returns=SchemaDetail, status=201
+)
+def create_schema(caller: Caller, body: dict[str, Any]) -> Any:
+    """Create a draft schema with its fields."""
+    return service.create(created_by=caller.user_id, **body)
+
+
+@blueprint.get("/schemas/{schema_id}", permission="schemas:read", returns=SchemaDetail)
+def get_schema(caller: Caller, schema_id: UUID) -> Any:
+    """Read a schema with its draft and its current version."""
+    return service.get(schema_id)
+
+
+@blueprint.patch(
+    "/schemas/{schema_id}",
+    permission="schemas:manage",
+    body=UpdateSchema,
+    returns=SchemaDetail,
+    revision="required",
+)
+def update_schema(
+    caller: Caller, schema_id: UUID, body: dict[str, Any], revision: int | None
+) -> Any:
+    """Edit the draft; what is published stays as it is."""
+    return service.update(schema_id, revision=revision, changes=body)
+
+
+@blueprint.post(
+    "/schemas/{schema_id}/publish",
+    permission="schemas:manage",
+    body=PublishSchema,
+    returns=PublishedVersion,
+    status=201,
+    revision="optional",
+)
+def publish_schema(
+    caller: Caller, schema_id: UUID, body: dict[str, Any], revision: int | None
+) -> Any:
+    """Freeze the draft as the next immutable version; a dry run tells what would break."""
+    return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
+
+
+@blueprint.post(
+    "/schemas/{schema_id}/activate", permission="schemas:manage", returns=SchemaDetail
+)
+def activate_schema(caller: Caller, schema_id: UUID) -> Any:
+    """Open the schema for labeling; it needs a published version."""
+    return service.activate(schema_id)
+
+
+@blueprint.post(
+    "/schemas/{schema_id}/deactivate", permission="schemas:manage", returns=SchemaDetail
+)
+def deactivate_schema(caller: Caller, schema_id: UUID) -> Any:
+    """Close the schema for new labeling; label sets under way can be finished."""
+    return service.deactivate(schema_id)
+
+
+@versions.get("/schema-versions/{version_id}", permission="schemas:read", returns=SchemaVersion)
+def get_schema_version(caller: Caller, version_id: UUID) -> Any:
+    """Read one immutable schema version."""
+    return service.get_version(version_id)

@@ -1,0 +1,227 @@
+"""Bodies and answers of labeling schemas.
+
+What a member may look like is declared here (422); which fields make sense is decided by
+`app.engines.fields` (400, with a code of its own).
+"""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate
+
+from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS, MAX_OPTIONS
+from app.kit.api.fields import (
+    Any_,
+    Bool,
+    Float,
+    Int,
+    JsonObject,
+    List,
+    Name,
+    Nested,
+    OneOf,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+
+STATUSES = ("draft", "active", "inactive")
+_SHARE = validate.Range(min=0, max=1)
+
+
+class _Bounded(fields.List[Any]):
+    """A list whose length is looked at before its entries are."""
+
+    def __init__(self, inner: Any, *, most: int, **kwargs: Any) -> None:
+        super().__init__(inner, validate=validate.Length(max=most), **kwargs)
+        self.most = most
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        if isinstance(value, list) and len(value) > self.most:
+            raise ValidationError(f"Must not have more than {self.most:,} entries.")
+        return super()._deserialize(value, *args, **kwargs)
+
+
+class FieldOptionBody(Schema):
+    """One choice."""
+
+    value = Str(required=True)
+    label = Str(allow_none=True)
+
+
+class _FieldMembers(Schema):
+    key = Str(required=True, metadata={"description": "snake_case, at most 64 characters"})
+    label = Str(allow_none=True)
+    type = Str(required=True)
+    required = Bool(allow_none=True)
+    multiple = Bool(allow_none=True)
+    description = Str(allow_none=True)
+    options = _Bounded(Nested(FieldOptionBody), most=MAX_OPTIONS, allow_none=True)
+    constraints = JsonObject(allow_none=True)
+    ai_assist = Bool(allow_none=True)
+
+
+class TableColumnBody(_FieldMembers):
+    """A column of a table: a field of any type but table."""
+
+    columns = _Bounded(JsonObject(), most=MAX_COLUMNS, allow_none=True)
+
+
+class SchemaFieldBody(_FieldMembers):
+    """One thing to extract."""
+
+    columns = _Bounded(Nested(TableColumnBody), most=MAX_COLUMNS, allow_none=True)
+
+
+class ReviewPolicyBody(Schema):
+    """How label sets are reviewed; members left out stay as they are."""
+
+    labels_per_artifact = Int(minimum=1, maximum=20)
+    sample_rate = Float(validate=_SHARE)
+    auto_accept_agreement = Float(validate=_SHARE, allow_none=True)
+    auto_accept_confidence = Float(validate=_SHARE, allow_none=True)
+    max_rejections = Int(maximum=100, allow_none=True)
+
+
+class CreateSchema(Schema):
+    """A new draft."""
+
+    name = Name(required=True)
+    document_type = Name(max_length=100, load_default="document")
+    description = Str(load_default="")
+    guidelines = Str(max_length=100_000, load_default="", metadata={"description": "Markdown."})
+    review_policy = Nested(ReviewPolicyBody, load_default=dict)
+    fields = _Bounded(Nested(SchemaFieldBody), most=MAX_FIELDS, load_default=list)
+
+
+class UpdateSchema(Schema):
+    """Changes of the draft; members left out stay as they are."""
+
+    name = Name()
+    document_type = Name(max_length=100)
+    description = Str()
+    guidelines = Str(max_length=100_000)
+    review_policy = Nested(ReviewPolicyBody)
+    fields = _Bounded(Nested(SchemaFieldBody), most=MAX_FIELDS)
+    revision = Int()
+
+
+class PublishSchema(Schema):
+    """How to publish. `base_version` is the number of the version the draft was built on."""
+
+    base_version = Int(allow_none=True, load_default=None)
+    note = Str(max_length=2000, allow_none=True, load_default=None)
+    allow_breaking = Bool(load_default=False)
+    dry_run = Bool(load_default=False)
+    revision = Int()
+
+
+class SchemaFilters(Schema):
+    """Filters of the list."""
+
+    status = Str(validate=OneOf(STATUSES))
+    document_type = Str(max_length=100)
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class FieldOption(Schema):
+    """One choice."""
+
+    value = Str(required=True)
+    label = Str(required=True)
+
+
+class TableColumn(Schema):
+    """A column of a table."""
+
+    key = Str(required=True)
+    label = Str(required=True)
+    type = Str(required=True)
+    required = Bool(required=True)
+    multiple = Bool(required=True)
+    description = Str(required=True)
+    options = List(Nested(FieldOption), required=True)
+    constraints = JsonObject(required=True)
+    ai_assist = Bool(required=True)
+
+
+class SchemaField(TableColumn):
+    """One thing to extract."""
+
+    columns = List(Nested(TableColumn), required=True)
+
+
+class ReviewPolicy(Schema):
+    """How label sets are reviewed."""
+
+    labels_per_artifact = Int(required=True)
+    sample_rate = Float(required=True)
+    auto_accept_agreement = Float(required=True, allow_none=True)
+    auto_accept_confidence = Float(required=True, allow_none=True)
+    max_rejections = Int(required=True, allow_none=True)
+
+
+class CurrentVersion(Schema):
+    """The version that labeling uses."""
+
+    id = Uuid(required=True)
+    number = Int(required=True)
+    published_at = UtcDateTime(required=True)
+
+
+class SchemaDetail(Schema):
+    """A labeling schema; `fields` and `review_policy` are the draft's."""
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+    document_type = Str(required=True)
+    description = Str(required=True)
+    guidelines = Str(required=True)
+    review_policy = Nested(ReviewPolicy, required=True)
+    fields = List(Nested(SchemaField), required=True)
+    status = Str(required=True, validate=OneOf(STATUSES))
+    ai_assist_enabled = Bool(required=True)
+    current_version = Nested(CurrentVersion, required=True, allow_none=True)
+    created_by = Uuid(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+    revision = Int(required=True)
+
+
+class FieldChange(Schema):
+    """A difference to the version before; `key` is the field's, or `table.column`."""
+
+    kind = Str(required=True, validate=OneOf(["added", "removed", "changed"]))
+    key = Str(required=True)
+    breaking = Bool(required=True)
+    what = Str(required=True)
+    before = Any_(required=True, allow_none=True, data_key="from", attribute="from")
+    after = Any_(required=True, allow_none=True, data_key="to", attribute="to")
+
+
+class SchemaVersion(Schema):
+    """A published version; it never changes."""
+
+    id = Uuid(required=True)
+    schema_id = Uuid(required=True)
+    number = Int(required=True)
+    fields = List(Nested(SchemaField), required=True)
+    review_policy = Nested(ReviewPolicy, required=True)
+    published_by = Uuid(required=True, allow_none=True)
+    published_at = UtcDateTime(required=True)
+    changes = List(Nested(FieldChange), required=True)
+    breaking = Bool(required=True)
+    note = Str(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+
+
+class PublishedVersion(SchemaVersion):
+    """The new version; of a dry run, what it would be, without an id and times."""
+
+    id = Uuid(required=True, allow_none=True)
+    published_at = UtcDateTime(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True, allow_none=True)
+    updated_at = UtcDateTime(required=True, allow_none=True)
+    dry_run = Bool(required=True)
