@@ -73,6 +73,8 @@ class EmbeddedPostgres(EmbeddedServer):
     """
 
     name = "PostgreSQL"
+    patience = 15.0
+    """Seconds that a server which still runs on the data is given to end."""
     # Fast shutdown (rolls back and disconnects), then immediate (recovers at the next start).
     stop_signals = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
 
@@ -195,7 +197,7 @@ class EmbeddedPostgres(EmbeddedServer):
                 "dump it with the old version and load it into a new data folder"
             )
 
-    def _clear_stale_lock(self, patience: float = 15.0) -> None:
+    def _clear_stale_lock(self) -> None:
         """Wait until no server process lives in the cluster, then remove a left-over lock file.
 
         After a reboot the process id in postmaster.pid may belong to any other process of the same
@@ -203,7 +205,7 @@ class EmbeddedPostgres(EmbeddedServer):
         is a `postgres` working in it; while one is left, the file must stay.
         """
         lock = self._cluster / "postmaster.pid"
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + self.patience
         while lock.exists():
             alive = working_in(self._cluster, "postgres")
             if not alive:

@@ -1,0 +1,230 @@
+"""The embedded PostgreSQL: its start, its account and rights, and what survives a kill -9."""
+
+import os
+import pwd
+import signal
+import stat
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+import pytest
+from psycopg2 import errors
+
+from app.runtime import processes
+from app.runtime.postgres import EmbeddedPostgres
+from app.runtime.process import free_port
+from app.runtime.server import ServerError
+
+STARTS_AND_WAITS = """
+import sys, time
+from pathlib import Path
+from app.runtime.postgres import EmbeddedPostgres
+server = EmbeddedPostgres(Path(sys.argv[1]), fast=True)
+server.start()
+print("pid", server.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def query(url, *statements):
+    """The rows of the last statement, all of them in one transaction."""
+    with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("postgres")
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with EmbeddedPostgres(folder / "data", fast=True) as running:
+        yield running
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A server for a test that harms it."""
+    instance = EmbeddedPostgres(tmp_path / "data", fast=True)
+    yield instance
+    instance.stop()
+
+
+def test_the_application_role_owns_its_database_and_is_no_superuser(server):
+    rights = query(
+        server.url,
+        "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles"
+        " WHERE rolname = current_user",
+    )
+    assert rights == [(False, False, True, False, True)]
+    owner = query(
+        server.url,
+        "SELECT current_database(), pg_get_userbyid(datdba) FROM pg_database"
+        " WHERE datname = current_database()",
+    )
+    assert owner == [("labeling", "labeling")]
+
+
+def test_passwords_are_needed_and_private(server, folder):
+    assert server.url.startswith("postgresql://labeling:")
+    with pytest.raises(psycopg2.OperationalError, match="password authentication failed"):
+        psycopg2.connect(f"postgresql://labeling:wrong@127.0.0.1:{server.port}/labeling")
+    for role in ("labeling", "postgres"):
+        mode = (folder / "data" / f"{role}.password").stat().st_mode
+        assert stat.S_IMODE(mode) == 0o600
+
+
+def test_it_listens_on_loopback_only(server):
+    found = query(
+        server.admin_url,
+        "SELECT current_setting('listen_addresses'), current_setting('unix_socket_directories')",
+    )
+    assert found == [("127.0.0.1", "")]
+
+
+def test_it_never_runs_as_root(server):
+    expected = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid()
+    assert Path(f"/proc/{server.pid}").stat().st_uid == expected
+
+
+def test_text_is_utf_8_and_case_folding_knows_more_than_ascii(server):
+    assert query(server.url, "SELECT lower('ÀÉΣЖ'), current_setting('server_encoding')") == [
+        ("àéσж", "UTF8")
+    ]
+
+
+def test_durability_is_given_up_only_when_asked(server, tmp_path):
+    settings = (
+        "SELECT current_setting('fsync'), current_setting('full_page_writes'),"
+        " current_setting('synchronous_commit')"
+    )
+    assert query(server.url, settings) == [("off", "off", "off")]
+    with EmbeddedPostgres(tmp_path / "durable") as durable:
+        assert query(durable.url, settings) == [("on", "on", "on")]
+
+
+def test_databases_are_copied_from_a_template_and_dropped_with_their_sessions(server):
+    template = server.create_database("template_of_test")
+    query(template, "CREATE TABLE t AS SELECT 7 AS n")
+    copy = server.create_database("copy_of_test", template="template_of_test")
+    assert query(copy, "SELECT n FROM t") == [(7,)]
+    with pytest.raises(errors.DuplicateDatabase):
+        server.create_database("copy_of_test")
+    with closing(psycopg2.connect(copy)):
+        server.drop_database("copy_of_test")
+    server.drop_database("copy_of_test")
+    with pytest.raises(psycopg2.OperationalError, match="does not exist"):
+        psycopg2.connect(copy)
+
+
+def test_a_second_start_keeps_data_and_passwords(own):
+    own.start()
+    query(own.url, "CREATE TABLE t AS SELECT 'kept' AS word")
+    password = own.url.partition("@")[0]
+    own.stop()
+    with EmbeddedPostgres(own.log.parent, fast=True) as again:
+        assert query(again.url, "SELECT word FROM t") == [("kept",)]
+        assert again.url.partition("@")[0] == password
+
+
+def test_committed_rows_survive_kill_9_of_the_server(tmp_path):
+    with EmbeddedPostgres(tmp_path / "data") as server:
+        query(server.url, "CREATE TABLE t AS SELECT generate_series(1, 1000) AS n")
+        os.kill(server.pid, signal.SIGKILL)
+        server.stop()
+        server.start()
+        assert query(server.url, "SELECT count(*) FROM t") == [(1000,)]
+
+
+def test_it_stops_cleanly_when_its_starter_is_killed(running, all_gone, eventually, tmp_path):
+    starter = running("-c", STARTS_AND_WAITS, str(tmp_path / "data"))
+    pid = int(starter.line(lambda line: line.startswith("pid")).split()[1])
+    starter.end(signal.SIGKILL)
+    all_gone({pid})
+    log = tmp_path / "data" / "postgres.log"
+    assert log.read_text().rstrip().endswith("database system is shut down")
+
+
+def test_a_second_server_on_the_same_data_is_refused(server, folder, monkeypatch):
+    second = EmbeddedPostgres(folder / "data", fast=True)
+    monkeypatch.setattr(second, "patience", 0.2)
+    with pytest.raises(ServerError, match=f"already runs on .*{server.pid}"):
+        second.start()
+    assert query(server.url, "SELECT 1") == [(1,)]
+
+
+def test_a_lock_file_of_a_process_that_is_something_else_is_no_obstacle(own):
+    own.start()
+    own.stop()
+    account = own.log.parent / "cluster"
+    uid = account.stat().st_uid
+    # Of the server's own account, as only such a process makes PostgreSQL refuse by itself.
+    with subprocess.Popen(["sleep", "600"], user=uid if os.geteuid() == 0 else None) as other:
+        try:
+            lock = account / "postmaster.pid"
+            lock.write_text(f"{other.pid}\n{account}\n1\n5432\n\n127.0.0.1\n\nready\n")
+            own.start()
+            assert query(own.url, "SELECT 1") == [(1,)]
+            assert other.poll() is None
+        finally:
+            other.kill()
+
+
+def test_half_a_cluster_left_by_a_crash_is_made_anew(own):
+    draft = own.log.parent / "cluster.new"
+    draft.mkdir(parents=True)
+    (draft / "PG_VERSION").write_text("18\n")
+    own.start()
+    assert query(own.url, "SELECT 1") == [(1,)]
+    assert not draft.exists()
+
+
+def test_the_role_is_made_when_a_crash_came_before_it(own):
+    own.start()
+    query(own.url, "CREATE TABLE t (n int)")
+    with closing(psycopg2.connect(own.admin_url)) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute("DROP DATABASE labeling WITH (FORCE)")
+            cursor.execute("DROP ROLE labeling")
+    assert own.is_ready()
+    assert query(own.url, "SELECT current_user") == [("labeling",)]
+
+
+def test_a_cluster_of_another_major_version_is_refused(own):
+    own.start()
+    own.stop()
+    (own.log.parent / "cluster" / "PG_VERSION").write_text("17\n")
+    with pytest.raises(ServerError, match="made by PostgreSQL 17 and this is 18"):
+        own.start()
+
+
+def test_a_server_that_cannot_start_quotes_its_log(own):
+    own.start()
+    own.stop()
+    with (own.log.parent / "cluster" / "postgresql.conf").open("a") as configuration:
+        configuration.write("\nno_such_setting = 1\n")
+    with pytest.raises(ServerError, match='unrecognized configuration parameter "no_such_setting"'):
+        own.start()
+    assert own.pid is None
+
+
+def test_a_given_port_is_used(tmp_path):
+    port = free_port()
+    with EmbeddedPostgres(tmp_path / "data", port, fast=True) as server:
+        assert server.port == port
+        assert f"@127.0.0.1:{port}/" in server.url
+
+
+def test_stop_ends_every_process_of_the_server_with_clients_connected(own, all_gone):
+    own.start()
+    with closing(psycopg2.connect(own.url)):
+        everything = {process.pid for process in processes.tree(own.pid)}
+        assert len(everything) > 3
+        own.stop()
+    all_gone(everything)
