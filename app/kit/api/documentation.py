@@ -71,6 +71,10 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     _complete(api, {op.name: op for op in operations(blueprints)})
+    # flask-smorest registers what it would use itself; here nothing refers to it.
+    for name in ("PaginationMetadata", "Error"):
+        api.spec.components.schemas.pop(name, None)
+    api.spec.components.responses.clear()
     _serve(app, api)
     return api
 
@@ -93,13 +97,29 @@ def _complete(api: Api, declared: dict[str, Operation]) -> None:
             op = declared[found["operationId"]]
             found["responses"]["422"] = refusal
             found["responses"].pop("default", None)
-            own = [p for p in found.get("parameters", []) if p["in"] != "path"]
+            own = [_told(p) for p in found.get("parameters", []) if p["in"] != "path"]
             path = [_typed(op, dict(p)) for p in shared]
             parameters = [*path, *own, *_headers(op)]
             if parameters:
                 found["parameters"] = parameters
             if op.upload is not None:
                 _offer_upload(api, op, found)
+
+
+def _told(parameter: dict[str, Any]) -> dict[str, Any]:
+    name = parameter["name"]
+    text = _COMMON.get(name, f"Only those with this {name.replace('_', ' ')}.")
+    return {"description": text, **parameter}
+
+
+_COMMON = {
+    "cursor": "Where to go on: `next_cursor` or `prev_cursor` of another page of the same list.",
+    "page_size": "How many records a page holds at most.",
+    "sort": "The key to sort by; a leading minus sorts downwards.",
+    "q": "Words to search for.",
+    "created_after": "Only those created at or after this time.",
+    "created_before": "Only those created before this time.",
+}
 
 
 def _typed(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +129,8 @@ def _typed(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
         schema = {"type": "integer", "minimum": 1}
     elif name == "org_slug" or name in op.text_ids:
         schema = {"type": "string"}
-    return {**parameter, "schema": schema}
+    what = name.removesuffix("_id").replace("_", " ")
+    return {**parameter, "schema": schema, "description": f"Which {what}."}
 
 
 def _header(name: str, text: str, *, required: bool = False) -> dict[str, Any]:
