@@ -2,7 +2,10 @@
 
 from types import ModuleType
 
+from app.delivery.export_formats import routes as export_formats
+from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
+from app.delivery.exports import routes as exports
 from app.delivery.notifications import models as notification_models
 from app.delivery.webhooks import models as webhook_models
 from app.identity.auth import models as auth_models
@@ -22,9 +25,11 @@ BLUEPRINTS: list[Blueprint] = [
     organizations.blueprint,
     schemas.blueprint,
     schemas.versions,
+    exports.blueprint,
+    export_formats.blueprint,
 ]
 
-JOBS: list[ModuleType] = []
+JOBS: list[ModuleType] = [export_jobs]
 """Importing a jobs module declares its handlers."""
 
 MODELS: list[ModuleType] = [

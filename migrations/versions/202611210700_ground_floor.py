@@ -127,6 +127,7 @@ def _tables() -> None:
     sa.ForeignKeyConstraint(['organization_id'], ['organizations.id'], name=op.f('fk_exports_organization_id'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('organization_id', 'id', name=op.f('pk_exports'))
     )
+    op.create_index('ix_exports_expiry', 'exports', ['expires_at'], unique=False, postgresql_where=sa.text('storage_key IS NOT NULL'))
     op.create_index('ix_exports_list', 'exports', ['organization_id', 'created_at', 'id'], unique=False)
     op.create_table('jobs',
     sa.Column('id', sa.Uuid(), nullable=False),
@@ -260,7 +261,7 @@ def _tables() -> None:
     sa.Column('gold', sa.Boolean(), nullable=False),
     sa.Column('archived', sa.Boolean(), nullable=False),
     sa.Column('media_type', sa.String(), nullable=False),
-    sa.Column('size_bytes', sa.Integer(), nullable=False),
+    sa.Column('size_bytes', sa.BigInteger(), nullable=False),
     sa.Column('sha256', sa.String(), nullable=False),
     sa.Column('page_count', sa.Integer(), nullable=True),
     sa.Column('language', sa.String(), nullable=True),
@@ -284,11 +285,13 @@ def _tables() -> None:
     sa.PrimaryKeyConstraint('organization_id', 'id', name=op.f('pk_artifacts')),
     sa.UniqueConstraint('organization_id', 'sha256', name='uq_artifacts_content')
     )
-    op.create_index('ix_artifacts_created', 'artifacts', ['organization_id', 'created_at', 'id'], unique=False)
+    op.create_index('ix_artifacts_claimed', 'artifacts', ['organization_id', 'id'], unique=False, postgresql_where=sa.text('claim_user_id IS NOT NULL'))
+    op.create_index('ix_artifacts_created', 'artifacts', ['organization_id', 'created_at', 'id'], unique=False, postgresql_include=['archived'])
     op.create_index('ix_artifacts_external', 'artifacts', ['organization_id', 'external_id'], unique=False)
+    op.create_index('ix_artifacts_name', 'artifacts', ['organization_id', 'name', 'id'], unique=False)
     op.create_index('ix_artifacts_priority', 'artifacts', ['organization_id', 'priority', 'id'], unique=False)
-    op.create_index('ix_artifacts_schema', 'artifacts', ['organization_id', 'schema_id', 'created_at', 'id'], unique=False)
-    op.create_index('ix_artifacts_status', 'artifacts', ['organization_id', 'status', 'created_at', 'id'], unique=False)
+    op.create_index('ix_artifacts_schema', 'artifacts', ['organization_id', 'schema_id', 'created_at', 'id'], unique=False, postgresql_include=['archived'])
+    op.create_index('ix_artifacts_status', 'artifacts', ['organization_id', 'status', 'created_at', 'id'], unique=False, postgresql_include=['archived'])
     op.create_table('schema_versions',
     sa.Column('organization_id', sa.Uuid(), nullable=False),
     sa.Column('id', sa.Uuid(), nullable=False),

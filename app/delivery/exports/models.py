@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index
+from sqlalchemy import BigInteger, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -16,7 +16,10 @@ class Export(TenantModel, db.Record, db.Base):
     storage under `storage_key` until `expires_at`."""
 
     __tablename__ = "exports"
-    __table_args__ = (Index("ix_exports_list", "organization_id", "created_at", "id"),)
+    __table_args__ = (
+        Index("ix_exports_list", "organization_id", "created_at", "id"),
+        Index("ix_exports_expiry", "expires_at", postgresql_where=text("storage_key IS NOT NULL")),
+    )
 
     format: Mapped[str]
     filter: Mapped[dict[str, Any]] = mapped_column(default=dict)

@@ -232,7 +232,7 @@ def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: Any) -> dic
         content = {
             t: {"schema": {"type": "string", "format": "binary"}} for t in declared.media_types
         }
-        doc["responses"][str(op.status)]["content"] = content
+        doc["responses"][op.status]["content"] = content
     return doc
 
 

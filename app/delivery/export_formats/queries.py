@@ -1,0 +1,14 @@
+"""The formats as rows, so that they are paged by what pages everything else."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import String, column, select, values
+
+from app.kit.pagination import Page, PageRequest, paginate
+
+
+def page(request: PageRequest, formats: Iterable[tuple[str, str]]) -> Page:
+    """A page of (id, name)."""
+    table = values(column("id", String), column("name", String), name="formats").data(list(formats))
+    sorts = {"id": table.c.id, "name": table.c.name}
+    return paginate(select(table.c.id, table.c.name), request, sorts=sorts, unique=table.c.id)

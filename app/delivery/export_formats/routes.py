@@ -1,0 +1,32 @@
+"""export-formats: what exports can be written in."""
+
+from typing import Any
+
+from app.delivery.export_formats import service
+from app.delivery.export_formats.schemas import ExportFormat, ExportFormatDetail
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.principal import Caller
+
+blueprint = Blueprint("export-formats", description="The formats that exports are written in.")
+
+
+@blueprint.get(
+    "/export-formats",
+    permission="export_formats:read",
+    query=Listing(sorts=("id", "name")),
+    returns=ExportFormat,
+)
+def list_export_formats(caller: Caller, query: dict[str, Any]) -> Any:
+    """List the formats: media type, extension, options, and what each keeps."""
+    return service.list_formats(**query)
+
+
+@blueprint.get(
+    "/export-formats/{format_id}",
+    permission="export_formats:read",
+    returns=ExportFormatDetail,
+    text_ids=("format_id",),
+)
+def get_export_format(caller: Caller, format_id: str) -> Any:
+    """Read one format with the JSON Schema of its options and a sample."""
+    return service.get(format_id)

@@ -1,0 +1,35 @@
+"""Export formats, as the engine has them."""
+
+from dataclasses import replace
+from typing import Any
+
+from app.delivery.export_formats import queries
+from app.engines.formats import FORMATS, Format
+from app.kit import errors
+from app.kit.pagination import Page, PageRequest
+
+
+def list_formats(*, page: PageRequest) -> Page:
+    """A page of formats, without their samples."""
+    found = queries.page(page, ((format_.id, format_.name) for format_ in FORMATS.values()))
+    return replace(found, items=[_shown(FORMATS[row.id]) for row in found.items])
+
+
+def get(format_id: str) -> dict[str, Any]:
+    """A format with its sample. Raises 404."""
+    format_ = FORMATS.get(format_id)
+    if format_ is None:
+        raise errors.not_found()
+    return {**_shown(format_), "sample": format_.sample}
+
+
+def _shown(format_: Format) -> dict[str, Any]:
+    return {
+        "id": format_.id,
+        "name": format_.name,
+        "description": format_.description,
+        "media_type": format_.media_type,
+        "extension": format_.extension,
+        "keeps": format_.keeps,
+        "options_schema": format_.options_schema,
+    }

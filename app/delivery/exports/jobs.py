@@ -1,0 +1,81 @@
+"""The run of an export, and the end of its file."""
+
+import time
+from collections.abc import Callable
+from typing import BinaryIO, cast
+from uuid import UUID
+
+from app.delivery.exports import service
+from app.delivery.exports.models import Export
+from app.delivery.exports.queries import rows
+from app.engines.formats import FORMATS, union_fields
+from app.kit import container, jobs
+from app.kit.jobs import Job
+from app.kit.storage import Staged
+
+REPORT_SECONDS = 1.0
+EXPIRE_EVERY = 600
+
+
+class _Ended(Exception):  # noqa: N818 - a signal, not a fault
+    """Somebody else ended the export while it ran."""
+
+
+def _export_id(job: Job) -> UUID:
+    return UUID(job.args["data"]["job_id"])
+
+
+def _failed(job: Job, error: str) -> None:
+    service.fail(_export_id(job), error)
+
+
+@jobs.handler("exports.run", queue="exports", listens=("export.requested",), on_failure=_failed)
+def run(job: Job) -> None:
+    """Write an export's file. A run that is repeated begins anew; one too many does nothing."""
+    export = service.start(_export_id(job))
+    if export is None:
+        return
+    job.checkpoint()
+    with container.current().storage.stage() as staged:
+        try:
+            count = _write(staged, export, lambda done, total: _report(job, export.id, done, total))
+        except _Ended:
+            return
+        service.complete(job, export.id, staged, count)
+
+
+def _report(job: Job, export_id: UUID, done: int, total: int) -> None:
+    if not service.report(export_id, done=done, total=total):
+        raise _Ended
+    job.checkpoint()
+
+
+def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -> int:
+    """Write every row; how many there are. `report` hears of it at most once a second."""
+    with rows.snapshot(export.filter, export.include) as snapshot:
+        fields = union_fields([version.fields for version in snapshot.versions])
+        # Writers only write; what is staged is not a whole file object.
+        writer = FORMATS[export.format].writer(cast("BinaryIO", staged), fields, export.options)
+        report(0, snapshot.total)
+        due = time.monotonic() + REPORT_SECONDS
+
+        def receive(line: bytes) -> None:
+            nonlocal due
+            writer.write_json(line)
+            if time.monotonic() >= due:
+                report(writer.rows, snapshot.total)
+                due = time.monotonic() + REPORT_SECONDS
+
+        snapshot.copy(receive)
+        writer.close()
+        return writer.rows
+
+
+@jobs.handler("exports.expire", queue="exports")
+def expire(job: Job) -> None:
+    """Delete files whose time is over."""
+    while service.expire():
+        job.checkpoint()
+
+
+jobs.periodic("exports.expire", every=EXPIRE_EVERY)

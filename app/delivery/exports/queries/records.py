@@ -1,0 +1,131 @@
+"""SQL of export jobs."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import exists, func, or_, select, text, update
+from sqlalchemy.engine import Row
+
+from app.delivery.exports.models import Export
+from app.identity.organizations.models import Membership
+from app.kit import db
+from app.kit.jobs import Job, JobRow
+from app.kit.pagination import Page, PageRequest, paginate
+from app.labeling.artifact_schemas.models import ArtifactSchema
+from app.labeling.artifacts.models import Artifact
+from app.labeling.tag_sets.models import TagSet
+
+_COLUMNS = (
+    Export.id,
+    Export.format,
+    Export.filter,
+    Export.options,
+    Export.include,
+    Export.status,
+    Export.progress_done,
+    Export.progress_total,
+    Export.row_count,
+    Export.size_bytes,
+    Export.sha256,
+    Export.expires_at,
+    Export.error,
+    Export.scheduled_export_id,
+    Export.storage_key,
+    Export.created_by,
+    Export.started_at,
+    Export.finished_at,
+    Export.created_at,
+    Export.updated_at,
+)
+
+
+def record(export_id: UUID) -> Row[Any] | None:
+    """An export as it is shown."""
+    return db.session().execute(select(*_COLUMNS).where(Export.id == export_id)).first()
+
+
+def page(
+    request: PageRequest,
+    *,
+    status: str | None,
+    format_id: str | None,
+    created_after: datetime | None,
+    created_before: datetime | None,
+) -> Page:
+    """A page of exports."""
+    conditions = [
+        column == value
+        for column, value in ((Export.status, status), (Export.format, format_id))
+        if value is not None
+    ]
+    if created_after is not None:
+        conditions.append(Export.created_at > created_after)
+    if created_before is not None:
+        conditions.append(Export.created_at < created_before)
+    statement = select(*_COLUMNS).where(*conditions)
+    return paginate(statement, request, sorts={"created_at": Export.created_at}, unique=Export.id)
+
+
+def locked(export_id: UUID) -> Export | None:
+    """An export, held until the transaction ends."""
+    statement = select(Export).where(Export.id == export_id).with_for_update()
+    return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
+
+
+def report(export_id: UUID, *, done: int, total: int) -> bool:
+    """Note how far a running export is. False when it no longer runs."""
+    statement = (
+        update(Export)
+        .where(Export.id == export_id, Export.status == "running")
+        .values(progress_done=done, progress_total=total, updated_at=db.utc_now())
+        .execution_options(synchronize_session=False)
+    )
+    return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+
+
+def holds_lease(job: Job) -> bool:
+    """Whether `job` is still this run's; then it stays so until the transaction ends."""
+    statement = (
+        select(JobRow.id)
+        .where(JobRow.id == job.id, JobRow.lease_token == job.lease_token)
+        .with_for_update()
+    )
+    return db.session().execute(statement).first() is not None
+
+
+def allow_slow_storage() -> None:
+    """Let the running transaction wait for as long as an object store takes."""
+    db.session().execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+
+
+def schema_exists(schema_id: UUID) -> bool:
+    """Whether the bound organization has the schema."""
+    found = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
+    return db.session().execute(found).first() is not None
+
+
+def labeler_exists(user_id: UUID) -> bool:
+    """Whether somebody is a member of the bound organization, or has labeled in it."""
+    member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
+    labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
+    return bool(db.session().execute(select(or_(member, labeled))).scalar())
+
+
+def count_artifacts(artifact_ids: Collection[UUID]) -> int:
+    """How many of these artifacts the bound organization has."""
+    counted = select(func.count()).select_from(Artifact).where(Artifact.id.in_(artifact_ids))
+    return int(db.session().execute(counted).scalar_one())
+
+
+def with_expired_file(grace: timedelta, limit: int) -> list[Export]:
+    """Exports of any organization whose file should be gone, held until the transaction ends."""
+    statement = (
+        select(Export)
+        .where(Export.storage_key.is_not(None), Export.expires_at < func.now() - grace)
+        .order_by(Export.expires_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return list(db.session().execute(statement).scalars())

@@ -1,0 +1,144 @@
+"""Bodies and answers of exports."""
+
+from marshmallow.validate import Length
+
+from app.kit.api.fields import (
+    Bool,
+    Float,
+    Int,
+    JsonObject,
+    List,
+    Nested,
+    OneOf,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+
+STATUSES = ("queued", "running", "completed", "failed", "cancelled")
+TAG_SET_STATUSES = ("draft", "submitted", "accepted", "rejected")
+WHICH_TAG_SETS = ("accepted", "latest", "all")
+MAX_ARTIFACT_IDS = 1000
+_LONG = 2**63 - 1
+
+_WHICH = (
+    "Of the label sets that the filter lets through: `accepted` takes the accepted ones, `latest`"
+    " the newest of each document whatever its state, `all` every one."
+)
+_HALF_OPEN = "A period takes in its start and leaves out its end."
+
+
+class ExportFilter(Schema):
+    """Which label sets; each member narrows it further."""
+
+    schema_id = Uuid()
+    statuses = List(
+        Str(validate=OneOf(TAG_SET_STATUSES)),
+        validate=Length(min=1, max=16),
+        metadata={"description": "Only `accepted` unless `include.tags` says otherwise."},
+    )
+    created_after = UtcDateTime(metadata={"description": f"Of the label set. {_HALF_OPEN}"})
+    created_before = UtcDateTime()
+    decided_after = UtcDateTime(metadata={"description": "When it was accepted or rejected."})
+    decided_before = UtcDateTime()
+    artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
+    labeler_id = Uuid()
+
+
+class ExportInclude(Schema):
+    """Which label sets of a document, and what of each."""
+
+    tags = Str(validate=OneOf(WHICH_TAG_SETS), metadata={"description": _WHICH})
+    evidence = Bool(
+        metadata={"description": "Each tag with its evidence. On where the format keeps it."}
+    )
+    text = Bool(metadata={"description": "The document's text. Off by default."})
+    history = Bool(metadata={"description": "Every saved revision of the tags. Off by default."})
+
+
+class CreateExport(Schema):
+    """A new export."""
+
+    format_id = Str(
+        data_key="format",
+        required=True,
+        max_length=64,
+        metadata={"description": "One of /export-formats."},
+    )
+    where = Nested(ExportFilter, data_key="filter", load_default=dict)
+    options = JsonObject(load_default=dict, metadata={"description": "As the format takes them."})
+    include = Nested(ExportInclude, load_default=dict)
+
+
+class AppliedFilter(Schema):
+    """The filter as it is applied; null where it was left out."""
+
+    schema_id = Uuid(required=True, allow_none=True)
+    statuses = List(Str(), required=True)
+    created_after = UtcDateTime(required=True, allow_none=True)
+    created_before = UtcDateTime(required=True, allow_none=True)
+    decided_after = UtcDateTime(required=True, allow_none=True)
+    decided_before = UtcDateTime(required=True, allow_none=True)
+    artifact_ids = List(Uuid(), required=True, allow_none=True)
+    labeler_id = Uuid(required=True, allow_none=True)
+
+
+class AppliedInclude(Schema):
+    """What each row holds."""
+
+    tags = Str(required=True)
+    evidence = Bool(required=True)
+    text = Bool(required=True)
+    history = Bool(required=True)
+
+
+class ExportProgress(Schema):
+    """How far it is; written about once a second while it runs."""
+
+    done = Int(required=True, metadata={"description": "Label sets."})
+    total = Int(required=True, allow_none=True)
+    rate_per_second = Float(required=True, allow_none=True)
+    eta_seconds = Int(required=True, allow_none=True)
+
+
+class ExportError(Schema):
+    """Why it failed."""
+
+    code = Str(required=True)
+    message = Str(required=True)
+
+
+class Export(Schema):
+    """An export job."""
+
+    id = Uuid(required=True)
+    format = Str(required=True)
+    filter = Nested(AppliedFilter, required=True)
+    options = JsonObject(required=True)
+    include = Nested(AppliedInclude, required=True)
+    status = Str(required=True, validate=OneOf(STATUSES))
+    progress = Nested(ExportProgress, required=True)
+    row_count = Int(required=True, allow_none=True, metadata={"description": "Label sets."})
+    size_bytes = Int(required=True, allow_none=True, maximum=_LONG)
+    sha256 = Str(required=True, allow_none=True, metadata={"description": "Of the whole file."})
+    expires_at = UtcDateTime(
+        required=True, allow_none=True, metadata={"description": "From then on the file is gone."}
+    )
+    download_path = Str(required=True, allow_none=True)
+    error = Nested(ExportError, required=True, allow_none=True)
+    scheduled_export_id = Uuid(required=True, allow_none=True)
+    created_by = Uuid(required=True, allow_none=True)
+    started_at = UtcDateTime(required=True, allow_none=True)
+    finished_at = UtcDateTime(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+
+
+class ExportFilters(Schema):
+    """Filters of the list."""
+
+    status = Str(validate=OneOf(STATUSES))
+    format_id = Str(data_key="format", max_length=64)
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()

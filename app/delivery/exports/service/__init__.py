@@ -1,0 +1,17 @@
+"""Export jobs: asking for one, reading it and its file, and the states that it goes through."""
+
+from app.delivery.exports.service.asking import create
+from app.delivery.exports.service.reading import download, get, list_exports
+from app.delivery.exports.service.running import complete, expire, fail, report, start
+
+__all__ = [
+    "complete",
+    "create",
+    "download",
+    "expire",
+    "fail",
+    "get",
+    "list_exports",
+    "report",
+    "start",
+]

@@ -1,0 +1,111 @@
+"""Asking for an export: what was sent is checked, completed and kept."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.delivery.exports.models import Export
+from app.delivery.exports.queries import records
+from app.delivery.exports.service.reading import shown
+from app.engines.formats import FORMATS, Format, FormatError, check_options
+from app.kit import db, errors, events
+from app.kit.ids import uuid7
+
+_MEMBERS = (
+    "schema_id",
+    "statuses",
+    "created_after",
+    "created_before",
+    "decided_after",
+    "decided_before",
+    "artifact_ids",
+    "labeler_id",
+)
+_ACCEPTED = ["accepted"]
+_EVERY = ["draft", "submitted", "accepted", "rejected"]
+
+
+def create(
+    *,
+    format_id: str,
+    where: Mapping[str, Any],
+    options: Mapping[str, Any],
+    include: Mapping[str, Any],
+    created_by: UUID | None,
+    scheduled_export_id: UUID | None = None,
+) -> dict[str, Any]:
+    """Ask for an export. Raises 400 `validation_error` on what does not fit together."""
+    try:
+        checked = check_options(format_id, options)
+    except FormatError as failure:
+        raise errors.invalid(failure.message, failure.path) from None
+    chosen = _include(FORMATS[format_id], where, include)
+    export = Export(
+        id=uuid7(),
+        format=format_id,
+        filter=_filter(where, chosen["tags"]),
+        options=checked,
+        include=chosen,
+        created_by=created_by,
+        scheduled_export_id=scheduled_export_id,
+    )
+    db.session().add(export)
+    events.emit(
+        "export.requested", {"job_id": export.id, "format": format_id, "created_by": created_by}
+    )
+    return shown(export)
+
+
+def _include(format_: Format, where: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All members of `include`. What the format cannot keep is refused, and not read by default."""
+    for name in ("evidence", "text", "history"):
+        if given.get(name) and name not in format_.keeps:
+            raise errors.invalid(f"The format {format_.id} keeps no {name}.", f"include.{name}")
+    return {
+        # Whoever names states means them; nobody should get none for want of a second member.
+        "tags": given.get("tags") or ("all" if "statuses" in where else "accepted"),
+        "evidence": given.get("evidence", "evidence" in format_.keeps),
+        "text": given.get("text", False),
+        "history": given.get("history", False),
+    }
+
+
+def _filter(where: Mapping[str, Any], which: str) -> dict[str, Any]:
+    """All members of the filter as JSON, null where they do not narrow it."""
+    _check_period(where, "created")
+    _check_period(where, "decided")
+    _check_references(where)
+    given = where.get("statuses")
+    if which == "accepted" and given not in (None, _ACCEPTED):
+        message = "Only accepted, as include.tags says; take latest or all for other states."
+        raise errors.invalid(message, "filter.statuses")
+    statuses = given or (_ACCEPTED if which == "accepted" else _EVERY)
+    known = {name: _json(where.get(name)) for name in _MEMBERS}
+    return {**known, "statuses": [status for status in _EVERY if status in statuses]}
+
+
+def _check_period(where: Mapping[str, Any], name: str) -> None:
+    start, end = where.get(f"{name}_after"), where.get(f"{name}_before")
+    if start is not None and end is not None and start >= end:
+        raise errors.invalid("The period ends before it begins.", f"filter.{name}_before")
+
+
+def _check_references(where: Mapping[str, Any]) -> None:
+    schema_id, labeler_id = where.get("schema_id"), where.get("labeler_id")
+    if schema_id is not None and not records.schema_exists(schema_id):
+        raise errors.invalid("There is no such schema.", "filter.schema_id")
+    if labeler_id is not None and not records.labeler_exists(labeler_id):
+        raise errors.invalid("There is no such labeler.", "filter.labeler_id")
+    artifact_ids = set(where.get("artifact_ids") or ())
+    missing = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
+    if missing:
+        raise errors.invalid(f"{missing} of them do not exist.", "filter.artifact_ids")
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, list):
+        return [str(one) for one in value]
+    return value if value is None else str(value)

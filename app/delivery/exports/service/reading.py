@@ -1,0 +1,150 @@
+"""Export jobs as they are shown, and their files."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import ceil
+from typing import Any
+from uuid import UUID
+
+from app.delivery.exports.queries import records
+from app.engines.formats import FORMATS
+from app.kit import container, db, errors, events
+from app.kit.errors import ApiError
+from app.kit.pagination import Page, PageRequest
+from app.kit.storage import NotStored, StorageUnavailable
+
+_SHOWN = (
+    "id",
+    "format",
+    "filter",
+    "options",
+    "include",
+    "status",
+    "row_count",
+    "size_bytes",
+    "sha256",
+    "expires_at",
+    "error",
+    "scheduled_export_id",
+    "created_by",
+    "started_at",
+    "finished_at",
+    "created_at",
+    "updated_at",
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to download: `read(start, end)` yields its bytes from `start` up to `end`."""
+
+    read: Callable[[int, int], Iterator[bytes]]
+    size: int
+    media_type: str
+    name: str
+    sha256: str
+
+
+def get(export_id: UUID) -> dict[str, Any]:
+    """An export. Raises 404."""
+    return shown(_found(export_id))
+
+
+def list_exports(
+    *,
+    page: PageRequest,
+    status: str | None = None,
+    format_id: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """A page of exports."""
+    found = records.page(
+        page,
+        status=status,
+        format_id=format_id,
+        created_after=created_after,
+        created_before=created_before,
+    )
+    return replace(found, items=[shown(row) for row in found.items])
+
+
+def download(export_id: UUID, *, user_id: UUID) -> File:
+    """The file of an export. Raises 404, and 409 with `details.state` while there is none: the
+    export's status, or `expired`."""
+    found = _found(export_id)
+    if found.status != "completed":
+        raise errors.conflict(f"The export is {found.status}; it has no file.", state=found.status)
+    if found.storage_key is None or found.expires_at <= db.utc_now():
+        raise _expired()
+    with _as_answers():
+        container.current().storage.size(found.storage_key)
+    events.emit(
+        "export.downloaded",
+        {"job_id": found.id, "format": found.format, "sha256": found.sha256, "user_id": user_id},
+    )
+    format_ = FORMATS[found.format]
+    return File(
+        read=_reader(found.storage_key),
+        size=found.size_bytes,
+        media_type=format_.media_type,
+        name=f"export-{found.id}.{format_.extension}",
+        sha256=found.sha256,
+    )
+
+
+def path_of(export_id: UUID) -> str:
+    """Where its file is downloaded, from the server's root."""
+    return f"/api/v1/exports/{export_id}/download"
+
+
+def shown(export: Any) -> dict[str, Any]:
+    """The members that clients see, of a record or a row of `records`."""
+    members = {name: getattr(export, name) for name in _SHOWN}
+    completed = export.status == "completed"
+    members["progress"] = _progress(export)
+    members["download_path"] = path_of(export.id) if completed else None
+    return members
+
+
+def _found(export_id: UUID) -> Any:
+    found = records.record(export_id)
+    if found is None:
+        raise errors.not_found()
+    return found
+
+
+def _progress(export: Any) -> dict[str, Any]:
+    done, total = export.progress_done, export.progress_total
+    rate = eta = None
+    if export.status in ("running", "completed"):
+        # While it runs, `updated_at` is when it last said how far it is.
+        seconds = ((export.finished_at or export.updated_at) - export.started_at).total_seconds()
+        if done and seconds > 0:
+            rate = round(done / seconds, 1)
+            eta = ceil((total - done) * seconds / done)
+    return {"done": done, "total": total, "rate_per_second": rate, "eta_seconds": eta}
+
+
+def _expired() -> ApiError:
+    return errors.conflict("The file was kept for a time and is gone.", state="expired")
+
+
+@contextmanager
+def _as_answers() -> Iterator[None]:
+    try:
+        yield
+    except NotStored:
+        raise _expired() from None
+    except StorageUnavailable:
+        raise ApiError("service_unavailable", "The file storage does not answer.") from None
+
+
+def _reader(key: str) -> Callable[[int, int], Iterator[bytes]]:
+    def read(start: int, end: int) -> Iterator[bytes]:
+        with _as_answers():
+            return container.current().storage.stream(key, start, end)
+
+    return read

@@ -1,0 +1,115 @@
+"""The states of a running export. Only the run that holds the job's lease ends it."""
+
+from contextlib import suppress
+from datetime import timedelta
+from uuid import UUID
+
+from app.delivery.exports.models import Export
+from app.delivery.exports.queries import records
+from app.delivery.exports.service.reading import path_of
+from app.engines.formats import FORMATS
+from app.kit import container, db, events
+from app.kit.jobs import Job, LostLease
+from app.kit.storage import Staged, StorageUnavailable
+
+KEPT = timedelta(days=7)
+"""How long a file can be downloaded."""
+
+GRACE = timedelta(hours=1)
+"""How much longer it is kept, for downloads that began in time."""
+
+_BATCH = 100
+_FAILURES = {"StorageUnavailable": ("service_unavailable", "The file storage did not take it.")}
+_UNKNOWN = ("internal_error", "The export could not be made, however often it was tried.")
+
+
+def start(export_id: UUID) -> Export | None:
+    """Take an export up, from its beginning also when a run before broke off. None: it is over."""
+    export = records.locked(export_id)
+    if export is None or export.status not in ("queued", "running"):
+        return None
+    export.status = "running"
+    export.started_at = db.utc_now()
+    export.progress_done = 0
+    export.progress_total = None
+    return export
+
+
+def report(export_id: UUID, *, done: int, total: int) -> bool:
+    """Say how far it is. False when the export was ended by somebody else."""
+    return records.report(export_id, done=done, total=total)
+
+
+def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
+    """Give the file its name and the export its end, and tell of it.
+
+    The lease is held until the transaction ends, so that no other run can put its file there in
+    between. Raises LostLease.
+    """
+    records.allow_slow_storage()
+    if not records.holds_lease(job):
+        raise LostLease
+    export = records.locked(export_id)
+    if export is None or export.status != "running":
+        return
+    key = _key(export)
+    stored = staged.promote(key)
+    now = db.utc_now()
+    export.status = "completed"
+    export.progress_done = export.progress_total = export.row_count = row_count
+    export.size_bytes = stored.size
+    export.sha256 = stored.sha256
+    export.storage_key = key
+    export.finished_at = now
+    export.expires_at = now + KEPT
+    events.emit(
+        "export.completed",
+        {
+            "job_id": export.id,
+            "format": export.format,
+            "row_count": row_count,
+            "size_bytes": stored.size,
+            "sha256": stored.sha256,
+            "scheduled_export_id": export.scheduled_export_id,
+            "download_path": path_of(export.id),
+        },
+    )
+
+
+def fail(export_id: UUID, cause: str) -> None:
+    """Give an export up. `cause` begins with the name of what was raised; clients do not see it."""
+    export = records.locked(export_id)
+    if export is None or export.status not in ("queued", "running"):
+        return
+    code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN)
+    export.status = "failed"
+    export.error = {"code": code, "message": message}
+    export.finished_at = db.utc_now()
+    # A run that died after it had named its file left it without a record.
+    with suppress(StorageUnavailable):
+        container.current().storage.delete(_key(export))
+    events.emit(
+        "export.failed",
+        {
+            "job_id": export.id,
+            "format": export.format,
+            "error": export.error,
+            "scheduled_export_id": export.scheduled_export_id,
+            "created_by": export.created_by,
+        },
+    )
+
+
+def expire() -> int:
+    """Delete a batch of files whose time is over, of any organization; how many."""
+    batch = records.with_expired_file(GRACE, _BATCH)
+    for export in batch:
+        assert export.storage_key is not None
+        container.current().storage.delete(export.storage_key)
+        export.storage_key = None
+    return len(batch)
+
+
+def _key(export: Export) -> str:
+    extension = FORMATS[export.format].extension
+    return f"organizations/{export.organization_id}/exports/{export.id}.{extension}"
