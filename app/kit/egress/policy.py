@@ -1,0 +1,105 @@
+"""Which addresses are public. `ipaddress.is_global` is not enough: it lets translated ones through.
+
+Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 6890) and the
+metadata addresses that large clouds document.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+NON_PUBLIC: tuple[Network, ...] = tuple(
+    ip_network(network)
+    for network in (
+        "0.0.0.0/8",  # this host
+        "10.0.0.0/8",  # private
+        "100.64.0.0/10",  # carrier-grade NAT; Alibaba's metadata
+        "127.0.0.0/8",  # loopback
+        "168.63.129.16/32",  # Azure's host, from inside
+        "169.254.0.0/16",  # link-local; metadata of most clouds
+        "172.16.0.0/12",  # private
+        "192.0.0.0/24",  # protocol assignments; Oracle's metadata
+        "192.0.2.0/24",  # documentation
+        "192.31.196.0/24",  # AS112
+        "192.52.193.0/24",  # multicast tunnels
+        "192.88.99.0/24",  # relays of 6to4
+        "192.168.0.0/16",  # private
+        "192.175.48.0/24",  # AS112
+        "198.18.0.0/15",  # benchmarking
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, broadcast
+        "::/96",  # unspecified, loopback, IPv4-compatible
+        "::ffff:0:0/96",  # IPv4-mapped
+        "::ffff:0:0:0/96",  # IPv4-translated
+        "64:ff9b::/96",  # NAT64
+        "64:ff9b:1::/48",  # NAT64 of one's own
+        "100::/64",  # discard
+        "100:0:0:1::/64",  # dummy
+        "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID
+        "2001:db8::/32",  # documentation
+        "2002::/16",  # 6to4
+        "2620:4f:8000::/48",  # AS112
+        "3fff::/20",  # documentation
+        "5f00::/16",  # segment routing
+        "fc00::/7",  # unique local; Amazon's metadata fd00:ec2::254
+        "fe80::/10",  # link-local
+        "fec0::/10",  # site-local
+        "ff00::/8",  # multicast
+        "::/3",  # what is not global unicast is not assigned
+        "4000::/2",
+        "8000::/1",
+    )
+)
+
+
+class EgressRefused(Exception):  # noqa: N818 - names what happened
+    """The door stays shut; ``reason`` can be told to whoever gave the address.
+
+    It does not say which address a name led to: that would map the inner network for strangers.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What may be reached.
+
+    :param allowed_networks: reachable although they are not public.
+    :param allow_http: whether plain http is accepted beside https.
+    """
+
+    allowed_networks: tuple[Network, ...] = ()
+    allow_http: bool = False
+
+    def allows(self, address: str) -> bool:
+        """Whether a numeric address, as a resolver or a socket gives it, may be reached."""
+        return _allows(self.allowed_networks, address)
+
+
+@lru_cache(maxsize=4096)
+def _allows(allowed: tuple[Network, ...], text: str) -> bool:
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return _within(address, allowed) or not _within(address, NON_PUBLIC)
+
+
+def _within(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address in network for network in networks if network.version == address.version)
