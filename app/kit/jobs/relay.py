@@ -53,6 +53,28 @@ _CLAIM = text(
 )
 
 
+def claim(queue: str, batch: int = BATCH) -> list[list[list[str]]]:
+    """Lease what is due on `queue`: groups of [id, token], each for one call of the worker.
+
+    Commits. The caller sees all organizations.
+    """
+    values = {
+        "queue": queue,
+        "cap": IN_FLIGHT[queue],
+        "batch": batch,
+        "lease": QUEUED_LEASE_SECONDS,
+    }
+    with db.transaction() as session:
+        rows = session.execute(_CLAIM, values).all()
+    metrics.LEASE_EXPIRIES.labels(queue).inc(sum(row.expired for row in rows))
+    groups: dict[tuple[str, str], list[list[str]]] = {}
+    for row in rows:
+        declared = handlers.HANDLERS.get(row.function)
+        key = str(row.organization_id) if declared and declared.batch else str(row.id)
+        groups.setdefault((row.function, key), []).append([str(row.id), str(row.lease_token)])
+    return list(groups.values())
+
+
 class Relay:
     """Loops until stopped. `connect` makes a fresh Redis client."""
 
@@ -102,22 +124,9 @@ class Relay:
         return moved
 
     def _jobs(self, queue: str) -> int:
-        values = {
-            "queue": queue,
-            "cap": IN_FLIGHT[queue],
-            "batch": BATCH,
-            "lease": QUEUED_LEASE_SECONDS,
-        }
-        with db.transaction() as session:
-            rows = session.execute(_CLAIM, values).all()
-        metrics.LEASE_EXPIRIES.labels(queue).inc(sum(row.expired for row in rows))
-        groups: dict[tuple[str, str], list[list[str]]] = {}
-        for row in rows:
-            declared = handlers.HANDLERS.get(row.function)
-            key = str(row.organization_id) if declared and declared.batch else str(row.id)
-            groups.setdefault((row.function, key), []).append([str(row.id), str(row.lease_token)])
-        self._enqueue(queue, RUN, list(groups.values()))
-        return len(rows)
+        groups = claim(queue)
+        self._enqueue(queue, RUN, groups)
+        return sum(len(group) for group in groups)
 
     def _enqueue(self, queue: str, function: str, batches: list[list[Any]]) -> None:
         if not batches:

@@ -1,0 +1,177 @@
+"""Loads the demo organization, as its people would: through the API, in this process.
+
+It is made under another slug and renamed at the end, so that a load that was cut off is no demo:
+the next start removes it and loads again.
+"""
+
+import io
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+from flask import Flask
+from sqlalchemy import delete, update
+
+from app.factory import create_app
+from app.identity.organizations.models import Membership, Organization
+from app.identity.users.models import User
+from app.kit import db, secrets, tenancy
+from app.kit.jobs import relay, worker
+from app.runtime.demo.documents import DOCUMENTS, DemoDocument
+from app.runtime.demo.schemas import CONTRACT, INVOICE
+
+SLUG = "demo"
+_LOADING = "demo-loading"
+_NAMES = {
+    "owner": "Olivia Owner",
+    "admin": "Adam Admin",
+    "reviewer": "Rita Reviewer",
+    "labeler": "Leo Labeler",
+    "viewer": "Vera Viewer",
+}
+_REASON = "The total is not the amount to pay: tax is missing. Please look at the last line again."
+
+Progress = Callable[[int, int], None]
+
+
+class DemoError(RuntimeError):
+    """The API refused a step of the load."""
+
+
+class _User:
+    """One of the demo's people, speaking to the API."""
+
+    def __init__(self, app: Flask, role: str, password: str) -> None:
+        self._client = app.test_client()
+        body = {"email": f"{role}@demo.example", "password": password}
+        self._headers = {"X-Org-Slug": _LOADING}
+        token = self.call("POST", "/auth/login", json=body)["access_token"]
+        self._headers["Authorization"] = f"Bearer {token}"
+
+    def call(self, method: str, path: str, **kwargs: Any) -> Any:
+        """The data of the answer; raises DemoError on a refusal."""
+        answer = self._client.open(f"/api/v1{path}", method=method, headers=self._headers, **kwargs)
+        if answer.status_code >= 400:  # noqa: PLR2004 - HTTP
+            raise DemoError(f"{method} {path}: {answer.status_code} {answer.text}")
+        return answer.json["data"] if answer.data else None
+
+
+def load(progress: Progress) -> None:
+    """Make the organization `demo` with its users, schemas, documents and labels.
+
+    Takes the database, the keys and DEMO_PASSWORD from the environment.
+    """
+    # Logging in five times within a second is no attack here.
+    app = create_app({**os.environ, "LOG_LEVEL": "WARNING", "RATE_LIMITS": "off"})
+    password = os.environ["DEMO_PASSWORD"]
+    organization_id = _make_organization(app, password)
+    people = {role: _User(app, role, password) for role in ("admin", "reviewer", "labeler")}
+    schemas = {"invoice": _schema(people["admin"], INVOICE)}
+    schemas["contract"] = _schema(people["admin"], CONTRACT)
+    total = 3 * len(DOCUMENTS)
+    artifacts = []
+    for document in DOCUMENTS:
+        artifacts.append(_upload(people["labeler"], document, schemas[document.schema]))
+        progress(len(artifacts), total)
+    _parse(app, lambda done: progress(len(DOCUMENTS) + done, total))
+    for number, (document, artifact_id) in enumerate(zip(DOCUMENTS, artifacts, strict=True)):
+        _label(people, document, artifact_id)
+        progress(2 * len(DOCUMENTS) + number + 1, total)
+    with app.app_context(), db.transaction() as session:
+        session.execute(
+            update(Organization).where(Organization.id == organization_id).values(slug=SLUG)
+        )
+
+
+def _make_organization(app: Flask, password: str) -> UUID:
+    with (
+        app.app_context(),
+        tenancy.across_organizations(reason="the demo makes an organization"),
+        db.transaction() as session,
+    ):
+        session.execute(delete(Organization).where(Organization.slug == _LOADING))
+        session.execute(delete(User).where(User.email.like("%@demo.example")))
+        organization = Organization(slug=_LOADING, name="Demo Organization")
+        session.add(organization)
+        session.flush()
+        hashed = secrets.hash_password(password)
+        for role, name in _NAMES.items():
+            user = User(
+                email=f"{role}@demo.example",
+                name=name,
+                password_hash=hashed,
+                email_verified_at=db.utc_now(),
+            )
+            session.add(user)
+            session.flush()
+            session.add(Membership(organization_id=organization.id, user_id=user.id, role=role))
+        return organization.id
+
+
+def _schema(admin: _User, body: dict[str, Any]) -> str:
+    schema = admin.call("POST", "/schemas", json=body)
+    admin.call("POST", f"/schemas/{schema['id']}/publish", json={})
+    admin.call("POST", f"/schemas/{schema['id']}/activate")
+    identifier: str = schema["id"]
+    return identifier
+
+
+def _upload(labeler: _User, document: DemoDocument, schema_id: str) -> str:
+    part = (io.BytesIO(document.make()), document.name, document.media_type)
+    artifact = labeler.call("POST", "/artifacts", data={"file": part, "schema_id": schema_id})
+    identifier: str = artifact["id"]
+    return identifier
+
+
+def _parse(app: Flask, advance: Callable[[int], None]) -> None:
+    """Run the jobs that the uploads left, here: no worker runs yet. Two at a time, as each waits
+    for a child process."""
+    done = 0
+    with ThreadPoolExecutor(2) as pool:
+        while groups := _claim(app):
+            for count in pool.map(lambda group: _work(app, group), groups):
+                done += count
+                advance(min(done, len(DOCUMENTS)))
+
+
+def _claim(app: Flask) -> list[list[list[str]]]:
+    with app.app_context(), tenancy.across_organizations(reason="the demo works off its uploads"):
+        return relay.claim("documents")
+
+
+def _work(app: Flask, group: list[list[str]]) -> int:
+    with app.app_context():
+        worker.run(group)
+    return len(group)
+
+
+def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:
+    if document.state == "unlabeled":
+        return
+    labeler, reviewer = people["labeler"], people["reviewer"]
+    tag_set = labeler.call("POST", f"/artifacts/{artifact_id}/tag-sets", json={"from": "empty"})
+    path = f"/tag-sets/{tag_set['id']}"
+    body = {"tags": _tags(document), "revision": tag_set["revision"], "seconds_spent": 95}
+    labeler.call("PUT", f"{path}/tags", json=body)
+    if document.state == "draft":
+        return
+    labeler.call("POST", f"{path}/submit")
+    if document.state == "accepted":
+        reviewer.call("POST", f"{path}/accept", json={})
+    elif document.state == "rejected":
+        reviewer.call("POST", f"{path}/reject", json={"reason": _REASON, "send_to": "pool"})
+
+
+def _tags(document: DemoDocument) -> list[dict[str, Any]]:
+    """The right labels; of a draft the first half, of a rejected one with a wrong total."""
+    tags = [dict(tag) for tag in document.truth]
+    if document.state == "draft":
+        return tags[: len(tags) // 2]
+    if document.state == "rejected":
+        values = {tag["field"]: tag["value"] for tag in tags}
+        for tag in tags:
+            if tag["field"] == "total":
+                tag["value"] = values["subtotal"]
+    return tags

@@ -1,0 +1,1 @@
+"""Benchmarks: our path beside its floor, in one run, on the same machine and data."""

@@ -1,0 +1,152 @@
+"""A load generator of plain sockets: a few connections, one request after the other on each."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from urllib.parse import urlsplit
+
+MakeRequest = Callable[[int, int], bytes]
+"""(connection, count) → the bytes of a request."""
+Answer = Callable[[int, int, bytes], None]
+"""(connection, count, body) → look at an answer; raises on a wrong one."""
+
+
+@dataclass
+class Result:
+    """What a round measured. Times in seconds."""
+
+    seconds: float = 0.0
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def per_second(self) -> float:
+        """Requests answered a second."""
+        return len(self.times) / self.seconds
+
+    def quantile(self, share: float) -> float:
+        """A quantile of the answer times."""
+        ordered = sorted(self.times)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def request(
+    method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
+) -> bytes:
+    """The bytes of a request on a kept-alive connection."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
+
+
+class Connection:
+    """One kept-alive connection."""
+
+    def __init__(self, base: str) -> None:
+        parts = urlsplit(base)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=60)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.rest = b""
+
+    def send(self, data: bytes) -> tuple[int, bytes]:
+        """Send a request; its answer's status and body."""
+        self.socket.sendall(data)
+        while b"\r\n\r\n" not in self.rest:
+            self._more()
+        head, _, body = self.rest.partition(b"\r\n\r\n")
+        status = int(head[9:12])
+        length = 0
+        for line in head.split(b"\r\n")[1:]:
+            if line[:15].lower() == b"content-length:":
+                length = int(line[15:])
+        while len(body) < length:
+            self.rest = b""
+            self._more()
+            body += self.rest
+        self.rest = body[length:]
+        return status, body[:length]
+
+    def _more(self) -> None:
+        data = self.socket.recv(1 << 18)
+        if not data:
+            raise ConnectionError("the server closed the connection")
+        self.rest += data
+
+
+def run(
+    base: str,
+    make: MakeRequest,
+    *,
+    connections: int = 8,
+    seconds: float = 3.0,
+    expect: int = 200,
+    answer: Answer | None = None,
+) -> Result:
+    """Send for `seconds` on each connection; raises when an answer is not the expected one."""
+    result, failures = Result(), []
+    start = threading.Barrier(connections + 1)
+
+    def work(number: int) -> None:
+        times = []
+        try:
+            connection = Connection(base)
+            start.wait()
+            until = time.perf_counter() + seconds
+            count = 0
+            while (began := time.perf_counter()) < until:
+                status, body = connection.send(make(number, count))
+                times.append(time.perf_counter() - began)
+                if status != expect:
+                    raise AssertionError(f"{status}: {body[:300]!r}")
+                if answer is not None:
+                    answer(number, count, body)
+                count += 1
+            connection.socket.close()
+        except Exception as failure:  # noqa: BLE001 - told to the one who asked
+            failures.append(failure)
+            start.abort()
+        result.times.extend(times)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(connections)]
+    for thread in threads:
+        thread.start()
+    start.wait()
+    began = time.perf_counter()
+    for thread in threads:
+        thread.join()
+    result.seconds = time.perf_counter() - began
+    if failures:
+        raise failures[0]
+    return result
+
+
+def compare(
+    ours: Callable[[], Result], floor: Callable[[], Result], rounds: int = 5
+) -> tuple[Result, Result, float]:
+    """Both in turn; the median round of each, and the median of the ratios round by round.
+
+    Few connections may all stick to one of two workers, so single rounds have two peaks.
+    """
+    ours(), floor()  # warm
+    mine, theirs = [], []
+    for _ in range(rounds):
+        mine.append(ours())
+        theirs.append(floor())
+    ratio = median(
+        a.per_second / b.per_second
+        for a, b in zip(
+            sorted(mine, key=lambda r: r.per_second),
+            sorted(theirs, key=lambda r: r.per_second),
+            strict=True,
+        )
+    )
+    middle = rounds // 2
+    return (
+        sorted(mine, key=lambda r: r.per_second)[middle],
+        sorted(theirs, key=lambda r: r.per_second)[middle],
+        ratio,
+    )

@@ -1,0 +1,122 @@
+"""The service under measurement: started as an operator would, and its floor beside it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from flask import Flask
+
+ROOT = Path(__file__).parents[1]
+INSIDE = "127.0.0.2/32"
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+    """Wait until `url` answers 200."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            raise RuntimeError(f"the process ended with {process.returncode}")
+        with suppress(OSError), urllib.request.urlopen(url, timeout=2) as answer:
+            if answer.status == 200:
+                return
+        time.sleep(0.1)
+    raise TimeoutError(url)
+
+
+@dataclass
+class Service:
+    """The running service. `app` is an application in this process on the same database."""
+
+    base: str
+    environ: dict[str, str]
+    process: subprocess.Popen[bytes]
+    app: Flask
+    folder: Path
+
+    @property
+    def database_url(self) -> str:
+        """Its database."""
+        return self.environ["DATABASE_URL"]
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process and wait for it."""
+    process.send_signal(signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(60)
+    if process.poll() is None:
+        process.kill()
+
+
+@contextmanager
+def running(**settings: str) -> Iterator[Service]:
+    """The whole service under its supervisor, on a fresh data folder."""
+    with tempfile.TemporaryDirectory(prefix="labeling-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        port = free_port()
+        environ = {
+            **os.environ,
+            "DATA_DIR": str(folder / "data"),
+            "PORT": str(port),
+            "RATE_LIMITS": "off",
+            "EGRESS_ALLOWED_NETWORKS": INSIDE,
+            "WEBHOOK_ALLOW_HTTP": "on",
+            **settings,
+        }
+        log = (folder / "service.log").open("wb")
+        command = [sys.executable, "-m", "app.runtime", "run"]
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
+        base = f"http://127.0.0.1:{port}"
+        try:
+            wait_until_ready(f"{base}/health/ready", process)
+            yield Service(base, environ, process, _application(environ), folder)
+        finally:
+            stop(process)
+            log.close()
+
+
+def _application(environ: dict[str, str]) -> Flask:
+    """An application of this process on the service's servers, for filling and asking."""
+    record = Path(environ["DATA_DIR"]) / "running.json"
+    until = time.monotonic() + 30
+    while not record.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    environ.update(json.loads(record.read_text())["environment"])
+    os.environ.update(environ)
+    from app.factory import create_app  # noqa: PLC0415 - after the environment is known
+
+    return create_app({**environ, "LOG_LEVEL": "WARNING"})
+
+
+@contextmanager
+def floor(service: Service, plan: Path) -> Iterator[str]:
+    """The bare Flask routes of `bench.floor` under the same gunicorn; their base address."""
+    port = free_port()
+    environ = {**service.environ, "PORT": str(port), "BENCH_PLAN": str(plan)}
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "bench.floor:app"]
+    log = (service.folder / "floor.log").open("wb")
+    process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
+    try:
+        wait_until_ready(f"http://127.0.0.1:{port}/", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop(process)
+        log.close()

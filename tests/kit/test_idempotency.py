@@ -1,0 +1,85 @@
+"""The same key and body answers the first response again; with another body it is a conflict."""
+
+import threading
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.kit import db
+from tests.factories import Org
+
+URL = "http://127.0.0.2:9/hook"
+
+
+def _create(org: Org, key: str, url: str = URL, role: str = "admin") -> Any:
+    body = {"url": url, "events": ["export.completed"]}
+    return org.api(role).post("/webhooks", body, headers={"Idempotency-Key": key})
+
+
+def _count(org: Org) -> int:
+    total: int = org.api("admin").get("/webhooks").json["meta"]["total"]
+    return total
+
+
+def test_a_repeated_request_answers_the_first_response(org: Org) -> None:
+    first = _create(org, "k1")
+    again = _create(org, "k1")
+    assert first.status_code == again.status_code == 201
+    assert first.data == again.data
+    assert "Idempotency-Replayed" not in first.headers
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.headers.get("ETag") == first.headers.get("ETag")
+    assert _count(org) == 1
+
+
+def test_another_body_under_the_same_key_is_a_conflict(org: Org) -> None:
+    _create(org, "k1")
+    answer = _create(org, "k1", url=URL + "2")
+    assert answer.status_code == 409
+    assert answer.json["error"]["code"] == "conflict"
+    assert _count(org) == 1
+
+
+def test_keys_of_different_callers_and_organizations_do_not_meet(org: Org, other_org: Org) -> None:
+    assert _create(org, "k1").json != _create(other_org, "k1").json
+    assert "Idempotency-Replayed" not in _create(org, "k1", role="owner").headers
+    assert _count(org) == 2
+
+
+def test_two_at_once_create_one(org: Org) -> None:
+    answers: list[Any] = []
+    start = threading.Barrier(6)
+
+    def create() -> None:
+        start.wait()
+        answers.append(_create(org, "k1"))
+
+    threads = [threading.Thread(target=create) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {a.status_code for a in answers} == {201}
+    assert len({a.data for a in answers}) == 1
+    assert _count(org) == 1
+
+
+def test_a_failed_request_leaves_the_key_free(org: Org) -> None:
+    assert _create(org, "k1", url="ftp://x").status_code == 400
+    assert _create(org, "k1").status_code == 201
+
+
+@pytest.mark.parametrize("key", ["", "a" * 256, "\u00e9"])
+def test_keys_that_are_none_are_refused(org: Org, key: str) -> None:
+    answer = _create(org, key)
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == "Idempotency-Key"
+
+
+def test_the_stored_response_shows_no_secret(org: Org) -> None:
+    secret = _create(org, "k1").json["data"]["secret"]
+    with org.app.app_context():
+        stored = db.session().scalars(text("SELECT response FROM idempotency_keys")).all()
+    assert stored
+    assert not any(secret in (text or "") for text in stored)

@@ -1,0 +1,90 @@
+"""Limits: shared, counted once the caller is proven, and open when the store is down."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from app.kit import container, metrics, ratelimit
+from app.kit.ratelimit import limiter
+from tests.factories import Org
+
+
+@pytest.fixture(autouse=True)
+def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(limiter, "enabled", True)
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
+    container.current().redis(timeout=5).flushall()
+    yield
+    container.current().redis(timeout=5).flushall()
+
+
+def _login(org: Org, address: str) -> Any:
+    body = {"email": "nobody@test.example", "password": "wrong-password"}
+    return org.anonymous().post("/auth/login", body, environ_base={"REMOTE_ADDR": address})
+
+
+def test_the_eleventh_login_of_a_minute_is_refused(org: Org) -> None:
+    for left in range(9, -1, -1):
+        answer = _login(org, "192.0.2.1")
+        assert answer.status_code == 401
+        if left == 9:
+            # An error carries the headers too.
+            assert answer.headers["RateLimit-Limit"] == "10"
+    refused = _login(org, "192.0.2.1")
+    assert refused.status_code == 429
+    assert refused.json["error"]["code"] == "rate_limited"
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert refused.headers["RateLimit-Remaining"] == "0"
+    assert _login(org, "192.0.2.2").status_code == 401
+
+
+def test_forwarded_addresses_are_not_believed_unless_told_to(org: Org) -> None:
+    for number in range(10):
+        org.anonymous().post(
+            "/auth/login",
+            {"email": "nobody@test.example", "password": "wrong-password"},
+            headers={"X-Forwarded-For": f"198.51.100.{number}"},
+            environ_base={"REMOTE_ADDR": "192.0.2.3"},
+        )
+    assert _login(org, "192.0.2.3").status_code == 429
+
+
+def test_a_stranger_spends_no_allowance_of_an_organization(org: Org, other_org: Org) -> None:
+    for _ in range(12):
+        api = other_org.api("owner", slug=org.slug)
+        assert api.post("/exports", {"format": "jsonl"}).status_code == 403
+    answer = org.api("reviewer").post("/exports", {"format": "jsonl"})
+    assert answer.status_code == 202
+    assert answer.headers["RateLimit-Remaining"] == "9"
+
+
+def test_the_limit_of_an_organization_is_its_own(org: Org, other_org: Org) -> None:
+    codes = [
+        org.api("reviewer").post("/exports", {"format": "jsonl"}).status_code for _ in range(11)
+    ]
+    assert codes == [202] * 10 + [429]
+    assert other_org.api("reviewer").post("/exports", {"format": "jsonl"}).status_code == 202
+
+
+def test_a_store_that_is_down_lets_requests_pass_without_delay(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def hang(*_: Any) -> bool:
+        asked.append(1)
+        raise RedisConnectionError
+
+    monkeypatch.setattr(type(limiter.limiter), "hit", hang)
+    before = metrics.RATE_LIMIT_STORE_FAILURES._value.get()
+    started = time.perf_counter()
+    for _ in range(15):
+        assert _login(org, "192.0.2.4").status_code == 401
+    # After the first failure the store is left alone: 15 requests, one question.
+    assert len(asked) == 1
+    assert time.perf_counter() - started < 60
+    assert metrics.RATE_LIMIT_STORE_FAILURES._value.get() == before + 1
