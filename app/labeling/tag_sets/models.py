@@ -15,6 +15,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
     """One person's (or model's) labels of one document. `status`: draft, submitted, accepted,
     rejected.
 
+    `tags_bytes` is the size of the tags as JSON: lists leave out what is too large for a page.
     `review_rank` orders the review queue, the least first: urgency, then age. The claim and the
     assignee are the reviewer's.
     """
@@ -62,6 +63,9 @@ class TagSet(TenantModel, db.Revised, db.Base):
     source: Mapped[str] = mapped_column(default="human")
     tags: Mapped[list[Any]] = mapped_column(default=list)
     tag_count: Mapped[int] = mapped_column(Computed("jsonb_array_length(tags)", persisted=True))
+    tags_bytes: Mapped[int] = mapped_column(
+        Computed("octet_length(CAST(tags AS text))", persisted=True)
+    )
     status: Mapped[str] = mapped_column(default="draft")
     submitted_at: Mapped[datetime | None]
     decided_at: Mapped[datetime | None]

@@ -1,0 +1,171 @@
+"""SQL of what changes a label set's state: create, submit, accept, reject, delete."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, and_, case, delete, func, insert, literal, null, select, update
+
+from app.identity.organizations.models import Membership
+from app.kit import db
+from app.labeling.artifacts.models import Artifact
+from app.labeling.tag_sets.models import TagSet, TagSetRevision
+
+_DIRECT = {"synchronize_session": False}
+
+_LOCKED = (
+    select(
+        TagSet.id,
+        TagSet.artifact_id,
+        TagSet.schema_id,
+        TagSet.schema_version_id,
+        TagSet.labeler_id,
+        TagSet.tags,
+        TagSet.status,
+        TagSet.rejections,
+        TagSet.revision,
+        case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
+        TagSet.claim_expires_at,
+        Artifact.text_length,
+        Artifact.page_count,
+        Artifact.priority,
+        Artifact.due_at,
+    )
+    .join(
+        Artifact,
+        and_(Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id),
+    )
+    # The document first: whoever changes a document and its label sets locks in this order.
+    .with_for_update(of=(Artifact, TagSet), key_share=True)
+)
+
+
+def lock(tag_set_id: UUID) -> Row[Any] | None:
+    """Lock a label set and its document; what a change of state must know of both."""
+    return db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
+
+
+def insert_draft(values: dict[str, Any], *, author_id: UUID) -> UUID:
+    """A new label set with its first revision; its id."""
+    tag_set = TagSet(**values)
+    db.session().add(tag_set)
+    db.session().flush()
+    _note(tag_set.id, kind="create", author_id=author_id, note=None)
+    return tag_set.id
+
+
+def change(
+    tag_set_id: UUID,
+    values: dict[str, Any],
+    *,
+    kind: str,
+    author_id: UUID | None,
+    note: str | None = None,
+) -> None:
+    """Change a locked label set, and note the change as a revision."""
+    db.session().execute(
+        update(TagSet)
+        .where(TagSet.id == tag_set_id)
+        .values(**values, revision=TagSet.revision + 1)
+        .execution_options(**_DIRECT)
+    )
+    _note(tag_set_id, kind=kind, author_id=author_id, note=note)
+
+
+def _note(tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | None) -> None:
+    held = select(
+        TagSet.organization_id,
+        TagSet.id,
+        TagSet.revision,
+        TagSet.tags,
+        literal(author_id, TagSetRevision.author_id.type),
+        literal(kind),
+        literal(note, TagSetRevision.note.type),
+        TagSet.updated_at,
+    ).where(TagSet.id == tag_set_id)
+    db.session().execute(insert(TagSetRevision).from_select(_REVISION, held))
+
+
+_REVISION = (
+    TagSetRevision.organization_id,
+    TagSetRevision.tag_set_id,
+    TagSetRevision.number,
+    TagSetRevision.tags,
+    TagSetRevision.author_id,
+    TagSetRevision.kind,
+    TagSetRevision.note,
+    TagSetRevision.created_at,
+)
+
+
+def remove(tag_set_id: UUID) -> None:
+    """Delete a label set, its revisions with it."""
+    db.session().execute(delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_DIRECT))
+
+
+def open_set(artifact_id: UUID, user_id: UUID, states: tuple[str, ...]) -> UUID | None:
+    """A label set that a user has of a document in one of `states`."""
+    statement = select(TagSet.id).where(
+        TagSet.artifact_id == artifact_id,
+        TagSet.labeler_id == user_id,
+        TagSet.status.in_(states),
+    )
+    return db.session().execute(statement.limit(1)).scalar_one_or_none()
+
+
+def role_of(user_id: UUID) -> str | None:
+    """The role of a member of the organization."""
+    statement = select(Membership.role).where(Membership.user_id == user_id)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def recount(artifact_id: UUID) -> None:
+    """Bring a document's `label_counts` up to date."""
+    members: list[Any] = []
+    for state in ("draft", "submitted", "accepted", "rejected"):
+        members += [state, func.count().filter(TagSet.status == state)]
+    counts = (
+        select(func.jsonb_build_object(*members))
+        .where(TagSet.artifact_id == artifact_id)
+        .scalar_subquery()
+    )
+    db.session().execute(
+        update(Artifact)
+        .where(Artifact.id == artifact_id)
+        .values(label_counts=counts)
+        .execution_options(**_DIRECT)
+    )
+
+
+def take_claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> None:
+    """Give the document's claim to a user, unless somebody else holds a live one."""
+    free = case(
+        (Artifact.claim_user_id.is_(None), True),
+        (Artifact.claim_user_id == user_id, True),
+        else_=Artifact.claim_expires_at <= func.now(),
+    )
+    _set_claim(artifact_id, free, user_id, func.now() + func.make_interval(0, 0, 0, 0, 0, minutes))
+
+
+def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
+    """Give back the claim that a user holds on a document, if it is theirs."""
+    _set_claim(artifact_id, Artifact.claim_user_id == user_id, null(), null())
+
+
+def _set_claim(artifact_id: UUID, condition: Any, user_id: Any, expires_at: Any) -> None:
+    db.session().execute(
+        update(Artifact)
+        .where(Artifact.id == artifact_id, condition)
+        .values(claim_user_id=user_id, claim_expires_at=expires_at, updated_at=Artifact.updated_at)
+        .execution_options(**_DIRECT)
+    )
+
+
+def claim_of_another(artifact_id: UUID, user_id: UUID) -> dict[str, Any] | None:
+    """The live claim that somebody else holds on a document: {user_id, expires_at}."""
+    statement = select(Artifact.claim_user_id, Artifact.claim_expires_at).where(
+        Artifact.id == artifact_id,
+        Artifact.claim_user_id != user_id,
+        Artifact.claim_expires_at > func.now(),
+    )
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else {"user_id": row[0], "expires_at": row[1]}

@@ -1,0 +1,132 @@
+"""SQL of reading label sets: one, and pages of them."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Integer, Row, Select, case, exists, func, or_, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import aliased
+
+from app.identity.users.models import User
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+from app.labeling.artifact_schemas.models import SchemaVersion
+from app.labeling.tag_sets.models import TagSet
+
+PAGE_BYTES = 8 * 1024 * 1024
+"""How much of tags a page of a list may hold; each label set has an equal share of it."""
+
+_labeler = aliased(User)
+_reviewer = aliased(User)
+
+
+def _person(user: Any, label: str) -> ColumnElement[Any]:
+    built = func.jsonb_build_object(
+        "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
+    )
+    return case((user.id.is_not(None), built)).label(label)
+
+
+_SHOWN: tuple[Any, ...] = (
+    TagSet.id,
+    TagSet.artifact_id,
+    TagSet.schema_id,
+    TagSet.schema_version_id,
+    TagSet.labeler_id,
+    TagSet.reviewer_id,
+    _person(_labeler, "labeler"),
+    _person(_reviewer, "reviewer"),
+    TagSet.source,
+    TagSet.tag_count,
+    TagSet.status,
+    TagSet.submitted_at,
+    TagSet.decided_at,
+    TagSet.reason,
+    TagSet.rejections,
+    TagSet.seconds_spent,
+    TagSet.comment_count,
+    TagSet.created_at,
+    TagSet.updated_at,
+    TagSet.revision,
+)
+"""The columns of a label set as it is shown, less its tags."""
+
+
+def _columns(page_size: int) -> tuple[Any, ...]:
+    # Large tags are null.
+    share = PAGE_BYTES // page_size
+    return (*_SHOWN, case((TagSet.tags_bytes <= share, TagSet.tags)).label("tags"))
+
+
+def _with_people(statement: Select[Any]) -> Select[Any]:
+    return statement.outerjoin(_labeler, _labeler.id == TagSet.labeler_id).outerjoin(
+        _reviewer, _reviewer.id == TagSet.reviewer_id
+    )
+
+
+_ONE = _with_people(select(*_SHOWN, TagSet.tags).select_from(TagSet))
+
+
+def get(tag_set_id: UUID) -> Row[Any] | None:
+    """One label set as it is shown."""
+    return db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
+
+
+def visible_to(user_id: UUID) -> ColumnElement[bool]:
+    """What a labeler may see: of overlapping sets only their own before they have submitted one."""
+    overlapping = select(SchemaVersion.id).where(
+        SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
+    )
+    own = aliased(TagSet)
+    submitted = exists().where(
+        own.organization_id == TagSet.organization_id,
+        own.artifact_id == TagSet.artifact_id,
+        own.labeler_id == user_id,
+        own.submitted_at.is_not(None),
+    )
+    return or_(
+        TagSet.labeler_id == user_id, TagSet.schema_version_id.not_in(overlapping), submitted
+    )
+
+
+def is_visible(tag_set_id: UUID, user_id: UUID) -> bool:
+    """Whether a labeler may see a label set."""
+    statement = select(TagSet.id).where(TagSet.id == tag_set_id, visible_to(user_id))
+    return db.session().execute(statement).first() is not None
+
+
+_SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
+
+
+def page(request: PageRequest, *, filters: dict[str, Any], only_visible_to: UUID | None) -> Page:
+    """A page of label sets. `filters`: columns and their values, created_after, created_before."""
+    conditions: list[ColumnElement[bool]] = _conditions(filters)
+    if only_visible_to is not None:
+        conditions.append(visible_to(only_visible_to))
+    statement = select(*_columns(request.page_size)).select_from(TagSet).where(*conditions)
+    return paginate(
+        _with_people(statement),
+        request,
+        sorts=_SORTS,
+        unique=TagSet.id,
+        count=select(TagSet.id).where(*conditions),
+    )
+
+
+def listed(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, Row[Any]]:
+    """Label sets as a list of `page_size` shows them, by id."""
+    statement = _with_people(select(*_columns(page_size)).select_from(TagSet))
+    rows = db.session().execute(statement.where(TagSet.id.in_(tag_set_ids)))
+    return {row.id: row for row in rows}
+
+
+def _conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    for name, value in filters.items():
+        if name == "created_after":
+            found.append(TagSet.created_at > value)
+        elif name == "created_before":
+            found.append(TagSet.created_at < value)
+        else:
+            found.append(getattr(TagSet, name) == value)
+    return found

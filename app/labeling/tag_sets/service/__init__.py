@@ -1,0 +1,17 @@
+"""Label sets: drafts and their saves, and what becomes of them."""
+
+from app.labeling.tag_sets.service.decisions import accept, reject, submit
+from app.labeling.tag_sets.service.drafts import create, delete, replace_tags
+from app.labeling.tag_sets.service.reading import get, list_tag_sets, listed
+
+__all__ = [
+    "accept",
+    "create",
+    "delete",
+    "get",
+    "list_tag_sets",
+    "listed",
+    "reject",
+    "replace_tags",
+    "submit",
+]

@@ -1,0 +1,228 @@
+"""From a draft to a verdict: submit, accept, reject."""
+
+import hashlib
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.kit import db, errors
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+from app.labeling.tag_sets.queries import deciding, reading
+from app.labeling.tag_sets.service import rules
+from app.labeling.tag_sets.service.drafts import settle, tell
+
+LOW_CONFIDENCE = 0.5
+"""Below it a model's tag makes a label set `low_confidence`, where the schema names no other."""
+
+RANK_STEP = 10**13
+"""More milliseconds than any due time has: priority comes first, time decides among equals."""
+
+_DECIDED = {"claim_user_id": None, "claim_expires_at": None, "escalated": False}
+
+
+def sampled(tag_set_id: UUID, rate: float) -> bool:
+    """Whether a label set is among the share `rate` (0..1) that is reviewed.
+
+    Its id alone decides, by SHA-256 as a number in 0..1, so that neither a retry nor anybody's wish
+    changes the lot, and a higher rate reviews all that a lower one would.
+    """
+    lot = int.from_bytes(hashlib.sha256(tag_set_id.bytes).digest()[:8], "big")
+    return lot < rate * 2**64
+
+
+def review_rank(priority: int, at: datetime) -> int:
+    """The place in the queue, the least first: by priority (0 to 100), then by time."""
+    milliseconds = int(at.timestamp() * 1000)
+    return (100 - priority) * RANK_STEP + min(max(milliseconds, 0), RANK_STEP - 1)
+
+
+def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
+    """Hand a draft to review; one that the schema's sampling passes by is accepted at once.
+
+    Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400 `required_fields_missing` or, when
+    the document has changed under its tags, `validation_error`.
+    """
+    held = _lock(tag_set_id)
+    rules.check_labeler(caller, held)
+    rules.check_state(held, "draft", revision)
+    terms = rules.terms(held.schema_version_id)
+    _check(terms, held, held.tags)
+    now = db.utc_now()
+    values = {
+        "status": "submitted",
+        "submitted_at": now,
+        "decided_at": None,
+        "reviewer_id": None,
+        "reason": None,
+        "review_rank": review_rank(held.priority, held.due_at or now),
+        "flags": _flags(held, terms),
+    }
+    deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)
+    deciding.release_claim(held.artifact_id, held.labeler_id)
+    tell("submitted", tag_set_id, held._asdict())
+    if not sampled(tag_set_id, terms.sample_rate):
+        _accept(held, {}, reviewer_id=None, kind="accept", note=None)
+    settle(held.artifact_id)
+    return reading.get(tag_set_id)
+
+
+def _flags(held: Any, terms: rules.Terms) -> list[str]:
+    least = terms.auto_accept_confidence
+    limit = LOW_CONFIDENCE if least is None else least
+    doubtful = any(
+        tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] < limit
+        for tag in held.tags
+    )
+    found = ["low_confidence"] if doubtful else []
+    return [*found, "resubmitted"] if held.rejections else found
+
+
+def accept(
+    tag_set_id: UUID,
+    *,
+    caller: Caller,
+    revision: int | None,
+    tags: list[Any] | None = None,
+    note: str | None = None,
+) -> Any:
+    """Accept a submitted label set, with other tags in the reviewer's name if any.
+
+    Raises 404; 403 on one's own; 409 `conflict` (`details.state`, or `claim` of another reviewer),
+    `stale_precondition`; 400 `validation_error` or `required_fields_missing` on corrections.
+    """
+    held = _lock(tag_set_id)
+    _check_decision(held, caller, revision)
+    changes: dict[str, Any] = {}
+    if tags is not None:
+        terms = rules.terms(held.schema_version_id)
+        checked = _check(terms, held, tags)
+        if checked != held.tags:
+            changes["tags"] = checked
+    kind = "correction" if changes else "accept"
+    _accept(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
+    settle(held.artifact_id)
+    return reading.get(tag_set_id)
+
+
+def _accept(
+    held: Any, changes: dict[str, Any], *, reviewer_id: UUID | None, kind: str, note: str | None
+) -> None:
+    """Make it accepted, and say so: the one place that emits `tag_set.accepted`."""
+    values = {
+        **_DECIDED,
+        **changes,
+        "status": "accepted",
+        "reviewer_id": reviewer_id,
+        "decided_at": db.utc_now(),
+        "reason": note,
+    }
+    deciding.change(held.id, values, kind=kind, author_id=reviewer_id, note=note)
+    corrected = bool(changes)
+    tell("accepted", held.id, held._asdict(), reviewer_id=reviewer_id, corrected=corrected)
+
+
+def reject(
+    tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, send_to: str
+) -> Any:
+    """Reject a submitted label set: back to its labeler as a draft, or on to somebody else.
+
+    With `pool` it stays rejected and the document is free for another labeler; with a member's id
+    it stays rejected and that member gets a draft with its tags.
+
+    Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
+    `claim` of another reviewer, `tag_set_id` of a draft in the way, or `rejections` when the schema
+    lets no more go back; 400 on `send_to`.
+    """
+    held = _lock(tag_set_id)
+    _check_decision(held, caller, revision)
+    heir = _heir(held, send_to)
+    back = heir is not None and heir == held.labeler_id
+    if back:
+        _check_return(held)
+    if heir is not None:
+        _check_no_draft(held, heir)
+    values = {
+        **_DECIDED,
+        "status": "draft" if back else "rejected",
+        "reviewer_id": caller.user_id,
+        "decided_at": db.utc_now(),
+        "reason": reason,
+        "rejections": held.rejections + 1,
+    }
+    deciding.change(held.id, values, kind="reject", author_id=caller.user_id, note=reason)
+    draft_id = _pass_on(held, heir, reason, caller) if heir and not back else None
+    if heir is not None:
+        deciding.take_claim(held.artifact_id, heir, minutes=rules.claim_minutes(caller))
+    settle(held.artifact_id)
+    details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
+    tell("rejected", held.id, held._asdict(), **details, draft_id=draft_id)
+    return reading.get(tag_set_id)
+
+
+def _heir(held: Any, send_to: str) -> UUID | None:
+    """Who labels next; None: whoever takes the document from the pool."""
+    if send_to == "pool":
+        return None
+    if send_to == "labeler":
+        if held.labeler_id is None:
+            raise errors.invalid("The label set has no labeler to go back to.", "send_to")
+        labeler: UUID = held.labeler_id
+        return labeler
+    role = deciding.role_of(UUID(send_to))
+    if role is None or Role[role] < Role.labeler:
+        raise errors.invalid("Must be a member who labels.", "send_to")
+    return UUID(send_to)
+
+
+def _check_return(held: Any) -> None:
+    limit = rules.terms(held.schema_version_id).max_rejections
+    if limit is not None and held.rejections >= limit:
+        raise errors.conflict(
+            "It was sent back as often as the schema allows. Send it to the pool or to a member.",
+            rejections=held.rejections,
+            max_rejections=limit,
+        )
+
+
+def _check_no_draft(held: Any, heir: UUID) -> None:
+    other = deciding.open_set(held.artifact_id, heir, ("draft",))
+    if other is not None:
+        raise errors.conflict("The labeler has another draft of this document.", tag_set_id=other)
+
+
+def _pass_on(held: Any, heir: UUID, reason: str, caller: Caller) -> UUID:
+    values = {
+        "artifact_id": held.artifact_id,
+        "schema_id": held.schema_id,
+        "schema_version_id": held.schema_version_id,
+        "labeler_id": heir,
+        "tags": held.tags,
+        "reason": reason,
+    }
+    draft_id = deciding.insert_draft(values, author_id=caller.user_id)
+    tell("created", draft_id, values)
+    return draft_id
+
+
+def _lock(tag_set_id: UUID) -> Any:
+    held = deciding.lock(tag_set_id)
+    if held is None:
+        raise errors.not_found()
+    return held
+
+
+def _check_decision(held: Any, caller: Caller, revision: int | None) -> None:
+    rules.check_reviewer(caller, held)
+    rules.check_state(held, "submitted", revision)
+    if held.claimed_by not in (None, caller.user_id):
+        claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
+        raise errors.conflict("Another reviewer is working on this label set.", claim=claim)
+
+
+def _check(terms: rules.Terms, held: Any, tags: list[Any]) -> list[dict[str, Any]]:
+    checked = rules.check_tags(
+        terms, tags, text_length=held.text_length, page_count=held.page_count
+    )
+    rules.check_complete(terms, checked)
+    return checked

@@ -1,0 +1,148 @@
+"""The labeler's side: start a draft, save it, discard it."""
+
+from typing import Any
+from uuid import UUID
+
+from app.engines.fields import CompiledFields, TagErrors
+from app.kit import errors, events
+from app.kit.principal import Caller
+from app.labeling.artifact_schemas import service as schemas
+from app.labeling.artifacts import service as artifacts
+from app.labeling.tag_sets.queries import deciding, reading, saving
+from app.labeling.tag_sets.service import rules
+
+OPEN_FOR_LABELS = ("ready", "in_progress", "in_review")
+
+
+def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
+    """Start a draft on a document, empty or with the tags of another label set of it.
+
+    Takes the document's claim where it is free. Tags that no longer fit the schema's current
+    version are not copied. Raises 404; 409 `conflict` with what stands against it, as
+    `details.state` (of the document or the schema), `missing`, `claim` or `tag_set_id`; 400 on
+    `from`.
+    """
+    artifact = artifacts.lock(artifact_id)
+    if artifact.status not in OPEN_FOR_LABELS or artifact.archived:
+        state = "archived" if artifact.archived else artifact.status
+        raise errors.conflict(f"The document is {state}.", state=state)
+    if artifact.schema_id is None:
+        raise errors.conflict("The document has no schema yet.", missing="schema")
+    version = schemas.get_active_version(artifact.schema_id)
+    terms = rules.terms(version.id)
+    _check_free(artifact, caller, terms)
+    values = {
+        "artifact_id": artifact_id,
+        "schema_id": version.schema_id,
+        "schema_version_id": version.id,
+        "labeler_id": caller.user_id,
+        "tags": _copied(source, artifact, terms.fields, caller),
+    }
+    tag_set_id = deciding.insert_draft(values, author_id=caller.user_id)
+    deciding.take_claim(artifact_id, caller.user_id, minutes=rules.claim_minutes(caller))
+    settle(artifact_id)
+    tell("created", tag_set_id, values)
+    return reading.get(tag_set_id)
+
+
+def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
+    overlapping = terms.labels_per_artifact > 1
+    # Independent label sets are by different people.
+    states = ("draft", "submitted", "accepted") if overlapping else ("draft",)
+    other = deciding.open_set(artifact.id, caller.user_id, states)
+    if other is not None:
+        raise errors.conflict("You have a label set of this document already.", tag_set_id=other)
+    claim = deciding.claim_of_another(artifact.id, caller.user_id)
+    if claim is not None and not overlapping:
+        raise errors.conflict("Somebody else is working on this document.", claim=claim)
+
+
+def _copied(
+    source: str, artifact: Any, fields: CompiledFields, caller: Caller
+) -> list[dict[str, Any]]:
+    if source == "empty":
+        return []
+    unknown = errors.invalid("Must be empty, or a label set of this document.", "from")
+    try:
+        row = reading.get(UUID(source))
+    except ValueError:
+        raise unknown from None
+    if row is None or row.artifact_id != artifact.id:
+        raise unknown
+    if not (rules.sees_all(caller) or reading.is_visible(row.id, caller.user_id)):
+        raise unknown
+    document = {"text_length": artifact.text_length, "page_count": artifact.page_count or 0}
+    fitting = [tag for tag in row.tags if _fits(fields, tag, document)]
+    try:
+        return fields.check_tags(fitting, **document)
+    except TagErrors as failure:
+        raise rules.refusal(failure, "from") from None
+
+
+def _fits(fields: CompiledFields, tag: dict[str, Any], document: dict[str, int]) -> bool:
+    try:
+        fields.check_tags([tag], **document)
+    except TagErrors:
+        return False
+    return True
+
+
+def replace_tags(
+    tag_set_id: UUID,
+    *,
+    caller: Caller,
+    tags: list[Any],
+    revision: int | None,
+    seconds_spent: int | None = None,
+) -> dict[str, Any]:
+    """Save all tags of a draft as a new revision, and renew its labeler's claim.
+
+    Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400 on the first tag that does not fit.
+    """
+    draft = saving.lock(tag_set_id)
+    if draft is None:
+        raise errors.not_found()
+    rules.check_labeler(caller, draft)
+    rules.check_state(draft, "draft", revision)
+    checked = rules.check_tags(
+        rules.terms(draft.schema_version_id),
+        tags,
+        text_length=draft.text_length,
+        page_count=draft.page_count,
+    )
+    saved = saving.save(
+        draft,
+        checked,
+        author_id=caller.user_id,
+        seconds_spent=seconds_spent,
+        claim_minutes=rules.claim_minutes(caller),
+    )
+    after = {**draft._asdict(), **saved._asdict(), "tags": checked}
+    tell("saved", draft.id, after, revision=saved.revision, author_id=caller.user_id)
+    return after
+
+
+def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
+    """Discard a draft with its revisions. Raises 404, 403, 409."""
+    held = deciding.lock(tag_set_id)
+    if held is None:
+        raise errors.not_found()
+    rules.check_labeler(caller, held)
+    rules.check_state(held, "draft", revision)
+    deciding.remove(tag_set_id)
+    deciding.release_claim(held.artifact_id, held.labeler_id)
+    settle(held.artifact_id)
+    tell("deleted", tag_set_id, held._asdict())
+
+
+def settle(artifact_id: UUID) -> None:
+    """Bring the document's counts and state in line with its label sets."""
+    deciding.recount(artifact_id)
+    artifacts.refresh_status(artifact_id)
+
+
+def tell(what: str, tag_set_id: UUID, of: dict[str, Any], **more: Any) -> None:
+    """Emit `tag_set.<what>`."""
+    names = ("artifact_id", "schema_id", "schema_version_id", "labeler_id")
+    data = {"tag_set_id": tag_set_id, **{name: of[name] for name in names}, **more}
+    events.emit(f"tag_set.{what}", data)

@@ -1,0 +1,32 @@
+"""Reading label sets, as far as the caller may see them."""
+
+from typing import Any
+from uuid import UUID
+
+from app.kit import errors
+from app.kit.pagination import Page, PageRequest
+from app.kit.principal import Caller
+from app.labeling.tag_sets.queries import reading
+from app.labeling.tag_sets.service import rules
+
+
+def get(tag_set_id: UUID, *, caller: Caller) -> Any:
+    """One label set. Raises 404, also when it is hidden from a labeler who must label blind."""
+    row = reading.get(tag_set_id)
+    if row is None:
+        raise errors.not_found()
+    own = row.labeler_id == caller.user_id
+    if not (own or rules.sees_all(caller) or reading.is_visible(tag_set_id, caller.user_id)):
+        raise errors.not_found()
+    return row
+
+
+def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
+    """A page of the label sets that the caller may see."""
+    blind = None if rules.sees_all(caller) else caller.user_id
+    return reading.page(page, filters=filters, only_visible_to=blind)
+
+
+def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
+    """Label sets as lists of `page_size` show them, by id; for callers who may see all."""
+    return reading.listed(tag_set_ids, page_size) if tag_set_ids else {}

@@ -1,0 +1,121 @@
+"""The rules that every operation on label sets goes by."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+from uuid import UUID
+
+from app.engines.fields import CompiledFields, TagErrors
+from app.kit import errors
+from app.kit.errors import ApiError
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+from app.labeling.artifact_schemas import service as schemas
+from app.labeling.tag_sets.queries import reading
+
+DEFAULT_CLAIM_MINUTES = 30
+_TERMS_KEPT = 256
+
+
+class Locked(Protocol):
+    """What the rules read of a locked label set."""
+
+    @property
+    def id(self) -> UUID: ...
+
+    @property
+    def labeler_id(self) -> UUID | None: ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def revision(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a schema version asks of its label sets; `max_rejections` None means no limit."""
+
+    fields: CompiledFields
+    labels_per_artifact: int
+    sample_rate: float
+    auto_accept_confidence: float | None
+    max_rejections: int | None
+
+
+@lru_cache(maxsize=_TERMS_KEPT)
+def terms(version_id: UUID) -> Terms:
+    """The terms of a version that a record of the bound organization names; it never changes."""
+    version = schemas.get_version(version_id)
+    policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
+    return Terms(
+        schemas.compiled(version.id, version.fields),
+        policy["labels_per_artifact"],
+        policy["sample_rate"],
+        policy["auto_accept_confidence"],
+        policy["max_rejections"],
+    )
+
+
+def check_tags(
+    of: Terms, tags: list[Any], *, text_length: int, page_count: int | None
+) -> list[dict[str, Any]]:
+    """The tags in canonical form. Raises 400 on the path of the first culprit."""
+    try:
+        return of.fields.check_tags(tags, text_length=text_length, page_count=page_count or 0)
+    except TagErrors as failure:
+        raise refusal(failure) from None
+
+
+def refusal(failure: TagErrors, field: str | None = None) -> ApiError:
+    """The 400 for tags that do not fit; `details.errors` has them all, up to 100."""
+    found = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
+    return errors.invalid(found[0]["message"], field or found[0]["field"], errors=found)
+
+
+def check_complete(of: Terms, tags: list[dict[str, Any]]) -> None:
+    """Raise 400 `required_fields_missing` when a required field is empty."""
+    missing = of.fields.missing_required(tags)
+    if missing:
+        raise ApiError(
+            "required_fields_missing",
+            f"Required and empty: {', '.join(missing[:10])}.",
+            details={"fields": missing},
+        )
+
+
+def check_labeler(caller: Caller, held: Locked) -> None:
+    """Raise 403 unless the label set is the caller's, 404 when it is hidden from them besides."""
+    if held.labeler_id == caller.user_id or caller.has(Role.admin):
+        return
+    if not sees_all(caller) and not reading.is_visible(held.id, caller.user_id):
+        raise errors.not_found()
+    raise errors.denied("This label set belongs to another labeler.")
+
+
+def sees_all(caller: Caller) -> bool:
+    """Whether no label set is hidden from the caller: only labelers must label blind."""
+    return caller.role != Role.labeler
+
+
+def check_reviewer(caller: Caller, held: Locked) -> None:
+    """Raise 403 when the label set is the caller's own, unless the organization allows that."""
+    own = held.labeler_id == caller.user_id
+    if own and caller.org.settings.get("allow_self_review") is not True:
+        raise errors.denied("Nobody reviews their own label set.")
+
+
+def check_state(held: Locked, expected: str, revision: int | None) -> None:
+    """Raise 409: `conflict` with `details.state`, or `stale_precondition`."""
+    if held.status != expected:
+        raise errors.conflict(
+            f"The label set is {held.status}; this needs one that is {expected}.", state=held.status
+        )
+    if revision is not None and revision != held.revision:
+        raise errors.stale(held.revision)
+
+
+def claim_minutes(caller: Caller) -> int:
+    """For how long the organization gives a document away."""
+    return int(caller.org.settings.get("claim_minutes") or DEFAULT_CLAIM_MINUTES)

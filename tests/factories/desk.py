@@ -1,0 +1,166 @@
+"""Documents on the desk: schemas of any policy, documents ready for labels, and drafts of them."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.labeling.artifacts.models import Artifact
+from tests.factories.labels import make_field
+from tests.factories.orgs import Org
+
+POLICY: dict[str, Any] = {
+    "labels_per_artifact": 1,
+    "sample_rate": 1.0,
+    "auto_accept_agreement": None,
+    "auto_accept_confidence": None,
+    "max_rejections": 3,
+}
+FIELDS: list[dict[str, Any]] = [
+    make_field("number", "text", required=True),
+    make_field("total", "money"),
+    make_field("note", "text", multiple=True),
+    make_field("pages", "integer"),
+    make_field("clause", "span"),
+    make_field("lines", "table", columns=[make_field("item", "text", required=True)]),
+]
+
+
+def counts(**sets: int) -> dict[str, int]:
+    """A document's label counts."""
+    return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0, **sets}
+
+
+def tag(field: str, value: Any, **members: Any) -> dict[str, Any]:
+    """A tag as a client sends it."""
+    return {"field": field, "value": value, **members}
+
+
+class Desk:
+    """What tests of label sets start from, in one organization."""
+
+    def __init__(self, org: Org) -> None:
+        self.org = org
+
+    def schema(
+        self, *, fields: list[dict[str, Any]] | None = None, status: str = "active", **policy: Any
+    ) -> UUID:
+        """A schema with one version; `policy` differs from one label, all of them reviewed."""
+        schema_id, version_id = uuid7(), uuid7()
+        agreed = {**POLICY, **policy}
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+            s.add(
+                ArtifactSchema(
+                    id=schema_id,
+                    name="Invoices",
+                    document_type="invoice",
+                    review_policy=agreed,
+                    fields=FIELDS if fields is None else fields,
+                    status=status,
+                    current_version_id=version_id,
+                    current_version_number=1,
+                    current_version_published_at=db.utc_now(),
+                )
+            )
+            s.flush()
+            s.add(
+                SchemaVersion(
+                    id=version_id,
+                    schema_id=schema_id,
+                    number=1,
+                    fields=FIELDS if fields is None else fields,
+                    review_policy=agreed,
+                )
+            )
+        return schema_id
+
+    def artifact(self, schema_id: UUID | None = None, **members: Any) -> UUID:
+        """A document that is ready, of 1,000 code points on two pages."""
+        values = {
+            "id": uuid7(),
+            "name": "invoice.txt",
+            "schema_id": schema_id or self.schema(),
+            "media_type": "text/plain",
+            "size_bytes": 1000,
+            "sha256": uuid7().hex * 2,
+            "page_count": 2,
+            "text_length": 1000,
+            "status": "ready",
+            **members,
+        }
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+            s.add(Artifact(**values))
+        made: UUID = values["id"]
+        return made
+
+    def draft(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
+        """A draft made over the API."""
+        path = f"/artifacts/{artifact_id or self.artifact()}/tag-sets"
+        answer = self.org.api(by).post(path, json={})
+        assert answer.status_code == 201, answer.json
+        return dict(answer.json["data"])
+
+    def saved(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
+        """A draft with its required field."""
+        draft = self.draft(artifact_id, by=by)
+        answer = self.save(draft, [tag("number", "A-1")], by=by)
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
+
+    def submitted(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
+        """A label set that was submitted."""
+        draft = self.saved(artifact_id, by=by)
+        answer = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
+
+    def save(
+        self, draft: dict[str, Any], tags: list[Any], *, by: str = "labeler", **body: Any
+    ) -> Any:
+        """The answer to a save."""
+        body = {"tags": tags, "revision": draft["revision"], **body}
+        return self.org.api(by).put(f"/tag-sets/{draft['id']}/tags", json=body)
+
+    def sql(self, statement: str, **values: Any) -> list[Any]:
+        """Rows of a statement in the organization, committed."""
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+            result = s.execute(text(statement), values)
+            return list(result) if result.returns_rows else []
+
+    def settings(self, **settings: Any) -> None:
+        """Set the organization's settings."""
+        self.sql(
+            "UPDATE organizations SET settings = CAST(:settings AS jsonb) WHERE id = :id",
+            settings=json.dumps(settings),
+            id=self.org.id,
+        )
+
+    def revisions(self, tag_set_id: str) -> list[Any]:
+        """(number, kind, author_id, tags, note) of each revision."""
+        return self.sql(
+            "SELECT number, kind, author_id, tags, note FROM tag_set_revisions"
+            " WHERE tag_set_id = :id ORDER BY number",
+            id=tag_set_id,
+        )
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """The data of the organization's events of a name."""
+        rows = self.sql(
+            "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name"
+            " ORDER BY created_at",
+            org=self.org.id,
+            name=name,
+        )
+        return [row.data for row in rows]
+
+    def artifact_row(self, artifact_id: Any) -> Any:
+        """status, label_counts, claim_user_id, claim_expires_at of a document."""
+        return self.sql(
+            "SELECT status, label_counts, claim_user_id, claim_expires_at FROM artifacts"
+            " WHERE id = :id",
+            id=str(artifact_id),
+        )[0]

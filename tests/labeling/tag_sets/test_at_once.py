@@ -1,0 +1,125 @@
+"""Writers at the same instant, and what a save costs."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import event
+
+from app.kit import db
+from tests.factories.desk import Desk, counts, tag
+
+_THREADS = 4
+
+
+def _together(*calls: Callable[[], Any]) -> list[Any]:
+    """The answers of calls that start at the same instant."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait(timeout=10)
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def test_of_writers_at_once_exactly_one_wins(desk: Desk) -> None:
+    draft = desk.draft()
+    for _ in range(10):
+        answers = _together(
+            *(lambda i=i, d=draft: desk.save(d, [tag("number", f"A-{i}")]) for i in range(_THREADS))
+        )
+        codes = sorted(a.status_code for a in answers)
+        assert codes == [200] + [409] * (_THREADS - 1)
+        (won,) = [a.json["data"] for a in answers if a.status_code == 200]
+        for lost in (a.json["error"] for a in answers if a.status_code == 409):
+            assert lost["code"] == "stale_precondition"
+            assert lost["details"] == {"current_revision": won["revision"]}
+        draft = won
+    kept = desk.revisions(draft["id"])
+    assert [r.number for r in kept] == list(range(1, 12))
+    assert kept[-1].tags == draft["tags"]
+    assert len(desk.events("tag_set.saved")) == 10
+
+
+def test_of_acceptances_at_once_one_stands_and_is_told_once(desk: Desk) -> None:
+    desk.org.add_user("other", "reviewer")
+    schema_id = desk.schema()
+    for _ in range(5):
+        sent = desk.submitted(desk.artifact(schema_id))
+        path = f"/tag-sets/{sent['id']}/accept"
+        answers = _together(
+            *(lambda r=r, p=path: desk.org.api(r).post(p, json={}) for r in ("reviewer", "other"))
+        )
+        assert sorted(a.status_code for a in answers) == [200, 409]
+        (lost,) = [a.json["error"] for a in answers if a.status_code == 409]
+        assert lost["details"] == {"state": "accepted"}
+        told = [t for t in desk.events("tag_set.accepted") if t["tag_set_id"] == sent["id"]]
+        assert len(told) == 1
+        assert [r.number for r in desk.revisions(sent["id"])] == [1, 2, 3, 4]
+
+
+def test_a_save_and_a_submission_at_once_lose_nothing(desk: Desk) -> None:
+    schema_id = desk.schema()
+    for _ in range(5):
+        draft = desk.saved(desk.artifact(schema_id))
+        saved, sent = _together(
+            lambda d=draft: desk.save(d, [tag("number", "B")]),
+            lambda d=draft: desk.org.api("labeler").post(f"/tag-sets/{d['id']}/submit"),
+        )
+        assert sent.status_code == 200
+        read = desk.org.api("viewer").get(f"/tag-sets/{draft['id']}").json["data"]
+        expected = "B" if saved.status_code == 200 else "A-1"
+        assert read["tags"][0]["value"] == expected
+        assert read["status"] == "submitted"
+
+
+def test_of_drafts_at_once_one_takes_the_document(desk: Desk) -> None:
+    desk.org.add_user("second", "labeler")
+    schema_id = desk.schema()
+    for _ in range(5):
+        artifact_id = desk.artifact(schema_id)
+        path = f"/artifacts/{artifact_id}/tag-sets"
+        answers = _together(
+            *(
+                lambda r=r, p=path: desk.org.api(r).post(p, json={})
+                for r in ("labeler", "second", "labeler")
+            )
+        )
+        assert sorted(a.status_code for a in answers) == [201, 409, 409]
+        assert desk.artifact_row(artifact_id).label_counts == counts(draft=1)
+
+
+def test_label_sets_of_one_document_are_counted_right(desk: Desk) -> None:
+    artifact_id = desk.artifact(desk.schema(labels_per_artifact=4))
+    people = ["labeler", "second", "third", "fourth"]
+    for name in people[1:]:
+        desk.org.add_user(name, "labeler")
+    drafts = {name: desk.saved(artifact_id, by=name) for name in people}
+    answers = _together(
+        *(lambda n=n: desk.org.api(n).post(f"/tag-sets/{drafts[n]['id']}/submit") for n in people)
+    )
+    assert {a.status_code for a in answers} == {200}
+    row = desk.artifact_row(artifact_id)
+    assert (row.status, row.label_counts) == ("in_review", counts(submitted=4))
+
+
+def test_a_save_is_five_statements_at_most(desk: Desk, app: Flask) -> None:
+    draft = desk.saved()  # the connection prepares its statements here
+    sent: list[str] = []
+
+    def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        sent.append(statement)
+
+    with app.app_context():
+        engine = db.engine()
+    event.listen(engine, "after_cursor_execute", note)
+    try:
+        saved = desk.save(draft, [tag("number", f"A-{i}") for i in range(1)])
+    finally:
+        event.remove(engine, "after_cursor_execute", note)
+    assert saved.status_code == 200
+    assert len(sent) <= 5, sent

@@ -1,0 +1,110 @@
+"""Lists, and what labelers who must label blind may see."""
+
+from typing import Any
+
+from tests.factories.desk import Desk
+
+
+def _ids(desk: Desk, query: str = "", *, by: str = "viewer") -> list[str]:
+    answer = desk.org.api(by).get(f"/tag-sets{query}")
+    assert answer.status_code == 200, answer.json
+    assert answer.json["meta"]["total"] == len(answer.json["data"])
+    return [item["id"] for item in answer.json["data"]]
+
+
+def test_the_list_shows_what_get_shows(desk: Desk) -> None:
+    saved = desk.saved()
+    answer = desk.org.api("viewer").get("/tag-sets")
+    assert answer.json["data"] == [saved]
+
+
+def test_filters(desk: Desk) -> None:
+    schema_id = desk.schema()
+    sent = desk.submitted(desk.artifact(schema_id))
+    draft = desk.draft(desk.artifact(), by="reviewer")
+    assert _ids(desk) == [draft["id"], sent["id"]]
+    assert _ids(desk, "?sort=created_at") == [sent["id"], draft["id"]]
+    assert _ids(desk, "?sort=-updated_at") == [draft["id"], sent["id"]]
+    for query in (
+        f"artifact_id={sent['artifact_id']}",
+        f"schema_id={schema_id}",
+        f"labeler_id={desk.org.users['labeler']}",
+        "status=submitted",
+        f"created_before={draft['created_at']}",
+    ):
+        assert _ids(desk, f"?{query}") == [sent["id"]], query
+    assert _ids(desk, f"?created_after={sent['created_at']}") == [draft["id"]]
+    assert _ids(desk, "?source=model") == []
+    for query in ("status=nope", "artifact_id=1", "source=x", "sort=name"):
+        assert desk.org.api("viewer").get(f"/tag-sets?{query}").status_code == 422
+
+
+def test_pages(desk: Desk) -> None:
+    schema_id = desk.schema()
+    made = [desk.draft(desk.artifact(schema_id))["id"] for _ in range(5)]
+    found: list[str] = []
+    cursor = ""
+    for _ in range(3):
+        answer = desk.org.api("viewer").get(f"/tag-sets?page_size=2{cursor}").json
+        assert answer["meta"]["total"] == 5
+        found += [item["id"] for item in answer["data"]]
+        cursor = f"&cursor={answer['meta']['next_cursor']}"
+    assert found == made[::-1]
+    assert answer["meta"]["next_cursor"] is None
+
+
+def _overlapping(desk: Desk) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
+    desk.org.add_user("second", "labeler")
+    first = desk.saved(artifact_id)
+    second = desk.saved(artifact_id, by="second")
+    return str(artifact_id), first, second
+
+
+def test_labelers_do_not_see_each_other_before_they_submit(desk: Desk) -> None:
+    artifact_id, first, second = _overlapping(desk)
+    query = f"?artifact_id={artifact_id}"
+    labeler = desk.org.api("labeler")
+    path = f"/tag-sets/{second['id']}"
+    assert _ids(desk, query, by="labeler") == [first["id"]]
+    assert _ids(desk, query, by="second") == [second["id"]]
+    hidden = [
+        labeler.get(path),
+        labeler.put(f"{path}/tags", json={"tags": [], "revision": 2}),
+        labeler.post(f"{path}/submit"),
+        labeler.delete(path),
+    ]
+    assert {h.status_code for h in hidden} == {404}
+    for role in ("viewer", "reviewer", "admin", "owner"):
+        assert _ids(desk, query, by=role) == [second["id"], first["id"]]
+        assert desk.org.api(role).get(path).status_code == 200
+    labeler.post(f"/tag-sets/{first['id']}/submit")
+    assert _ids(desk, query, by="labeler") == [second["id"], first["id"]]
+    assert labeler.get(path).status_code == 200
+    assert labeler.delete(path).status_code == 403
+    # The other one has not submitted yet.
+    assert _ids(desk, query, by="second") == [second["id"]]
+    assert desk.org.api("second").get(f"/tag-sets/{first['id']}").status_code == 404
+
+
+def test_a_hidden_label_set_cannot_be_copied(desk: Desk) -> None:
+    artifact_id, first, _ = _overlapping(desk)
+    desk.org.add_user("third", "labeler")
+    answer = desk.org.api("third").post(
+        f"/artifacts/{artifact_id}/tag-sets", json={"from": first["id"]}
+    )
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "from"
+
+
+def test_a_submission_elsewhere_opens_nothing(desk: Desk) -> None:
+    _, _, second = _overlapping(desk)
+    desk.submitted(desk.artifact(desk.schema(labels_per_artifact=2)))
+    assert desk.org.api("labeler").get(f"/tag-sets/{second['id']}").status_code == 404
+
+
+def test_where_one_label_set_is_enough_all_see_all(desk: Desk) -> None:
+    draft = desk.draft()
+    desk.org.add_user("second", "labeler")
+    assert _ids(desk, by="second") == [draft["id"]]
+    assert desk.org.api("second").get(f"/tag-sets/{draft['id']}").status_code == 200
