@@ -6,8 +6,11 @@ from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
 from app.delivery.exports import routes as exports
+from app.delivery.notifications import jobs as notification_jobs
 from app.delivery.notifications import models as notification_models
+from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
+from app.delivery.webhooks import routes as webhooks
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.organizations import models as organization_models
@@ -27,9 +30,10 @@ BLUEPRINTS: list[Blueprint] = [
     schemas.versions,
     exports.blueprint,
     export_formats.blueprint,
+    webhooks.blueprint,
 ]
 
-JOBS: list[ModuleType] = [export_jobs]
+JOBS: list[ModuleType] = [export_jobs, webhook_jobs, notification_jobs]
 """Importing a jobs module declares its handlers."""
 
 MODELS: list[ModuleType] = [

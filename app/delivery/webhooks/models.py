@@ -1,7 +1,6 @@
 """Webhooks, what is to be delivered to them, and every attempt at it."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKeyConstraint, Index, LargeBinary, func, text
@@ -9,11 +8,12 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
+from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
 
 class Webhook(TenantModel, db.Revised, db.Base):
-    """A receiver. Secrets are encrypted; after a rotation the old one signs too until it expires."""
+    """A receiver. Secrets are encrypted; a rotated one signs too until it expires."""
 
     __tablename__ = "webhooks"
     __table_args__ = (Index("ix_webhooks_list", "organization_id", "created_at", "id"),)
@@ -34,8 +34,12 @@ class Webhook(TenantModel, db.Revised, db.Base):
 class Delivery(TenantModel, db.Base):
     """One event to one webhook. `body` is sent byte for byte at every attempt.
 
-    `status`: pending, delivered, failed, abandoned or skipped. `next_attempt_at` null: nothing more
-    is to be done. `round` counts redeliveries; attempts of a round are limited, not of a delivery.
+    `status`: pending while attempts follow (and only then `next_attempt_at` is set); delivered;
+    abandoned after the last failed attempt or when the webhook was deactivated; skipped when a
+    retry came due of what had been delivered; failed when the service itself could not make the
+    attempt. `round` counts redeliveries; the attempts of a round are limited, not those of a
+    delivery. `attempt_count` and `attempted_at` are written as an attempt begins, so that one whose
+    worker died counts too.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -45,17 +49,29 @@ class Delivery(TenantModel, db.Base):
             ["webhooks.organization_id", "webhooks.id"],
             ondelete="CASCADE",
         ),
-        Index("uq_webhook_deliveries_event", "organization_id", "webhook_id", "event_id", unique=True),
+        Index(
+            "uq_webhook_deliveries_event",
+            "organization_id",
+            "webhook_id",
+            "event_id",
+            unique=True,
+        ),
         Index("ix_webhook_deliveries_list", "organization_id", "webhook_id", "created_at", "id"),
-        Index("ix_webhook_deliveries_id", "id"),
         Index(
             "ix_webhook_deliveries_due",
+            "webhook_id",
             "next_attempt_at",
             postgresql_where=text("next_attempt_at IS NOT NULL"),
         ),
+        Index(
+            "ix_webhook_deliveries_leased",
+            "webhook_id",
+            "leased_until",
+            postgresql_where=text("leased_until IS NOT NULL"),
+        ),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True, default=db.uuid7)
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
     webhook_id: Mapped[UUID]
     event_id: Mapped[UUID]
     event: Mapped[str]
@@ -65,6 +81,7 @@ class Delivery(TenantModel, db.Base):
     round: Mapped[int] = mapped_column(default=1)
     attempts_in_round: Mapped[int] = mapped_column(default=0)
     attempt_count: Mapped[int] = mapped_column(default=0)
+    attempted_at: Mapped[datetime | None]
     next_attempt_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
     lease_token: Mapped[UUID | None]
     leased_until: Mapped[datetime | None]
@@ -92,5 +109,5 @@ class DeliveryAttempt(TenantModel, db.Base):
     status_code: Mapped[int | None]
     error: Mapped[str | None]
     duration_ms: Mapped[int]
+    error_kind: Mapped[str | None]
     response_excerpt: Mapped[str | None]
-    details: Mapped[dict[str, Any] | None]

@@ -132,7 +132,7 @@ class DueSource:
     queue: str
     function: str
     claim: Callable[[], Claims]
-    start: Callable[[Flask], None]
+    start: Callable[[Flask], object]
     stop: Callable[[float], None]
     settle: Callable[[float], bool]
     depth: Callable[[], tuple[int, float]]

@@ -1,0 +1,101 @@
+"""From events to deliveries, and the deliverer's place among the processes."""
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+from flask import Flask, current_app
+
+from app.delivery.webhooks import service
+from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks.dispatcher import Dispatcher
+from app.delivery.webhooks.queries import fanout, leases
+from app.kit import jobs, metrics
+from app.kit.jobs import Job, handlers
+
+QUEUE = "webhooks"
+BATCH = 64
+_DAY_SECONDS = 86_400
+_lock = Lock()
+_dispatcher: Dispatcher | None = None
+
+
+@jobs.handler("webhooks.fan_out", listens=SUBSCRIBABLE, batch=True)
+def fan_out(batch: Sequence[Job]) -> None:
+    """Give each event of one organization to every active webhook that subscribes to it."""
+    service.fan_out(
+        [
+            service.Happened(
+                job.args["event_id"], job.args["name"], job.args["data"], job.request_id
+            )
+            for job in batch
+        ]
+    )
+
+
+@jobs.handler("webhooks.purge")
+def purge(job: Job) -> None:
+    """Forget deliveries past their time, and rotated secrets that sign no more."""
+    fanout.forget_secrets()
+    while fanout.purge():
+        job.checkpoint()
+
+
+jobs.periodic("webhooks.purge", every=_DAY_SECONDS)
+
+
+def claim() -> handlers.Claims:
+    """Claim what is due, for the relay: batches as `Dispatcher.accept` takes them."""
+    claimed = leases.claim()
+    expired = sum(claim.expired for claim in claimed)
+    if expired:
+        metrics.LEASE_EXPIRIES.labels(QUEUE).inc(expired)
+    rows = [
+        [str(c.organization_id), str(c.webhook_id), c.failures, str(c.id), str(c.lease_token)]
+        for c in claimed
+    ]
+    return [rows[i : i + BATCH] for i in range(0, len(rows), BATCH)]
+
+
+def accept(batch: list[list[Any]]) -> None:
+    """Hand claimed deliveries to this process's dispatcher. RQ calls this by name."""
+    app: Any = current_app
+    start(app._get_current_object()).accept(batch)  # noqa: SLF001 - Flask's documented way
+
+
+def start(app: Flask) -> Dispatcher:
+    """This process's dispatcher; it is made on the first call."""
+    global _dispatcher  # noqa: PLW0603 - one per process
+    with _lock:
+        if _dispatcher is None:
+            _dispatcher = Dispatcher(app)
+            _dispatcher.start()
+        return _dispatcher
+
+
+def stop(timeout: float) -> None:
+    """End this process's dispatcher within `timeout` seconds; a later `start` makes a new one."""
+    global _dispatcher
+    with _lock:
+        ending, _dispatcher = _dispatcher, None
+    if ending is not None:
+        ending.stop(timeout)
+
+
+def drain(timeout: float) -> bool:
+    """Wait until this process has sent and recorded all it accepted; False when out of time."""
+    return _dispatcher is None or _dispatcher.settle(timeout)
+
+
+handlers.SOURCES.append(
+    handlers.DueSource(
+        name="webhooks",
+        queue=QUEUE,
+        function=f"{__name__}.{accept.__name__}",
+        claim=claim,
+        start=start,
+        stop=stop,
+        settle=drain,
+        depth=leases.depth,
+    )
+)

@@ -1,0 +1,152 @@
+"""SQL of what the API shows and changes, in the bound organization."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, String, column, func, select, values
+
+from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+
+WEBHOOK: tuple[Any, ...] = (
+    Webhook.id,
+    Webhook.url,
+    Webhook.events,
+    Webhook.description,
+    Webhook.active,
+    Webhook.consecutive_failures,
+    Webhook.last_triggered_at,
+    Webhook.last_status_code,
+    Webhook.disabled_reason,
+    Webhook.previous_secret_expires_at,
+    Webhook.created_at,
+    Webhook.updated_at,
+    Webhook.revision,
+)
+_DELIVERY: tuple[Any, ...] = (
+    Delivery.id,
+    Delivery.webhook_id,
+    Delivery.event,
+    Delivery.status,
+    Delivery.test,
+    Delivery.round,
+    Delivery.body,
+    Delivery.next_attempt_at,
+    Delivery.delivered_at,
+    Delivery.request_id,
+    Delivery.created_at,
+    Delivery.updated_at,
+)
+
+
+def webhooks(
+    request: PageRequest,
+    *,
+    active: bool | None,
+    event: str | None,
+    created_after: datetime | None,
+    created_before: datetime | None,
+) -> Page:
+    """A page of webhooks."""
+    conditions: list[ColumnElement[bool]] = []
+    if active is not None:
+        conditions.append(Webhook.active == active)
+    if event is not None:
+        conditions.append(Webhook.events.any(event))  # type: ignore[arg-type]
+    if created_after is not None:
+        conditions.append(Webhook.created_at > created_after)
+    if created_before is not None:
+        conditions.append(Webhook.created_at < created_before)
+    sorts = {"created_at": Webhook.created_at, "updated_at": Webhook.updated_at}
+    statement = select(*WEBHOOK).where(*conditions)
+    return paginate(statement, request, sorts=sorts, unique=Webhook.id)
+
+
+def webhook(webhook_id: UUID) -> Webhook | None:
+    """One webhook."""
+    statement = select(Webhook).where(Webhook.id == webhook_id)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def webhook_locked(webhook_id: UUID) -> Webhook | None:
+    """One webhook, against whose counters and state nobody else writes until the commit."""
+    statement = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=True)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def deliveries(
+    webhook_id: UUID,
+    request: PageRequest,
+    *,
+    status: str | None,
+    event: str | None,
+    created_after: datetime | None,
+    created_before: datetime | None,
+) -> Page:
+    """A page of a webhook's deliveries."""
+    conditions = [Delivery.webhook_id == webhook_id]
+    if status is not None:
+        conditions.append(Delivery.status == status)
+    if event is not None:
+        conditions.append(Delivery.event == event)
+    if created_after is not None:
+        conditions.append(Delivery.created_at > created_after)
+    if created_before is not None:
+        conditions.append(Delivery.created_at < created_before)
+    statement = select(*_DELIVERY).where(*conditions)
+    sorts = {"created_at": Delivery.created_at}
+    return paginate(statement, request, sorts=sorts, unique=Delivery.id)
+
+
+def delivery(webhook_id: UUID, delivery_id: UUID) -> Any:
+    """One delivery of a webhook, as a row to be shown; None when there is none."""
+    statement = select(*_DELIVERY).where(
+        Delivery.id == delivery_id, Delivery.webhook_id == webhook_id
+    )
+    return db.session().execute(statement).first()
+
+
+def delivery_locked(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
+    """One delivery against other writers, and whether somebody holds its lease now."""
+    statement = (
+        select(Delivery, func.coalesce(Delivery.leased_until > func.now(), False))
+        .where(Delivery.id == delivery_id, Delivery.webhook_id == webhook_id)
+        .with_for_update(of=Delivery)
+    )
+    row = db.session().execute(statement).first()
+    return None if row is None else (row[0], bool(row[1]))
+
+
+def attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[Any]]:
+    """The attempts of deliveries, by delivery, in order."""
+    ids = list(delivery_ids)
+    found: dict[UUID, list[Any]] = defaultdict(list)
+    if ids:
+        statement = (
+            select(
+                DeliveryAttempt.delivery_id,
+                DeliveryAttempt.number,
+                DeliveryAttempt.at,
+                DeliveryAttempt.status_code,
+                DeliveryAttempt.error,
+                DeliveryAttempt.error_kind,
+                DeliveryAttempt.duration_ms,
+                DeliveryAttempt.response_excerpt,
+            )
+            .where(DeliveryAttempt.delivery_id.in_(ids))
+            .order_by(DeliveryAttempt.delivery_id, DeliveryAttempt.number)
+        )
+        for row in db.session().execute(statement):
+            found[row.delivery_id].append(row)
+    return found
+
+
+def event_names(request: PageRequest, names: Sequence[str]) -> Page:
+    """A page of the catalogue's names, as rows, so that they are paged like all others."""
+    table = values(column("event", String), name="catalogue").data([(name,) for name in names])
+    statement = select(table.c.event)
+    return paginate(statement, request, sorts={"event": table.c.event}, unique=table.c.event)

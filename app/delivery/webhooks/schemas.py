@@ -1,0 +1,118 @@
+"""Bodies and answers of webhooks."""
+
+from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.kit.api.fields import (
+    Bool,
+    Int,
+    JsonObject,
+    List,
+    Nested,
+    OneOf,
+    QueryBool,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+
+_URL_LENGTH = 2048
+_STATUSES = ("pending", "delivered", "failed", "abandoned", "skipped")
+_EVENTS = f"One or more of {', '.join(SUBSCRIBABLE)}, each once."
+
+
+class CreateWebhook(Schema):
+    """An endpoint to be registered."""
+
+    url = Str(required=True, max_length=_URL_LENGTH)
+    events = List(Str(max_length=100), required=True, metadata={"description": _EVENTS})
+    description = Str(max_length=1000)
+
+
+class UpdateWebhook(Schema):
+    """What is to change of a webhook."""
+
+    url = Str(max_length=_URL_LENGTH)
+    events = List(Str(max_length=100), metadata={"description": _EVENTS})
+    description = Str(max_length=1000)
+    revision = Int()
+
+
+class WebhookFilters(Schema):
+    """Filters of the list of webhooks."""
+
+    active = QueryBool()
+    event = Str(validate=OneOf(SUBSCRIBABLE))
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class Webhook(Schema):
+    """A registered endpoint."""
+
+    id = Uuid(required=True)
+    url = Str(required=True)
+    events = List(Str(), required=True)
+    description = Str(required=True)
+    active = Bool(required=True)
+    consecutive_failures = Int(required=True)
+    last_triggered_at = UtcDateTime(required=True, allow_none=True)
+    last_status_code = Int(required=True, allow_none=True)
+    disabled_reason = Str(required=True, allow_none=True)
+    previous_secret_expires_at = UtcDateTime(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+    revision = Int(required=True)
+
+
+class WebhookWithSecret(Webhook):
+    """A registered endpoint with its new signing secret, which is shown this once."""
+
+    secret = Str(required=True, metadata={"description": "64 hexadecimal characters."})
+
+
+class DeliveryFilters(Schema):
+    """Filters of the list of deliveries."""
+
+    status = Str(validate=OneOf(_STATUSES))
+    event = Str(validate=OneOf(CATALOGUE))
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class DeliveryAttempt(Schema):
+    """One attempt at a delivery."""
+
+    number = Int(required=True)
+    at = UtcDateTime(required=True)
+    status_code = Int(required=True, allow_none=True)
+    error = Str(required=True, allow_none=True)
+    error_kind = Str(required=True, allow_none=True)
+    duration_ms = Int(required=True)
+    response_excerpt = Str(required=True, allow_none=True)
+
+
+class Delivery(Schema):
+    """One event to one webhook, with every attempt."""
+
+    id = Uuid(required=True)
+    webhook_id = Uuid(required=True)
+    event = Str(required=True)
+    status = Str(required=True, validate=OneOf(_STATUSES))
+    test = Bool(required=True)
+    round = Int(required=True, metadata={"description": "1, and one more with each redelivery."})
+    body = JsonObject(required=True, metadata={"description": "What is sent, byte for byte."})
+    attempts = List(Nested(DeliveryAttempt), required=True)
+    next_attempt_at = UtcDateTime(required=True, allow_none=True)
+    delivered_at = UtcDateTime(required=True, allow_none=True)
+    request_id = Str(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+
+
+class WebhookEvent(Schema):
+    """A kind of event."""
+
+    event = Str(required=True)
+    description = Str(required=True)
+    schema = JsonObject(required=True, metadata={"description": "JSON Schema of the body."})
+    sample = JsonObject(required=True, metadata={"description": "A body that fits it."})

@@ -1,0 +1,123 @@
+"""One attempt: the request as it goes out, and the outcome as it is written down."""
+
+import time
+from functools import lru_cache
+
+from app.delivery.webhooks import signing
+from app.delivery.webhooks.queries.leases import Taken
+from app.delivery.webhooks.queries.outcomes import Result
+from app.kit import container
+from app.kit.egress import Outcome
+from app.kit.logging import get_logger
+from app.kit.secrets import DecryptionFailed
+
+log = get_logger(__name__)
+
+DEADLINE_SECONDS = 10.0
+MAX_RESPONSE_BYTES = 16 * 1024
+EXCERPT_LENGTH = 1000
+USER_AGENT = "Labeling-Webhooks/1"
+_UNREADABLE = "The signing secret cannot be decrypted with the keys that the service has."
+_REDIRECTED = "The receiver redirects; redirects are not followed."
+
+
+def headers_of(attempt: Taken, now: int) -> dict[str, str]:
+    """The headers of an attempt made at `now` (seconds since the epoch).
+
+    Raises DecryptionFailed when the secret was encrypted with a key that is gone.
+    """
+    body, message_id = attempt.body, str(attempt.id)
+    secrets = [_plain(attempt.secret)]
+    if attempt.previous_secret is not None:
+        secrets.append(_plain(attempt.previous_secret))
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": USER_AGENT,
+        "X-Service-Event": attempt.event,
+        "X-Service-Signature": signing.body_signature(secrets[0], body),
+        "X-Service-Delivery": message_id,
+        "X-Service-Attempt": str(attempt.number),
+        "webhook-id": message_id,
+        "webhook-timestamp": str(now),
+        "webhook-signature": signing.standard_signature(secrets, message_id, now, body),
+    }
+    if attempt.request_id:
+        headers["X-Request-ID"] = attempt.request_id
+    return headers
+
+
+def send(attempt: Taken) -> Result:
+    """Make an attempt. It never raises: whatever happens is an outcome."""
+    try:
+        outcome = container.current().egress.request(
+            "POST",
+            attempt.url,
+            headers=headers_of(attempt, int(time.time())),
+            body=attempt.body,
+            deadline=DEADLINE_SECONDS,
+            max_response_bytes=MAX_RESPONSE_BYTES,
+        )
+        return _judge(attempt, outcome)
+    except DecryptionFailed:
+        return _result(attempt, ok=False, fatal=True, error=_UNREADABLE, error_kind="secret")
+    except Exception:
+        log.exception("webhook.attempt_failed", delivery=str(attempt.id))
+        error = "The service could not make this attempt."
+        return _result(attempt, ok=False, error=error, error_kind="internal")
+
+
+def _judge(attempt: Taken, outcome: Outcome) -> Result:
+    error = outcome.error
+    if error is None and outcome.status_code is not None and 300 <= outcome.status_code < 400:  # noqa: PLR2004
+        error = _REDIRECTED
+    return _result(
+        attempt,
+        ok=outcome.ok,
+        status_code=outcome.status_code,
+        error=error,
+        error_kind=outcome.error_kind.value if outcome.error_kind else None,
+        duration_ms=outcome.duration_ms,
+        response_excerpt=_excerpt(outcome.body),
+    )
+
+
+def _result(
+    attempt: Taken,
+    *,
+    ok: bool,
+    fatal: bool = False,
+    status_code: int | None = None,
+    error: str | None = None,
+    error_kind: str | None = None,
+    duration_ms: int = 0,
+    response_excerpt: str | None = None,
+) -> Result:
+    assert attempt.lease_token is not None
+    return Result(
+        organization_id=attempt.organization_id,
+        delivery_id=attempt.id,
+        webhook_id=attempt.webhook_id,
+        lease_token=attempt.lease_token,
+        round=attempt.round,
+        number=attempt.number,
+        at=attempt.at,
+        test=attempt.test,
+        ok=ok,
+        fatal=fatal,
+        status_code=status_code,
+        error=error,
+        error_kind=error_kind,
+        duration_ms=duration_ms,
+        response_excerpt=response_excerpt,
+    )
+
+
+def _excerpt(body: bytes) -> str | None:
+    """The beginning of an answer as text that PostgreSQL can hold; None when it is empty."""
+    text = body[: 4 * EXCERPT_LENGTH].decode("utf-8", "replace").replace("\x00", "\ufffd")
+    return text[:EXCERPT_LENGTH] or None
+
+
+@lru_cache(maxsize=4096)
+def _plain(token: str) -> bytes:
+    return container.keyring().decrypt(token)

@@ -1,0 +1,286 @@
+"""Webhooks: who is told of what, and what became of it. Sending is the dispatcher's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import func
+
+from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE, TEST, TEST_MESSAGE, EventType
+from app.delivery.webhooks.models import Webhook
+from app.delivery.webhooks.queries import fanout, outcomes, records
+from app.kit import container, db, errors, events, secrets
+from app.kit.egress import EgressRefused
+from app.kit.ids import uuid7
+from app.kit.pagination import Page, PageRequest
+
+SECRET_OVERLAP = timedelta(hours=24)
+_BY_HAND = "Deactivated by a user."
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event of the bound organization."""
+
+    id: str
+    name: str
+    data: dict[str, Any]
+    request_id: str | None
+
+
+def list_webhooks(
+    *,
+    page: PageRequest,
+    active: bool | None = None,
+    event: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """A page of webhooks."""
+    return records.webhooks(
+        page,
+        active=active,
+        event=event,
+        created_after=created_after,
+        created_before=created_before,
+    )
+
+
+def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
+    """Register an endpoint; it comes with its `secret`, this once.
+
+    Raises 400 `validation_error` on `url` or `events`.
+    """
+    _check_events(events)
+    _check_url(url)
+    secret = secrets.random_hex(32)
+    webhook = Webhook(
+        url=url,
+        events=events,
+        description=description,
+        secret=container.keyring().encrypt(secret),
+    )
+    db.session().add(webhook)
+    db.session().flush()
+    return _issued(webhook, secret)
+
+
+def _issued(webhook: Webhook, secret: str) -> dict[str, Any]:
+    shown = {column.key: getattr(webhook, column.key) for column in records.WEBHOOK}
+    return {**shown, "secret": secret}
+
+
+def _check_events(names: list[str]) -> None:
+    if not names:
+        raise errors.invalid("Name at least one event.", "events", supported=list(SUBSCRIBABLE))
+    unknown = [name for name in names if name not in SUBSCRIBABLE]
+    if unknown:
+        raise errors.invalid(
+            "These events cannot be subscribed to: " + ", ".join(unknown[:10]),
+            "events",
+            supported=list(SUBSCRIBABLE),
+        )
+    if len(set(names)) < len(names):
+        raise errors.invalid("An event is named twice.", "events")
+
+
+def _check_url(url: str) -> None:
+    try:
+        container.current().egress.check_url(url)
+    except EgressRefused as refusal:
+        raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None
+
+
+def get(webhook_id: UUID) -> Webhook:
+    """One webhook. Raises 404."""
+    return _found(records.webhook(webhook_id))
+
+
+def _found(webhook: Webhook | None) -> Webhook:
+    if webhook is None:
+        raise errors.not_found()
+    return webhook
+
+
+def _locked(webhook_id: UUID, revision: int | None = None) -> Webhook:
+    webhook = _found(records.webhook_locked(webhook_id))
+    if revision is not None and revision != webhook.revision:
+        raise errors.stale(webhook.revision)
+    return webhook
+
+
+def update(
+    webhook_id: UUID,
+    *,
+    revision: int | None,
+    url: str | None = None,
+    events: list[str] | None = None,
+    description: str | None = None,
+) -> Webhook:
+    """Change what is given. What waits already goes to the new URL. Raises 400, 404, 409."""
+    if events is not None:
+        _check_events(events)
+    if url is not None:
+        get(webhook_id)
+        _check_url(url)
+    webhook = _locked(webhook_id, revision)
+    if url is not None:
+        webhook.url = url
+    if events is not None:
+        webhook.events = events
+    if description is not None:
+        webhook.description = description
+    db.session().flush()
+    return webhook
+
+
+def delete(webhook_id: UUID, *, revision: int | None) -> None:
+    """Delete a webhook with its deliveries. Raises 404, 409."""
+    db.session().delete(_locked(webhook_id, revision))
+    db.session().flush()
+
+
+def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
+    """Let it hear again, with its failures forgotten. Raises 404, 409."""
+    webhook = _locked(webhook_id, revision)
+    webhook.active = True
+    webhook.consecutive_failures = 0
+    webhook.disabled_reason = None
+    db.session().flush()
+    return webhook
+
+
+def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
+    """Stop its deliveries; those that wait are abandoned. Raises 404, 409."""
+    webhook = _locked(webhook_id, revision)
+    if webhook.active:
+        webhook.active = False
+        webhook.disabled_reason = _BY_HAND
+        db.session().flush()
+        outcomes.abandon(webhook.organization_id, webhook.id)
+    return webhook
+
+
+def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
+    """A new secret; the one before signs beside it for a day. Raises 404, 409."""
+    webhook = _locked(webhook_id, revision)
+    secret = secrets.random_hex(32)
+    webhook.previous_secret = webhook.secret
+    webhook.previous_secret_expires_at = db.utc_now() + SECRET_OVERLAP
+    webhook.secret = container.keyring().encrypt(secret)
+    db.session().flush()
+    return _issued(webhook, secret)
+
+
+def test(webhook_id: UUID) -> dict[str, Any]:
+    """Queue one test delivery, of a deactivated webhook too. Raises 404."""
+    get(webhook_id)
+    happened = Happened(str(uuid7()), TEST, {"message": TEST_MESSAGE}, events.request_id())
+    row = _row(webhook_id, happened, fanout.org_slug(), db.utc_now())
+    fanout.add([{**row, "test": True}])
+    return get_delivery(webhook_id, row["id"])
+
+
+def list_deliveries(
+    webhook_id: UUID,
+    *,
+    page: PageRequest,
+    status: str | None = None,
+    event: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """A page of a webhook's deliveries with their attempts. Raises 404."""
+    get(webhook_id)
+    found = records.deliveries(
+        webhook_id,
+        page,
+        status=status,
+        event=event,
+        created_after=created_after,
+        created_before=created_before,
+    )
+    attempts = records.attempts(row.id for row in found.items)
+    return replace(found, items=[_shown(row, attempts.get(row.id, [])) for row in found.items])
+
+
+def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
+    """One delivery with its attempts. Raises 404."""
+    row = records.delivery(webhook_id, delivery_id)
+    if row is None:
+        raise errors.not_found()
+    return _shown(row, records.attempts([delivery_id]).get(delivery_id, []))
+
+
+def _shown(row: Any, attempts: Sequence[Any]) -> dict[str, Any]:
+    # The very bytes that are sent, not an equal object.
+    return {**row._mapping, "body": orjson.Fragment(row.body), "attempts": attempts}  # noqa: SLF001
+
+
+def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
+    """Begin another round of the same delivery, whatever became of it before.
+
+    Raises 404, and 409 when the webhook is deactivated or the delivery is on its way already.
+    """
+    webhook = _locked(webhook_id)
+    found = records.delivery_locked(webhook_id, delivery_id)
+    if found is None:
+        raise errors.not_found()
+    delivery, leased = found
+    if not webhook.active:
+        raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
+    if delivery.status == "pending" and (leased or not delivery.attempts_in_round):
+        raise errors.conflict("The delivery is on its way already.", state="pending")
+    delivery.status = "pending"
+    delivery.round += 1
+    delivery.attempts_in_round = 0
+    delivery.delivered_at = None
+    delivery.next_attempt_at = func.now()
+    delivery.updated_at = db.utc_now()
+    delivery.lease_token = delivery.leased_until = None
+    delivery.request_id = events.request_id()
+    db.session().flush()
+    return get_delivery(webhook_id, delivery_id)
+
+
+def list_events(*, page: PageRequest) -> Page:
+    """A page of the catalogue."""
+    found = records.event_names(page, list(CATALOGUE))
+    kinds: list[EventType] = [CATALOGUE[row.event] for row in found.items]
+    return replace(found, items=kinds)
+
+
+def fan_out(happened: Sequence[Happened]) -> None:
+    """Create the deliveries of events; done twice, it changes nothing."""
+    wanted = [
+        (listener.id, event)
+        for listener in fanout.listeners()
+        for event in happened
+        if event.name in listener.events
+    ]
+    if wanted:
+        slug, now = fanout.org_slug(), db.utc_now()
+        fanout.add([_row(webhook_id, event, slug, now) for webhook_id, event in wanted])
+
+
+def _row(webhook_id: UUID, event: Happened, slug: str, now: datetime) -> dict[str, Any]:
+    """A delivery. Its body is fixed here, so that each attempt sends the same bytes."""
+    body = {
+        "event": event.name,
+        "timestamp": now.isoformat().replace("+00:00", "Z"),
+        "org_slug": slug,
+        "data": event.data,
+    }
+    return {
+        "id": uuid7(),
+        "webhook_id": webhook_id,
+        "event_id": UUID(event.id),
+        "event": event.name,
+        "body": orjson.dumps(body),
+        "request_id": event.request_id,
+        "created_at": now,
+        "updated_at": now,
+    }
