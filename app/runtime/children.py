@@ -51,19 +51,39 @@ def local_url(settings: Settings) -> str:
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
-def api_is_ready(settings: Settings) -> bool:
-    """Whether GET /health/ready answers 200 within a quarter of a second.
+class ReadinessProbe:
+    """GET /health/ready, asked without waiting: `ask` as often as one likes.
 
-    Bare sockets, because http.client would double the supervisor's memory.
+    gunicorn accepts connections before its workers have loaded the application. One request is left
+    waiting there, instead of one more at every turn. Bare sockets, because http.client would add a
+    third to the supervisor's memory.
     """
-    request = b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    try:
-        with socket.create_connection((local_host(settings), settings.port), 0.25) as connection:
-            connection.sendall(request)
-            with connection.makefile("rb") as answer:
-                return answer.readline().split()[1:2] == [b"200"]
-    except OSError:
-        return False
+
+    _REQUEST = b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+    def __init__(self, settings: Settings) -> None:
+        self._address = (local_host(settings), settings.port)
+        self._waiting: socket.socket | None = None
+
+    def ask(self) -> bool:
+        """Whether the answer has come and is 200."""
+        try:
+            if self._waiting is None:
+                self._waiting = socket.create_connection(self._address, timeout=1.0)
+                self._waiting.sendall(self._REQUEST)
+                self._waiting.setblocking(False)  # noqa: FBT003 - the standard library's signature
+            answer = self._waiting.recv(64)
+        except BlockingIOError:
+            return False
+        except OSError:
+            answer = b""
+        self._close()
+        return answer.split()[1:2] == [b"200"]
+
+    def _close(self) -> None:
+        if self._waiting is not None:
+            self._waiting.close()
+            self._waiting = None
 
 
 def workers_are_ready(pid: int | None, settings: Settings) -> bool:

@@ -54,6 +54,7 @@ def _organizations(url: str) -> tuple[int, int]:
         closing(psycopg2.connect(url, options="-c app.all_organizations=on")) as connection,
         connection.cursor() as cursor,
     ):
-        cursor.execute("SELECT count(*), count(*) FILTER (WHERE slug = 'demo') FROM organizations")
+        cursor.execute("SELECT count(*), count(*) FILTER (WHERE slug = 'demo')"
+            " FROM organizations WHERE slug <> 'demo-loading'")
         total, demo = cursor.fetchone() or (0, 0)
         return total, demo

@@ -1,6 +1,6 @@
 """What a person sees while the service starts: one line per step, alive on a terminal."""
 
-import contextlib
+import os
 import sys
 import time
 from typing import TextIO
@@ -74,6 +74,11 @@ class Progress:
         self._write(("\r\x1b[2K" if self._live and self._step else "") + text + "\n")
 
     def _write(self, text: str) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        try:
             self._stream.write(text)
             self._stream.flush()
+        except OSError:
+            # What is buffered would fail once more at the exit, and change its status.
+            nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)

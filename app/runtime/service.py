@@ -126,7 +126,7 @@ class Service:
         """API and workers at the same time: most of it is two interpreters loading modules."""
         self._progress.begin("API")
         self.supervisor.start(children.api(self._env), children.workers(self._env))
-        self._wait(lambda: children.api_is_ready(self._settings))
+        self._wait(children.ReadinessProbe(self._settings).ask)
         self._progress.done(f"{self._settings.host}:{self._settings.port}")
         self._progress.begin("workers")
         self._wait(

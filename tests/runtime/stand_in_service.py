@@ -1,0 +1,69 @@
+"""`python -m app.runtime run` with stand-ins for the application's processes.
+
+The servers, the supervisor, the lock and everything printed are the real ones. Only gunicorn,
+worker.py and the preparing child are replaced: these tests do not depend on the application.
+"""
+
+import os
+import sys
+
+from app.runtime import children
+from app.runtime.process import Launch
+from app.runtime.run import run
+from app.runtime.supervisor import ChildSpec
+
+API = """
+import http.server, os, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(os.environ.get(self.path.rpartition('/')[2], '').encode())
+    def log_message(self, *arguments):
+        pass
+http.server.ThreadingHTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()
+"""
+WORKERS = """
+import os, time
+from app.runtime.process import die_with_parent
+parent = os.getpid()
+for _ in range(3):
+    if os.fork() == 0:
+        die_with_parent(parent)
+        break
+time.sleep(600)
+"""
+PREPARE = """
+import os, psycopg2, sys
+from pathlib import Path
+from app.runtime import children, revisions
+os.write(2, b'preparing\\n')
+with psycopg2.connect(os.environ['DATABASE_URL']) as connection:
+    with connection.cursor() as cursor:
+        cursor.execute('CREATE TABLE IF NOT EXISTS alembic_version (version_num text)')
+        cursor.execute('DELETE FROM alembic_version')
+        cursor.execute('INSERT INTO alembic_version VALUES (%s)',
+                       [revisions.head(children.MIGRATIONS)])
+fd = int(os.environ['PROGRESS_FD'])
+lines = ['migrated']
+if os.environ['DEMO'] == 'on':
+    lines += ['demo 1 2', 'demo 2 2', 'demo loaded']
+os.write(fd, '\\n'.join([*lines, '']).encode())
+"""
+
+
+def _launch(code: str, env: dict[str, str], *descriptors: int) -> Launch:
+    return Launch((sys.executable, "-c", code), children.ROOT, env, pass_fds=descriptors)
+
+
+def main() -> int:
+    children.api = lambda env: ChildSpec(children.API, lambda: _launch(API, env))
+    children.workers = lambda env: ChildSpec(children.WORKERS, lambda: _launch(WORKERS, env))
+    children.prepare = lambda env, descriptor: _launch(
+        PREPARE, {**env, "PROGRESS_FD": str(descriptor)}, descriptor
+    )
+    return run(os.environ)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

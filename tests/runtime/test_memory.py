@@ -1,0 +1,59 @@
+"""The proportional set size of processes."""
+
+import mmap
+import os
+import signal
+
+from app.runtime import memory, processes
+
+MIB = 1024 * 1024
+
+
+def forked(size):
+    """A child that shares `size` bytes with this process, and this process's own mapping."""
+    shared = mmap.mmap(-1, size)
+    shared[:] = b"x" * size
+    pid = os.fork()
+    if pid == 0:
+        signal.pause()
+    return pid, shared
+
+
+def test_shared_pages_count_once_over_all_sharers(eventually):
+    before = memory.pss([os.getpid()])
+    pid, shared = forked(64 * MIB)
+    try:
+        together = memory.pss([os.getpid(), pid])
+        assert 60 * MIB < together - before < 90 * MIB
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        shared.close()
+
+
+def test_a_process_that_has_ended_counts_as_nothing():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert memory.pss([pid]) == 0
+
+
+def test_a_tree_has_every_descendant_and_no_zombie(eventually):
+    pid, shared = forked(MIB)
+    zombie = os.fork()
+    if zombie == 0:
+        os._exit(0)
+    try:
+        eventually(lambda: not processes.alive(zombie))
+        found = {process.pid for process in processes.tree(os.getpid())}
+        assert {os.getpid(), pid} <= found
+        assert zombie not in found
+        assert memory.tree_pss(os.getpid()) > memory.pss([os.getpid(), pid]) - MIB
+        assert {pid, zombie} & set(processes.own_children()) == {pid}
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.waitpid(zombie, 0)
+        shared.close()
+    assert not processes.alive(pid)
