@@ -44,7 +44,7 @@ class Evidence(Schema):
     )
     start = Int(required=True, allow_none=True)
     end = Int(required=True, allow_none=True)
-    text = Str(required=True, allow_none=True)
+    text = Str(required=True, allow_none=True, max_length=20_000)
 
 
 class Tag(Schema):
@@ -65,7 +65,7 @@ class EvidenceInput(Schema):
     box = List(Float(), allow_none=True)
     start = Int(allow_none=True)
     end = Int(allow_none=True)
-    text = Str(allow_none=True)
+    text = Str(allow_none=True, max_length=20_000)
 
 
 class TagInput(Schema):

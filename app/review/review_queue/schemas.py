@@ -19,14 +19,14 @@ TAG_SET = "app.labeling.tag_sets.schemas.TagSetListed"
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
 
 
-class ReviewedArtifact(Schema):
+class ArtifactReference(Schema):
     """The document of a review item."""
 
     id = Uuid(required=True)
     name = Str(required=True)
 
 
-class ReviewedSchema(Schema):
+class SchemaReference(Schema):
     """The schema of a review item."""
 
     id = Uuid(required=True)
@@ -45,8 +45,8 @@ class ReviewItem(Schema):
 
     id = Uuid(required=True)
     tag_set = Nested(TAG_SET, required=True)
-    artifact = Nested(ReviewedArtifact, required=True)
-    schema = Nested(ReviewedSchema, required=True)
+    artifact = Nested(ArtifactReference, required=True)
+    schema = Nested(SchemaReference, required=True)
     age_seconds = Int(required=True, metadata={"description": "Since it was submitted."})
     priority = Int(required=True, metadata={"description": "The document's, 0 to 100."})
     due_at = UtcDateTime(required=True, allow_none=True)

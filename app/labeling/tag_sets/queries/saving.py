@@ -48,6 +48,9 @@ WITH saved AS (
 SELECT revision, tag_count, seconds_spent, updated_at FROM saved
 """
 
+PREPARED = {"lock_draft": _LOCK, "save_draft": _SAVE}
+"""What a connection prepares before its first save, by the name it is executed by."""
+
 
 class Draft(NamedTuple):
     """A locked label set with what a save must know of its document; columns as in `_LOCK`."""
@@ -83,10 +86,10 @@ class Saved(NamedTuple):
     updated_at: datetime
 
 
-def _execute(name: str, prepare: str, values: tuple[Any, ...]) -> Any:
+def _execute(name: str, values: tuple[Any, ...]) -> Any:
     connection = db.session().connection()
     if name not in connection.info:
-        connection.exec_driver_sql(prepare)
+        connection.exec_driver_sql(PREPARED[name])
         connection.info[name] = True
     places = ", ".join(["%s"] * len(values))
     return connection.exec_driver_sql(f"EXECUTE {name} ({places})", values).one_or_none()
@@ -95,7 +98,7 @@ def _execute(name: str, prepare: str, values: tuple[Any, ...]) -> Any:
 def lock(tag_set_id: UUID) -> Draft | None:
     """Lock a label set and its document for a save; None when there is none."""
     organization_id = tenancy.current_organization_id()
-    row = _execute("lock_draft", _LOCK, (str(organization_id), str(tag_set_id)))
+    row = _execute("lock_draft", (str(organization_id), str(tag_set_id)))
     return Draft(*row) if row is not None else None
 
 
@@ -121,4 +124,4 @@ def save(
         str(draft.labeler_id) if draft.labeler_id else None,
         claim_minutes,
     )
-    return Saved(*_execute("save_draft", _SAVE, values))
+    return Saved(*_execute("save_draft", values))
