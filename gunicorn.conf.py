@@ -1,5 +1,7 @@
 """gunicorn's configuration: `gunicorn -c gunicorn.conf.py wsgi:app`."""
 
+import gc
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -18,9 +20,10 @@ bind = [f"{_shown_host}:{_settings.port}"]
 worker_class = "gthread"
 workers = _settings.web_workers
 threads = _settings.web_threads
-# Every worker loads the application after the fork: a connection pool that crossed one would hand
+# Every worker makes its application after the fork: a connection pool that crossed one would hand
 # the same socket to two processes. Hence no engine to dispose of in post_fork either.
 preload_app = False
+_APPLICATION, _ITS_MODULES = "wsgi:app", "app.factory"
 # Nobody talks to it, and it would be one more way in.
 control_socket_disable = True
 
@@ -49,6 +52,17 @@ errorlog = "-"
 loglevel = "warning"
 proc_name = "labeling-api"
 chdir = str(Path(__file__).parent)
+
+
+def on_starting(server: Any) -> None:
+    """Load the application's modules, though not the application, before the workers fork.
+
+    That is done once instead of once a worker, and they share the memory. The collector is kept
+    from touching those objects, which would copy their pages to every worker.
+    """
+    if server.app.app_uri == _APPLICATION:
+        importlib.import_module(_ITS_MODULES)
+        gc.freeze()
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
