@@ -49,12 +49,17 @@ def _tell(descriptor: int, line: str) -> None:
 
 
 def _organizations(url: str) -> tuple[int, int]:
-    """How many organizations a migrated database has, and how many of them are the demo's."""
+    """How many organizations a migrated database has, and how many of them are the demo's.
+
+    One that a cut-off load of the demo left behind does not count: the next load replaces it.
+    """
     with (
         closing(psycopg2.connect(url, options="-c app.all_organizations=on")) as connection,
         connection.cursor() as cursor,
     ):
-        cursor.execute("SELECT count(*), count(*) FILTER (WHERE slug = 'demo')"
-            " FROM organizations WHERE slug <> 'demo-loading'")
+        cursor.execute(
+            "SELECT count(*), count(*) FILTER (WHERE slug = 'demo') FROM organizations"
+            " WHERE slug <> 'demo-loading'"
+        )
         total, demo = cursor.fetchone() or (0, 0)
         return total, demo
