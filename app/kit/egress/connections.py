@@ -162,15 +162,18 @@ def check_target(policy: Policy, url: str) -> tuple[str, int]:
         raise EgressRefused("not a URL")
     request = PreparedRequest()
     try:
+        given = urlsplit(url)
         request.prepare_url(url, None)
         parts = urlsplit(request.url or "")
         port = parts.port
+        # What requests would pass over in silence.
+        odd = "@" in given.netloc or given.port == 0
     except (RequestException, ValueError):  # lone surrogates are a UnicodeError
         raise EgressRefused("not a URL") from None
     if parts.scheme not in (("https", "http") if policy.allow_http else ("https",)):
         raise EgressRefused("the URL has to begin with https://")
-    if "@" in parts.netloc:
-        raise EgressRefused("the URL must not have a user name or password")
-    if not parts.hostname or port == 0:
+    if odd or "@" in parts.netloc:
+        raise EgressRefused("the URL must not have a user name, a password or port 0")
+    if not parts.hostname:
         raise EgressRefused("not a URL")
     return parts.hostname, port or (443 if parts.scheme == "https" else 80)

@@ -1,7 +1,9 @@
 """The door itself: requests to other hosts within limits of time, size and place."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
 from time import monotonic
 from typing import Any
@@ -26,6 +28,15 @@ _LOOKUP_SECONDS = 5.0
 _FRAME_FACTOR = 8
 _HEADER_BYTES = 256 * 1024
 _RESERVED = frozenset({"host", "content-length", "transfer-encoding", "accept-encoding"})
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What came of an answer so far."""
+
+    status_code: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
 
 
 class Egress:
@@ -80,28 +91,22 @@ class Egress:
 
         :param deadline: seconds of wall-clock time for everything, name resolution included.
         :param max_response_bytes: the body is read no further.
-        :raises ValueError: headers that are malformed or not the caller's to set.
+        :raises ValueError: a method that is none, headers malformed or not the caller's to set.
         """
         started = monotonic()
-        budget = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
-        call = Call(self.policy, started + deadline, budget)
-        status, answered, content = None, {}, b""
+        prepared = _prepare(method, headers or {}, body)
+        answer = _Answer()
         error: str | None = None
         kind: ErrorKind | None = None
-        prepared = _prepare(method, headers or {}, body)
         try:
-            check_target(self.policy, url)
-            prepared.prepare_url(url, None)
-            response = self._send(prepared, call)
-            status, answered = response.status_code, _lower(response)
-            content = _read(response, call, max_response_bytes)
+            self._exchange(prepared, url, started + deadline, max_response_bytes, answer)
         except Exception as problem:  # noqa: BLE001 - hostile answers fail in unheard-of ways
             kind, error = failure(problem)
             log.debug("egress.failed", kind=kind, error=repr(problem))
         return Outcome(
-            status_code=status,
-            headers=answered,
-            body=content,
+            status_code=answer.status_code,
+            headers=answer.headers,
+            body=answer.body,
             duration_ms=round((monotonic() - started) * 1000),
             error=error,
             error_kind=kind,
@@ -135,6 +140,18 @@ class Egress:
             self._made = (os.getpid(), adapter)
         return adapter
 
+    def _exchange(
+        self, prepared: PreparedRequest, url: str, until: float, limit: int, answer: _Answer
+    ) -> None:
+        """Fill in the answer as far as it comes."""
+        check_target(self.policy, url)
+        prepared.prepare_url(url, None)
+        call = Call(self.policy, until, limit * _FRAME_FACTOR + _HEADER_BYTES)
+        response = self._send(prepared, call)
+        answer.status_code = response.status_code
+        answer.headers = {name.lower(): value for name, value in response.headers.items()}
+        _read(response, call, limit, answer)
+
     def _send(self, prepared: PreparedRequest, call: Call) -> Response:
         adapter = self._adapter
         try:
@@ -161,6 +178,8 @@ class _Session(requests.Session):
 
 
 def _prepare(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRequest:
+    if not re.fullmatch(r"[A-Z]{1,20}", method):
+        raise ValueError("a method is a word of capital letters")
     if reserved := _RESERVED & {name.lower() for name in headers}:
         raise ValueError(f"not the caller's to set: {', '.join(sorted(reserved))}")
     prepared = PreparedRequest()
@@ -172,16 +191,15 @@ def _prepare(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRe
     return prepared
 
 
-def _lower(response: Response) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
-
-
-def _read(response: Response, call: Call, limit: int) -> bytes:
+def _read(response: Response, call: Call, limit: int, answer: _Answer) -> None:
     """The body up to the limit. The connection is kept only when nothing is left on it."""
     with calling(call):
         try:
-            content: bytes = response.raw.read(limit, decode_content=False)
+            # A body that broke off is noticed by the read after its last bytes.
+            while len(answer.body) < limit and (
+                data := response.raw.read(limit - len(answer.body), decode_content=False)
+            ):
+                answer.body += data
         finally:
             # Given back already when the body was complete, and otherwise of no more use.
             response.raw.close()
-    return content

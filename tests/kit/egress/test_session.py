@@ -1,0 +1,109 @@
+import gzip
+import threading
+import time
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import pytest
+import requests
+
+from app.kit.egress import Egress, EgressRefused
+
+Receive = Callable[..., Any]
+
+
+def test_a_session_reaches_what_the_door_reaches(egress: Egress, receive: Receive) -> None:
+    receiver = receive()
+    session = egress.session()
+    assert session.get(receiver.url).text == "ok"
+    assert session.post(receiver.url, json={"a": 1}).status_code == 200
+    assert receiver.connections == 1
+    assert b"Accept-Encoding: identity" in receiver.requests[0]
+
+
+def test_a_session_is_refused_where_the_door_is_shut(egress: Egress, receive: Receive) -> None:
+    receiver = receive(host="127.0.0.1")
+    session = egress.session()
+    for url in (receiver.url, "https://user:pw@127.0.0.2/", "http://169.254.169.254/latest"):
+        with pytest.raises(EgressRefused):
+            session.get(url)
+    with pytest.raises(requests.exceptions.InvalidSchema):
+        session.get("file:///etc/passwd")
+    assert receiver.connections == 0
+
+
+def test_a_session_ignores_proxies_it_is_given(egress: Egress, receive: Receive) -> None:
+    receiver, proxy = receive(), receive(host="127.0.0.1")
+    session = egress.session()
+    session.proxies = {"http": proxy.url, "https": proxy.url}
+    assert session.get(receiver.url).text == "ok"
+    assert proxy.connections == 0
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_session_follows_no_redirect(egress: Egress, receive: Receive, follow: bool) -> None:
+    target = receive()
+    receiver = receive(
+        lambda peer: peer.serve(
+            b"HTTP/1.1 302 X\r\nContent-Length: 0\r\nLocation: " + target.url.encode() + b"\r\n\r\n"
+        )
+    )
+    response = egress.session().get(receiver.url, allow_redirects=follow)
+    assert response.status_code == 302
+    assert target.connections == 0
+
+
+def test_a_session_keeps_no_cookie(egress: Egress, receive: Receive) -> None:
+    receiver = receive(
+        lambda peer: peer.serve(
+            b"HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nContent-Length: 0\r\n\r\n"
+        )
+    )
+    session = egress.session()
+    for _ in range(2):
+        session.get(receiver.url)
+    assert not any(b"cookie" in request.lower() for request in receiver.requests)
+
+
+def test_a_name_without_address_is_a_connection_error(egress: Egress) -> None:
+    with pytest.raises(requests.exceptions.ConnectionError):
+        egress.session().get("https://absent.example/")
+
+
+def test_a_sessions_deadline_holds_for_the_body_too(
+    egress: Egress, receive: Receive, stopped: threading.Event
+) -> None:
+    def script(peer: Any) -> None:
+        peer.request()
+        peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        peer.drip(b"x", stopped)
+
+    receiver = receive(script)
+    started = time.monotonic()
+    with pytest.raises(requests.exceptions.RequestException):
+        egress.session(deadline=0.5).get(receiver.url)
+    assert time.monotonic() - started < 1.5
+
+
+def test_a_session_takes_only_so_much(egress: Egress, receive: Receive) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + bytes(2_000_000)
+    receiver = receive(lambda peer: peer.serve(answer))
+    with pytest.raises(requests.exceptions.RequestException):
+        egress.session(max_response_bytes=1_000_000).get(receiver.url)
+    assert len(egress.session(max_response_bytes=2_000_000).get(receiver.url).content) == 2_000_000
+
+
+def test_a_session_unpacks_nothing(egress: Egress, receive: Receive) -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb)
+    receiver = receive(lambda peer: peer.serve(head + bomb))
+    assert egress.session().get(receiver.url).content == bomb
+
+
+def test_a_session_streams_without_limits_when_told_so(egress: Egress, receive: Receive) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + bytes(2_000_000)
+    receiver = receive(lambda peer: peer.serve(answer))
+    session = egress.session(deadline=inf, max_response_bytes=10**12)
+    with session.get(receiver.url, stream=True) as response:
+        assert sum(map(len, response.iter_content(65_536))) == 2_000_000
