@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-import certifi
 from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
+from requests.certs import where
 from requests.exceptions import ConnectionError as RequestsConnectionError
 from requests.exceptions import RequestException
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
@@ -104,7 +104,7 @@ class _HTTPSPool(HTTPSConnectionPool):
 
 def tls_context(ca_file: str | None) -> ssl.SSLContext:
     """Certificates and host names are checked; a file adds authorities to certifi's."""
-    context = ssl.create_default_context(cafile=certifi.where())
+    context = ssl.create_default_context(cafile=where())
     if ca_file is not None:
         context.load_verify_locations(cafile=ca_file)
     context.sslsocket_class = CallSSLSocket
