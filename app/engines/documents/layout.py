@@ -1,0 +1,209 @@
+"""Pages for documents that have none: a fixed grid on A4.
+
+E-mail, HTML, DOCX and plain text flow; regions and page images still need pages. So their text
+is set, deterministically, on A4 (595 x 842 points) in 84 columns and 58 rows of a monospaced
+face: East Asian wide characters take two columns, combining and invisible ones none, a tab goes
+to the next multiple of eight. Long lines wrap at white space, or anywhere where there is none.
+A form feed ends the page. A row whose first letter is Hebrew or Arabic runs from right to left.
+
+The pages' spans cover the whole text without gaps: `"".join(page.text)` is the text. Words never
+cross rows, so a word longer than a row becomes one word per row.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from app.engines.documents.model import (
+    DEFAULT_LIMITS,
+    Box,
+    Limits,
+    Page,
+    ParsedDocument,
+    ParseFailed,
+    Word,
+)
+from app.engines.documents.text import UNSPACED, WORD, clean
+
+PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
+COLUMNS, ROWS = 84, 58
+CELL_WIDTH, LINE_HEIGHT = 6.0, 13.0
+LEFT = (PAGE_WIDTH - COLUMNS * CELL_WIDTH) / 2
+TOP = (PAGE_HEIGHT - ROWS * LINE_HEIGHT) / 2
+TAB = 8
+# A row holds at most this many code points, however many of them take no room.
+_ROW_CHARS = 4 * COLUMNS
+
+_XS = [round((LEFT + column * CELL_WIDTH) / PAGE_WIDTH, 5) for column in range(COLUMNS + 1)]
+_YS = [round((TOP + row * LINE_HEIGHT) / PAGE_HEIGHT, 5) for row in range(ROWS + 1)]
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+_RTL_ROW = re.compile(rf"(?:[^\w{_RIGHT_TO_LEFT}]|[\d_])*[{_RIGHT_TO_LEFT}]")
+
+Span = tuple[int, int]
+
+
+class _Columns(dict[str, int]):
+    """Columns that a character takes, worked out at its first use."""
+
+    def __missing__(self, char: str) -> int:
+        if unicodedata.east_asian_width(char) in "WF":
+            columns = 2
+        else:
+            invisible = unicodedata.category(char) in ("Mn", "Me", "Cf")
+            columns = 0 if invisible and char != "\u00ad" else 1
+        self[char] = columns
+        return columns
+
+
+_columns = _Columns()
+columns_of = _columns.__getitem__
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One virtual page: its span of the text, and the span of each of its rows."""
+
+    start: int
+    end: int
+    rows: list[Span]
+
+
+def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
+    """Lay out text that is at hand already; in this process, words only when asked for.
+
+    NUL and lone surrogates become U+FFFD, one for one; every other code point, line ends
+    included, stays where it is. Raises `ParseFailed` (`empty_document`, `too_large_unpacked`,
+    `too_many_pages`).
+    """
+    from app.engines.documents.language import detect_language  # noqa: PLC0415 - not in the child
+
+    text = check_text(clean(text), limits)
+    return ParsedDocument(text, list(flow_pages(text, limits)), detect_language(text))
+
+
+def check_text(text: str, limits: Limits) -> str:
+    """The text itself, unless there is none or too much of it."""
+    if len(text) > limits.max_text_chars:
+        message = f"The text is longer than {limits.max_text_chars} characters."
+        raise ParseFailed("too_large_unpacked", message)
+    if not text or text.isspace():
+        raise ParseFailed("empty_document", "The document has no text.")
+    return text
+
+
+def flow_pages(text: str, limits: Limits) -> Iterator[Page]:
+    """The pages of a flowing text. Raises `ParseFailed` (`too_many_pages`) when it gets there."""
+    for number, sheet in enumerate(paginate(text), start=1):
+        if number > limits.max_pages:
+            message = f"The text fills more than {limits.max_pages} pages."
+            raise ParseFailed("too_many_pages", message)
+
+        def words(sheet: Sheet = sheet) -> list[Word]:
+            return sheet_words(text, sheet)
+
+        yield Page(
+            number=number,
+            width=PAGE_WIDTH,
+            height=PAGE_HEIGHT,
+            rotation=0,
+            start=sheet.start,
+            text=text[sheet.start : sheet.end],
+            has_text_layer=True,
+            make_words=words,
+        )
+
+
+def paginate(text: str) -> Iterator[Sheet]:
+    """Break text into rows and rows into sheets; the sheets' spans adjoin."""
+    start = position = 0
+    rows: list[Span] = []
+    for line in text.splitlines(keepends=True):
+        for row_start, row_end in _wrap(line):
+            if len(rows) == ROWS:
+                yield Sheet(start, position + row_start, rows)
+                start, rows = position + row_start, []
+            rows.append((position + row_start, position + row_end))
+        position += len(line)
+        if line.endswith("\f"):
+            yield Sheet(start, position, rows)
+            start, rows = position, []
+    if rows:
+        yield Sheet(start, position, rows)
+
+
+def sheet_words(text: str, sheet: Sheet) -> list[Word]:
+    """The words of one sheet with their boxes, row by row."""
+    words: list[Word] = []
+    for index, (start, end) in enumerate(sheet.rows):
+        if start == end:
+            continue
+        row = text[start:end]
+        edges = range(len(row) + 1) if _is_plain(row) else _edges(row)
+        mirrored = not row.isascii() and _RTL_ROW.match(row) is not None
+        top, bottom = _YS[index], _YS[index + 1]
+        for match in WORD.finditer(row):
+            first, last = match.span()
+            x0, x1 = _XS[edges[first]], _XS[edges[last]]
+            if mirrored:
+                x0, x1 = round(1 - x1, 5), round(1 - x0, 5)
+            box: Box = (x0, top, x1, bottom)
+            words.append(Word(match.group(), box, start + first, start + last))
+    return words
+
+
+def _wrap(line: str) -> Iterator[Span]:
+    """Spans of a line's rows, at least one; white space at a break belongs to no row."""
+    line = line.rstrip()
+    length = len(line)
+    plain = _is_plain(line)
+    if plain and length <= COLUMNS:
+        yield 0, length
+        return
+    start = 0
+    while True:
+        chunk = line[start : start + _ROW_CHARS]
+        fits = COLUMNS if plain else _fitting(chunk)
+        if start + fits >= length:
+            yield start, length
+            return
+        cut = _break_before(chunk, fits)
+        yield start, start + len(chunk[:cut].rstrip())
+        start += cut
+        while line[start].isspace():  # ends, as the line has no white space at its end
+            start += 1
+
+
+def _break_before(chunk: str, fits: int) -> int:
+    """Where to end a row of which the first `fits` characters have room."""
+    if fits == len(chunk) or _UNSPACED.match(chunk, fits) or _UNSPACED.match(chunk, fits - 1):
+        return fits
+    if chunk[fits].isspace():
+        return fits
+    parts = chunk[:fits].rsplit(None, 1)
+    if chunk[fits - 1].isspace() or len(parts) < 2:  # noqa: PLR2004 - nothing before the last word
+        return fits
+    return fits - len(parts[1])
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and "\t" not in text
+
+
+def _fitting(chunk: str) -> int:
+    """How many of the characters fit into a row, at least one."""
+    return max(1, bisect_right(_edges(chunk), COLUMNS) - 1)
+
+
+def _edges(row: str) -> list[int]:
+    """The column before each character of the row, and after the last."""
+    if "\t" not in row:
+        return list(accumulate(map(columns_of, row), initial=0))
+    edges, column = [0], 0
+    for char in row:
+        column += TAB - column % TAB if char == "\t" else columns_of(char)
+        edges.append(column)
+    return edges

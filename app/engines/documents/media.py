@@ -1,0 +1,238 @@
+"""Which kind of document some bytes are, whatever their sender says."""
+
+import codecs
+import mimetypes
+import re
+import zlib
+from pathlib import PurePosixPath
+
+from app.engines.documents.model import UnsupportedMediaType
+from app.engines.documents.text import bare_utf16, bom_encoding
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+HTML = "text/html"
+MAIL = "message/rfc822"
+PLAIN = "text/plain"
+MARKDOWN = "text/markdown"
+CSV = "text/csv"
+PNG = "image/png"
+JPEG = "image/jpeg"
+TIFF = "image/tiff"
+WEBP = "image/webp"
+
+MEDIA_TYPES: dict[str, tuple[str, ...]] = {
+    PDF: (".pdf",),
+    DOCX: (".docx",),
+    HTML: (".html", ".htm", ".xhtml"),
+    MAIL: (".eml",),
+    PLAIN: (".txt", ".text", ".log"),
+    MARKDOWN: (".md", ".markdown"),
+    CSV: (".csv",),
+    PNG: (".png",),
+    JPEG: (".jpg", ".jpeg", ".jpe", ".jfif"),
+    TIFF: (".tif", ".tiff"),
+    WEBP: (".webp",),
+}
+"""Supported media types with their file name extensions, the usual one first."""
+
+TEXTS = frozenset({PLAIN, MARKDOWN, CSV})
+FLAVOURS = TEXTS | {HTML, MAIL}
+IMAGES = frozenset({PNG, JPEG, TIFF, WEBP})
+
+HEAD_BYTES = 1 << 16
+"""How much of the file's beginning `detect` makes use of."""
+
+_BY_EXTENSION = {extension: kind for kind, names in MEDIA_TYPES.items() for extension in names}
+_ALIASES = {
+    "application/x-pdf": PDF,
+    "application/xhtml+xml": HTML,
+    "image/jpg": JPEG,
+    "image/pjpeg": JPEG,
+    "image/tif": TIFF,
+    "image/x-png": PNG,
+    "text/x-markdown": MARKDOWN,
+    "application/csv": CSV,
+}
+_SAYS_NOTHING = {
+    "",
+    "*/*",
+    "application/octet-stream",
+    "binary/octet-stream",
+    "application/x-download",
+    "application/force-download",
+    "application/unknown",
+}
+# What Windows calls a .csv once Excel is installed.
+_EXCEL = "application/vnd.ms-excel"
+_TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
+# The table built into Python alone, so that no machine's mime.types changes an answer.
+_KNOWN_NAMES = mimetypes.MimeTypes()
+
+_SIGNATURES = {
+    b"\x89PNG\r\n\x1a\n": PNG,
+    b"\xff\xd8\xff": JPEG,
+    b"II*\0": TIFF,
+    b"MM\0*": TIFF,
+    b"II+\0": TIFF,  # BigTIFF
+    b"MM\0+": TIFF,
+}
+_COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
+_ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)
+_ZIP_KINDS = {
+    b"word/": DOCX,
+    b"xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}
+_WORD_MAIN_PART = b"wordprocessingml.document.main+xml"
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HTML = re.compile(
+    r"\s*(?:<!--(?:(?!-->).)*-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    re.DOTALL,
+)
+_FIELD = re.compile(r"([!-9;-~]+):[ \t]?")
+_MAIL_FIELDS = {
+    "bcc", "cc", "content-type", "date", "delivered-to", "from", "message-id", "mime-version",
+    "received", "reply-to", "return-path", "sender", "subject", "to",
+}  # fmt: skip
+_LEAST_MAIL_FIELDS = 2
+
+
+def detect(head: bytes, name: str, declared: str | None) -> str:
+    """The media type of a document, by its content.
+
+    `head` is the beginning of the file, `HEAD_BYTES` of it where there are as many; `name` the
+    file name, of which only the extension counts; `declared` the sender's media type, if any.
+    The kinds of text (plain, Markdown, CSV, HTML, e-mail) cannot contradict one another: there
+    the extension decides, then `declared`, then the content. An empty file is what it claims to
+    be. Raises `UnsupportedMediaType` when the content is of no supported kind, or is of another
+    kind than the extension or `declared` claims; `application/octet-stream` claims nothing.
+    """
+    extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
+    claims = [kind for kind in (_named(extension), _sent(declared, extension)) if kind]
+    if not head:
+        known = next((kind for kind in claims if kind in MEDIA_TYPES), None)
+        if claims and known is None:
+            raise UnsupportedMediaType(claims[0], None)
+        return known or PLAIN
+    binary = _binary(head, claims)
+    found = binary or _text_flavour(head)
+    if found is None or found not in MEDIA_TYPES:
+        raise UnsupportedMediaType(claims[0] if claims else None, found or _unknown(head))
+    if binary is None:
+        return _flavour(found, claims)
+    for claim in claims:
+        if claim != found:
+            raise UnsupportedMediaType(claim, found)
+    return found
+
+
+def _named(extension: str) -> str | None:
+    if not extension:
+        return None
+    if kind := _BY_EXTENSION.get(extension):
+        return kind
+    guess = _KNOWN_NAMES.types_map[True].get(extension)
+    return None if guess is None or guess in _SAYS_NOTHING else _ALIASES.get(guess, guess)
+
+
+def _sent(declared: str | None, extension: str) -> str | None:
+    kind = (declared or "").partition(";")[0].strip().lower()
+    if kind in _SAYS_NOTHING or (kind == _EXCEL and extension == ".csv"):
+        return None
+    return _ALIASES.get(kind, kind)
+
+
+def _flavour(found: str, claims: list[str]) -> str:
+    for claim in claims:
+        if claim not in FLAVOURS and not _TEXT_LIKE.match(claim):
+            raise UnsupportedMediaType(claim, found)
+    return next((claim for claim in claims if claim in FLAVOURS), found)
+
+
+def _binary(head: bytes, claims: list[str]) -> str | None:
+    """The kind that a signature shows; None where there is none of those known here."""
+    if b"%PDF-" in head[:1024]:  # readers accept that much before it (PDF 1.7, appendix H.3)
+        return PDF
+    for signature, kind in _SIGNATURES.items():
+        if head.startswith(signature):
+            return kind
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return WEBP
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_kind(head, claims)
+    if head.startswith(_COMPOUND_FILE) and DOCX in claims:
+        # Word wraps a DOCX with a password into one of these; parsing tells it from a DOC.
+        return DOCX
+    return None
+
+
+def _zip_kind(head: bytes, claims: list[str]) -> str:
+    for match in _ZIP_ENTRY.finditer(head):
+        name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
+        name = head[match.end() : match.end() + name_length]
+        for prefix, kind in _ZIP_KINDS.items():
+            if name.startswith(prefix):
+                return kind
+        if name == b"[Content_Types].xml":
+            packed = head[match.end() + name_length + extra_length :]
+            if _WORD_MAIN_PART in _inflate(packed):
+                return DOCX
+    return DOCX if DOCX in claims and b"[Content_Types].xml" in head else "application/zip"
+
+
+def _inflate(packed: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, HEAD_BYTES)
+    except zlib.error:
+        return packed  # stored without compression
+
+
+def _text_flavour(head: bytes) -> str | None:
+    """Which kind of text this is; None when it is not text at all."""
+    text = _as_text(head)
+    if text is None:
+        return None
+    if text.startswith("{\\rtf"):
+        return "application/rtf"
+    if text.startswith("%!PS"):
+        return "application/postscript"
+    if _HTML.match(text[:4096].lower()):
+        return HTML
+    return MAIL if _is_mail(text[:8192]) else PLAIN
+
+
+def _as_text(head: bytes) -> str | None:
+    """The head as text of some encoding, or None when too much of it are control characters."""
+    if mark := bom_encoding(head):
+        encoding, head = mark[0], head[mark[1] :]
+    else:
+        encoding = bare_utf16(head) or "utf-8"
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    text = decoder.decode(head)
+    if encoding == "utf-8" and "\ufffd" in text:
+        text = head.decode("latin-1")  # some one-byte encoding: its controls tell all the same
+    return None if len(_CONTROLS.findall(text)) * 100 > len(text) else text
+
+
+def _is_mail(text: str) -> bool:
+    """Whether it begins with header fields (RFC 5322, 2.2), two of them well known."""
+    seen: set[str] = set()
+    for number, line in enumerate(text.splitlines()):
+        if line[:1] in (" ", "\t") or (number == 0 and line.startswith("From ")):
+            continue
+        field = _FIELD.match(line)
+        if field is None:
+            break
+        seen.add(field[1].lower())
+    return len(seen & _MAIL_FIELDS) >= _LEAST_MAIL_FIELDS
+
+
+def _unknown(head: bytes) -> str | None:
+    import puremagic  # noqa: PLC0415 - only to tell the sender what it was
+
+    try:
+        matches = puremagic.magic_string(head)
+    except (puremagic.PureError, ValueError):
+        return None
+    return next((match.mime_type for match in matches if match.mime_type), None)

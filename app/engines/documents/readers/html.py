@@ -1,0 +1,133 @@
+"""HTML through lxml: what a reader of the page would see, blocks on lines of their own.
+
+Scripts, styles, the head and hidden elements are left out; nothing is fetched.
+"""
+
+import re
+
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.engines.documents.model import ParseFailed
+from app.engines.documents.text import bom_encoding, decode
+
+_DROPPED = {
+    "script", "style", "head", "template", "noscript", "iframe", "object", "svg", "math",
+    "audio", "video", "canvas", "select", "datalist",
+}  # fmt: skip
+_APART = {
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "pre", "blockquote",
+    "hr", "figure", "fieldset",
+}  # fmt: skip
+_BLOCKS = _APART | {
+    "address", "article", "aside", "body", "caption", "center", "dd", "details", "dialog", "dir",
+    "div", "dt", "figcaption", "footer", "form", "header", "html", "legend", "li", "main", "nav",
+    "option", "search", "section", "summary", "tbody", "tfoot", "thead", "tr",
+}  # fmt: skip
+_CELLS = {"td", "th"}
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE)
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+
+
+def text(data: bytes, charset: str | None = None) -> str:
+    """The visible text of an HTML document; `charset` is what its envelope said, if any."""
+    declared = charset
+    if declared is None and bom_encoding(data) is None and (found := _META.search(data, 0, 4096)):
+        declared = found[1].decode("ascii", "replace")
+        if declared.lower().startswith(("utf-16", "utf-32")):
+            declared = "utf-8"  # else it could not have been read (WHATWG HTML, 13.2.3.2)
+    return visible(decode(data, declared))
+
+
+def visible(markup: str) -> str:
+    """The visible text of HTML that is text already."""
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
+    )
+    try:
+        root = etree.fromstring(markup.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError as error:
+        raise ParseFailed("unreadable", "The file is not HTML.") from error
+    if root is None:
+        return ""
+    flow = _Flow()
+    walker = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walker:
+        if event == "end":
+            flow.leave(element)
+        elif _is_hidden(element):
+            walker.skip_subtree()
+            flow.skip(element)
+        else:
+            flow.enter(element)
+    return flow.text()
+
+
+def _is_hidden(element: etree._Element) -> bool:
+    if element.tag in _DROPPED or element.get("hidden") is not None:
+        return True
+    style = element.get("style")
+    return style is not None and _HIDDEN.search(style) is not None
+
+
+class _Flow:
+    """Text as it runs, with the breaks that are due before the next character."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._due = ""  # white space, put in once something visible follows
+        self._preserved = 0
+        self._skipped: set[etree._Element] = set()
+
+    def enter(self, element: etree._Element) -> None:
+        tag = element.tag
+        if tag == "br":
+            self._break("\n", more=True)
+        elif tag in _BLOCKS:
+            self._break("\n\n" if tag in _APART else "\n")
+        elif tag in _CELLS and element.getprevious() is not None:
+            self._due = "\t"
+        if tag == "pre":
+            self._preserved += 1
+        self._add(element.text)
+
+    def leave(self, element: etree._Element) -> None:
+        tag = element.tag
+        if element in self._skipped:
+            self._skipped.discard(element)
+        elif tag in _BLOCKS:
+            self._break("\n\n" if tag in _APART else "\n")
+            self._preserved -= tag == "pre"
+        self._add(element.tail)
+
+    def skip(self, element: etree._Element) -> None:
+        self._skipped.add(element)
+
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def _break(self, lines: str, *, more: bool = False) -> None:
+        if more and self._due.startswith("\n"):
+            self._due = (self._due + lines)[:2]
+        elif not self._due.startswith(lines):
+            self._due = lines
+
+    def _add(self, text: str | None) -> None:
+        if not text:
+            return
+        if self._preserved:
+            self._put(text.replace("\r\n", "\n"))
+            return
+        collapsed = _SPACE.sub(" ", text)
+        if collapsed[0] == " ":
+            self._due = self._due or " "
+        inner = collapsed.strip(" ")
+        if inner:
+            self._put(inner)
+            self._due = " " if collapsed[-1] == " " else ""
+
+    def _put(self, text: str) -> None:
+        if self._parts and self._due:
+            self._parts.append(self._due)
+        self._due = ""
+        self._parts.append(text)

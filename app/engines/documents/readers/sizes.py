@@ -1,0 +1,29 @@
+"""How large an image becomes."""
+
+import math
+
+from app.engines.documents.model import Limits, ParseFailed
+
+
+def pixels(
+    width: float, height: float, width_px: int | None, scale: float | None, limits: Limits
+) -> tuple[int, int]:
+    """Width and height in pixels of a page of width x height points.
+
+    Raises `ParseFailed` (`too_many_pixels`) before anything of that size is made.
+    """
+    factor = width_px / width if width_px is not None else (scale or 1.0)
+    columns, rows = width * factor, height * factor
+    if not columns * rows <= limits.max_pixels:  # not the other way round: it may be no number
+        raise too_many(limits)
+    across = width_px if width_px is not None else max(1, math.ceil(columns - 1e-6))
+    down = max(1, math.ceil(rows - 1e-6))
+    if across * down > limits.max_pixels:
+        raise too_many(limits)
+    return across, down
+
+
+def too_many(limits: Limits) -> ParseFailed:
+    """The failure of an image with more pixels than allowed."""
+    message = f"An image has more than {limits.max_pixels} pixels."
+    return ParseFailed("too_many_pixels", message)

@@ -1,0 +1,135 @@
+"""From bytes to text, and from text to words."""
+
+import codecs
+import re
+from collections.abc import Iterable
+
+from app.engines.documents.language import score
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# In the order in which a tie is decided: the more common on today's disks first.
+_LEGACY = (
+    "cp1252", "cp1250", "cp1251", "cp932", "gb18030", "cp949", "big5", "euc_jp", "cp1253",
+    "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2", "cp1257",
+)  # fmt: skip
+# Python's own codecs for other things than files of text; one of them takes quadratic time.
+_NOT_FOR_FILES = {"idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined"}
+_SAMPLE = 1 << 16
+_FEW_HIGH_BYTES = 8
+
+# Han and kana are written without spaces, so there each character is a word of its own.
+UNSPACED = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u30ff"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+WORD = re.compile(rf"[{UNSPACED}][{_SELECTORS}]*|[^\s{UNSPACED}]+")
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Replace NUL and lone surrogates by U+FFFD, one for one, so that offsets stay."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def bom_encoding(data: bytes) -> tuple[str, int] | None:
+    """The encoding that a byte order mark announces, and the mark's length."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return encoding, len(mark)
+    return None
+
+
+def bare_utf16(data: bytes) -> str | None:
+    """UTF-16 without a mark, known by the NULs in every other byte of mostly Latin text."""
+    head = data[:4096]
+    half = len(head) // 2
+    low, high = head[1::2].count(0), head[0::2].count(0)
+    if low and low > 0.6 * half and high < 0.1 * half:
+        return "utf-16-le"
+    if high and high > 0.6 * half and low < 0.1 * half:
+        return "utf-16-be"
+    return None
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """Text of any encoding: the byte order mark first, then `declared`, UTF-8, a guess.
+
+    The mark itself is no part of the text; line ends stay as they are. Never raises: what
+    cannot be decoded becomes U+FFFD.
+    """
+    if found := bom_encoding(data):
+        encoding, length = found
+        return clean(data[length:].decode(encoding, "replace"))
+    if declared and (text := _decode_as(data, declared)) is not None:
+        return clean(text)
+    return clean(_undeclared(data))
+
+
+def _undeclared(data: bytes) -> str:
+    if wide := bare_utf16(data):
+        return data.decode(wide, "replace")
+    if b"\x1b$" in data and (text := _decode_as(data, "iso2022_jp")) is not None:
+        return text  # before UTF-8, as these seven-bit bytes would pass for it
+    if (text := _decode_as(data, "utf-8")) is not None:
+        return text
+    if (text := _damaged_utf8(data)) is not None:
+        return text
+    return data.decode(_guess_legacy(data), "replace")
+
+
+def _decode_as(data: bytes, encoding: str) -> str | None:
+    try:
+        name = codecs.lookup(encoding.strip()).name
+        if name in _NOT_FOR_FILES:
+            return None
+        # Every browser reads these two as Windows-1252 (WHATWG Encoding Standard, 4.2).
+        return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name)
+    except (LookupError, ValueError):
+        return None
+
+
+def _damaged_utf8(data: bytes) -> str | None:
+    """UTF-8 with a few broken places: valid multi-byte sequences hardly arise by chance."""
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    valid = len(re.findall(r"[^\x00-\x7f\ufffd]", text))
+    return text if broken * 10 <= valid else None
+
+
+def _guess_legacy(data: bytes) -> str:
+    sample = _around_high_bytes(data)
+    high = len(re.findall(rb"[\x80-\xff]", sample))
+    if high < _FEW_HIGH_BYTES and _decode_as(sample, "cp1252"):
+        return "cp1252"
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - 30 ms that few documents need
+
+    matches = list(from_bytes(sample, cp_isolation=list(_LEGACY)))
+    if not matches:
+        return "cp1252"
+    limit = matches[0].chaos + 0.05
+    likely = {name for m in matches if m.chaos <= limit for name in m.could_be_from_charset}
+    return _best_language(sample, [name for name in _LEGACY if name in likely])
+
+
+def _best_language(sample: bytes, encodings: Iterable[str]) -> str:
+    """Among encodings of equally tidy text, the one whose text reads like a language."""
+    scored = [(score(sample.decode(name, "replace"))[1], name) for name in encodings]
+    if not scored:
+        return "cp1252"
+    best = max(scored)[0]
+    return next(name for value, name in scored if value >= best - 0.05)
+
+
+def _around_high_bytes(data: bytes) -> bytes:
+    """A sample that begins shortly before the first byte which tells encodings apart."""
+    first = re.search(rb"[\x80-\xff]", data)
+    start = max(0, first.start() - 1024) if first else 0
+    return data[start : start + _SAMPLE]
