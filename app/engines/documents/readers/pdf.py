@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
-from PIL import Image
-from pypdfium2 import raw  # type: ignore[import-untyped]
+from pypdfium2 import raw
 
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers.sizes import pixels
