@@ -1,14 +1,15 @@
 import re
+from base64 import urlsafe_b64encode
 from dataclasses import fields
+from hashlib import sha256
 from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
-from cryptography.fernet import Fernet
 
 from app.kit.settings import Settings, SettingsError
 
-KEY = Fernet.generate_key().decode()
+KEY, OTHER_KEY = (urlsafe_b64encode(sha256(name).digest()).decode() for name in (b"a", b"b"))
 GOOD = {
     "SECRET_KEY": "q7Vw2mZr9tYb4nLx8cKd5fHg3jPs6aUe",
     "ENCRYPTION_KEYS": KEY,
@@ -82,7 +83,7 @@ def test_given_values_are_read() -> None:
         PUBLIC_URL="https://labels.example/",
         MAIL_FROM="ops@example.com",
         DATA_DIR="/srv/labels",
-        ENCRYPTION_KEYS=f"{KEY},{Fernet.generate_key().decode()}",
+        ENCRYPTION_KEYS=f"{KEY},{OTHER_KEY}",
     )
     assert settings.cors_origins == ("https://a.example", "http://b.example:8080")
     assert settings.egress_allowed_networks == tuple(

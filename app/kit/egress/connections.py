@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
-from requests.certs import where
 from requests.exceptions import ConnectionError as RequestsConnectionError
 from requests.exceptions import RequestException
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
@@ -104,7 +104,7 @@ class _HTTPSPool(HTTPSConnectionPool):
 
 def tls_context(ca_file: str | None) -> ssl.SSLContext:
     """Certificates and host names are checked; a file adds authorities to certifi's."""
-    context = ssl.create_default_context(cafile=where())
+    context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     if ca_file is not None:
         context.load_verify_locations(cafile=ca_file)
     context.sslsocket_class = CallSSLSocket
