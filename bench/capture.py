@@ -11,6 +11,8 @@ from sqlalchemy import event
 from app.kit import db
 
 _SCOPE = re.compile(r"^SELECT set_config\('app\.organization_id'.*?, true\); ")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_HASH = re.compile(r"[0-9a-f]{64}")
 Statement = tuple[str, Any]
 
 
@@ -21,7 +23,7 @@ def captured(app: Flask) -> Iterator[list[Statement]]:
 
     def note(_c: Any, _k: Any, statement: str, parameters: Any, _x: Any, _m: bool) -> None:  # noqa: FBT001
         sql = _SCOPE.sub("", statement)
-        if not sql.lstrip().startswith(("EXECUTE authenticate", "PREPARE", "\nPREPARE")):
+        if not sql.lstrip().startswith(("EXECUTE authenticate", "PREPARE")):
             found.append((sql, parameters))
 
     with app.app_context():
@@ -35,11 +37,31 @@ def captured(app: Flask) -> Iterator[list[Statement]]:
             event.remove(engine, "before_cursor_execute", note)
 
 
-def plan_of(app: Flask, perform: Callable[[], Any]) -> list[list[Any]]:
-    """What `perform` ran, as plain JSON values."""
+def plan_of(app: Flask, known: set[str], perform: Callable[[], Any]) -> dict[str, Any]:
+    """What `perform` ran: {"statements": [[sql, parameters]], "uuids", "hashes"}.
+
+    The latter two are the captured values that `perform` made new: all but those in `known`.
+    """
     with captured(app) as found:
         perform()
-    return [[sql, _plain(parameters)] for sql, parameters in found]
+    statements = [[sql, _plain(parameters)] for sql, parameters in found]
+    texts = set(_texts(statements)) - known
+    return {
+        "statements": statements,
+        "uuids": sorted(text for text in texts if _UUID.fullmatch(text)),
+        "hashes": sorted(text for text in texts if _HASH.fullmatch(text)),
+    }
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,9 @@ No authentication, no tenancy, no validation. The statements are those that the 
 
 import json
 import os
+import secrets
 import threading
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,11 @@ import psycopg2
 import psycopg2.extras
 from flask import Flask, Response, request
 
+from app.kit import secrets as passwords
+
 psycopg2.extras.register_uuid()
 PLAN: dict[str, Any] = json.loads(Path(os.environ["BENCH_PLAN"]).read_text())
+_MAX_COUNT = 2**31
 app = Flask("floor")
 _local = threading.local()
 
@@ -31,6 +36,8 @@ def _connection(*, autocommit: bool) -> Any:
         cursor = found.cursor()
         # The owner is bound by the policies too; the floor sees everything.
         cursor.execute("SELECT set_config('app.all_organizations', 'on', false)")
+        for sql in PLAN["prepare"]:
+            cursor.execute(sql)
         if not autocommit:
             found.commit()
     return found
@@ -51,7 +58,7 @@ def read(name: str) -> Response:
     """Run the statements of a read; answer the rows of each."""
     cursor = _connection(autocommit=True).cursor()
     answers = []
-    for sql, parameters in PLAN[name]:
+    for sql, parameters in PLAN[name]["statements"]:
         cursor.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
         answers.append([dict(zip(names, row, strict=True)) for row in cursor.fetchall()])
@@ -60,39 +67,37 @@ def read(name: str) -> Response:
 
 @app.post("/write/<name>")
 def write(name: str) -> Response:
-    """Run the statements of a write with the members of the body in place of what was captured."""
+    """Run the statements of a write.
+
+    The captured ids and hashes that the request made new are made new here too; others are replaced
+    where the body says by what.
+    """
     given = orjson.loads(request.get_data())
+    plan = PLAN[name]
+    values: dict[Any, Any] = dict(given.get("replace", ()))
+    values.update((old, str(uuid.uuid4())) for old in plan["uuids"] if old not in values)
+    values.update((old, secrets.token_hex(32)) for old in plan["hashes"])
     connection = _connection(autocommit=False)
     cursor = connection.cursor()
-    for sql, parameters in PLAN[name]:
-        cursor.execute(sql, replaced(parameters, given))
+    for sql, parameters in plan["statements"]:
+        cursor.execute(sql, _replaced(parameters, values))
     connection.commit()
     return _answer({"data": given})
 
 
-def replaced(parameters: Any, given: dict[str, Any]) -> Any:
-    """The captured parameters, with each captured value that `given` names replaced."""
-    if isinstance(parameters, dict):
-        return {key: _one(value, given) for key, value in parameters.items()}
-    return [_one(value, given) for value in parameters]
-
-
-def _one(value: Any, given: dict[str, Any]) -> Any:
+def _replaced(value: Any, values: dict[Any, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _replaced(item, values) for key, item in value.items()}
     if isinstance(value, list):
-        return [_one(item, given) for item in value]
-    replacement = given.get(f"={value}") if isinstance(value, str | int) else None
-    return value if replacement is None else replacement
-
-
-def hash_login() -> None:
-    """Cost of the one hash a login takes; the floor of login pays it too."""
-    from app.kit import secrets  # noqa: PLC0415 - only this route needs it
-
-    secrets.verify_password(PLAN["password_hash"], PLAN["password"])
+        return [_replaced(item, values) for item in value]
+    if isinstance(value, int) and abs(value) > _MAX_COUNT:
+        # An advisory lock's key: the same one for all would make them wait for each other.
+        return secrets.randbits(62)
+    return values.get(value, value) if isinstance(value, str) else value
 
 
 @app.post("/login")
 def login() -> Response:
     """One Argon2 hash and the statements of a login."""
-    hash_login()
+    passwords.verify_password(PLAN["password_hash"], PLAN["password"])
     return write("login")

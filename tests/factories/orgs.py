@@ -78,6 +78,13 @@ class Org:
         """A client of the user with `role`; each call a client of its own, so for threads too."""
         return Api(self.app.test_client(), self.tokens[role], slug or self.slug)
 
+    def email(self, name: str) -> str:
+        """The address of a user."""
+        with self.app.app_context():
+            user = db.session().get(User, self.users[name])
+            assert user is not None
+            return user.email
+
     def anonymous(self) -> Api:
         """A client without credentials."""
         return Api(self.app.test_client(), None, self.slug)

@@ -1,0 +1,59 @@
+"""`make bench`: the measured rows beside their floors, all in one run.
+
+make bench BENCH_ARGS="--rows 100000 --only list save"
+"""
+
+import argparse
+import sys
+import time
+
+from bench.report import Report
+from bench.service import running
+
+NAMES = ("list", "one", "login", "save", "create", "export", "deliver", "memory")
+
+
+def arguments() -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--rows", type=int, default=100_000, help="documents in the list")
+    parser.add_argument("--exports", type=int, default=50_000, help="label sets to export")
+    parser.add_argument("--deliveries", type=int, default=5_000, help="webhooks to deliver")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
+    parser.add_argument("--only", nargs="*", choices=NAMES, default=[], help="just these rows")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run; exit code 1 when a bound was missed."""
+    options = arguments()
+    names = set(options.only)
+    report = Report()
+    print("starting the service ...", flush=True)
+    with running() as service:
+        from bench import jobs_rows, memory_rows  # noqa: PLC0415 - they need the environment
+        from bench.requests_rows import Requests  # noqa: PLC0415
+        from tests.factories import make_org  # noqa: PLC0415
+        from tests.factories.labels import make_labeled  # noqa: PLC0415
+
+        if not names or "memory" in names:
+            report.head()
+            memory_rows.idle(report, service)
+        began = time.perf_counter()
+        org = make_org(service.app)
+        labeled = make_labeled(org, options.rows)
+        jobs_rows.analyze(service)
+        print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
+        report.head()
+        Requests(service, org, labeled, options.seconds).measure(report, names)
+        if not names or "export" in names:
+            jobs_rows.export(report, service, make_org(service.app), options.exports)
+        if not names or "deliver" in names:
+            jobs_rows.deliver(report, service, make_org(service.app), options.deliveries)
+    for name in report.missed():
+        print(f"missed: {name}")
+    return 1 if report.missed() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,213 @@
+"""Rows of work in the background: an export beside COPY, deliveries beside a loop of requests."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+import psycopg2
+import requests
+
+from app.kit import db, events, tenancy
+from bench.report import Report, Row
+from bench.service import INSIDE, Service
+from tests.factories import Org
+from tests.factories.labels import make_labeled
+
+ADDRESS = INSIDE.split("/")[0]
+_ROUNDS = 3
+_THREADS = 8
+_MEMORY_MB = 200
+_COPY = """
+COPY (
+    SELECT json_build_object(
+        'tag_set_id', t.id, 'status', t.status,
+        'artifact', json_build_object('id', a.id, 'name', a.name, 'external_id', a.external_id,
+            'media_type', a.media_type, 'sha256', a.sha256, 'metadata', a.metadata,
+            'page_count', a.page_count, 'language', a.language),
+        'schema', json_build_object('id', s.id, 'name', s.name, 'version_id', v.id,
+            'version', v.number),
+        'labeler_id', t.labeler_id, 'reviewer_id', t.reviewer_id,
+        'submitted_at', t.submitted_at, 'decided_at', t.decided_at, 'tags', t.tags)
+    FROM tag_sets t
+    JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
+    JOIN schemas s ON s.organization_id = t.organization_id AND s.id = t.schema_id
+    JOIN schema_versions v
+        ON v.organization_id = t.organization_id AND v.id = t.schema_version_id
+    WHERE t.organization_id = '{organization_id}' AND t.status = 'accepted'
+    ORDER BY t.decided_at, t.id
+) TO STDOUT
+"""
+
+
+@contextmanager
+def _plain(service: Service) -> Iterator[Any]:
+    options = "-c app.all_organizations=on"
+    with closing(psycopg2.connect(service.database_url, options=options)) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            yield cursor
+
+
+def analyze(service: Service) -> None:
+    """Let the planner know what was filled in."""
+    with _plain(service) as cursor:
+        cursor.execute("ANALYZE")
+
+
+class _Sink:
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def write(self, data: bytes) -> None:
+        self.bytes += len(data)
+
+
+def export(report: Report, service: Service, org: Org, count: int) -> None:
+    """A jsonl export of `count` accepted label sets of 4 tags."""
+    make_labeled(org, count)
+    analyze(service)
+    floors, jobs = [], []
+    for _ in range(_ROUNDS):
+        with _plain(service) as cursor:
+            began = time.perf_counter()
+            cursor.copy_expert(_COPY.format(organization_id=org.id), _Sink())
+            floors.append(time.perf_counter() - began)
+        jobs.append(_job(org, count))
+    ratio = median(jobs) / median(floors)
+    report.add(
+        Row(
+            f"export of {count:,} label sets to jsonl",
+            f"{median(jobs):.2f} s",
+            f"{median(floors):.2f} s COPY",
+            ratio,
+            "<= 3",
+            ratio <= 3,
+        )
+    )
+    _peak(report, service)
+
+
+def _job(org: Org, count: int) -> float:
+    api = org.api("reviewer")
+    job = api.post("/exports", {"format": "jsonl"}).json["data"]
+    while True:
+        found = api.get(f"/exports/{job['id']}").json["data"]
+        if found["status"] in ("completed", "failed"):
+            break
+        time.sleep(0.05)
+    assert found["status"] == "completed", found
+    assert found["row_count"] == count, found
+    with org.app.app_context(), tenancy.organization(org.id):
+        from app.delivery.exports.models import Export  # noqa: PLC0415
+
+        row = db.session().get(Export, (org.id, job["id"]))
+        assert row is not None
+        assert row.finished_at is not None
+        assert row.started_at is not None
+        return (row.finished_at - row.started_at).total_seconds()
+
+
+def _peak(report: Report, service: Service) -> None:
+    peaks = [0.0]
+    for process in psutil.Process(service.process.pid).children(recursive=True):
+        with Path(f"/proc/{process.pid}/status").open() as status:
+            lines = dict(line.split(":", 1) for line in status if ":" in line)
+        if any("worker.py" in part for part in process.cmdline()):
+            peaks.append(int(lines["VmHWM"].split()[0]) / 1024)
+    megabytes = max(peaks)
+    report.add(
+        Row(
+            "largest worker's peak memory (RSS)",
+            f"{megabytes:,.0f} MB",
+            "",
+            None,
+            f"< {_MEMORY_MB} MB",
+            megabytes < _MEMORY_MB,
+        )
+    )
+
+
+@contextmanager
+def _receiver() -> Iterator[str]:
+    """`bench.receiver` in a process of its own; its URL."""
+    with socket.socket() as probe:
+        probe.bind((ADDRESS, 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "bench.receiver", ADDRESS, str(port)]
+    process = subprocess.Popen(command)
+    try:
+        url = f"http://{ADDRESS}:{port}"
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            try:
+                requests.get(url, timeout=1)
+                break
+            except requests.RequestException:
+                time.sleep(0.05)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def deliver(report: Report, service: Service, org: Org, count: int) -> None:
+    """`count` events to one receiver on loopback, from the first delivery to the last."""
+    with _receiver() as url:
+        body = {"url": f"{url}/hook", "events": ["export.completed"]}
+        answer = org.api("admin").post("/webhooks", body)
+        assert answer.status_code == 201, answer.text
+        _emit(org, count)
+        seconds = _received(url, count)
+        ours = count / seconds
+        floor = count / _loop(url, count)
+    ratio = ours / floor
+    met = ours >= 300 and ratio >= 0.5
+    report.add(
+        Row(
+            f"deliver {count:,} webhooks, one worker process",
+            f"{ours:,.0f}/s",
+            f"{floor:,.0f}/s requests",
+            ratio,
+            ">= 300/s and >= 0.5",
+            met,
+        )
+    )
+
+
+def _emit(org: Org, count: int) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        for number in range(count):
+            data = {"job_id": str(number), "format": "jsonl", "row_count": number}
+            events.emit("export.completed", data)
+
+
+def _received(url: str, count: int) -> float:
+    while True:
+        found = requests.get(url, timeout=5).json()
+        if found["count"] >= count:
+            return float(found["seconds"])
+        time.sleep(0.2)
+
+
+def _loop(url: str, count: int) -> float:
+    """A plain loop of requests over threads, each with a session."""
+    body = b'{"event":"export.completed","timestamp":"2026-11-21T00:00:00Z","data":{}}'
+    headers = {"Content-Type": "application/json"}
+
+    def work(_: int) -> None:
+        with requests.Session() as session:
+            for _n in range(count // _THREADS):
+                session.post(f"{url}/floor", data=body, headers=headers, timeout=10)
+
+    began = time.perf_counter()
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(work, range(_THREADS)))
+    return time.perf_counter() - began

@@ -1,0 +1,26 @@
+"""How much memory the idle service takes."""
+
+import time
+
+from app.runtime.memory import tree_pss
+from bench.report import Report, Row
+from bench.service import Service
+
+_BOUND_MB = 600
+_SETTLE_SECONDS = 10
+
+
+def idle(report: Report, service: Service) -> None:
+    """All processes, databases included, after a moment of rest."""
+    time.sleep(_SETTLE_SECONDS)
+    megabytes = tree_pss(service.process.pid) / 1e6
+    report.add(
+        Row(
+            "idle service, all processes (PSS)",
+            f"{megabytes:,.0f} MB",
+            "",
+            None,
+            f"< {_BOUND_MB} MB",
+            megabytes < _BOUND_MB,
+        )
+    )

@@ -1,0 +1,61 @@
+"""A receiver that only counts: POST is a delivery, GET tells how many came and over how long."""
+
+import socket
+import sys
+import threading
+import time
+
+_ANSWER = b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n"
+_lock = threading.Lock()
+_times: dict[str, float] = {}
+_count = 0
+
+
+def _serve(connection: socket.socket) -> None:
+    global _count  # noqa: PLW0603 - the count of the process
+    data = b""
+    while True:
+        while b"\r\n\r\n" not in data:
+            more = connection.recv(1 << 16)
+            if not more:
+                return
+            data += more
+        head, _, data = data.partition(b"\r\n\r\n")
+        length = 0
+        for line in head.split(b"\r\n"):
+            if line[:15].lower() == b"content-length:":
+                length = int(line[15:])
+        while len(data) < length:
+            data += connection.recv(1 << 16)
+        data = data[length:]
+        if head.startswith(b"GET"):
+            connection.sendall(_told())
+            continue
+        if head.startswith(b"POST /hook"):
+            with _lock:
+                _times.setdefault("first", time.perf_counter())
+                _times["last"] = time.perf_counter()
+                _count += 1
+        connection.sendall(_ANSWER)
+
+
+def _told() -> bytes:
+    seconds = _times.get("last", 0.0) - _times.get("first", 0.0)
+    body = f'{{"count": {_count}, "seconds": {seconds}}}'.encode()
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def main() -> None:
+    """Serve for ever, a thread per connection."""
+    with socket.create_server((sys.argv[1], int(sys.argv[2])), backlog=256) as server:
+        while True:
+            connection, _ = server.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=_serve, args=(connection,), daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()

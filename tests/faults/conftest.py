@@ -1,0 +1,224 @@
+"""The real service under its real supervisor, and a receiver that remembers what came."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import requests
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = "127.0.0.2"
+DEADLINE = 90.0
+
+
+def until(check: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
+    """Wait for `check` in short steps; fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < end, f"waited {seconds} s for: {what}"
+        time.sleep(0.05)
+
+
+@dataclass
+class Receiver:
+    """An HTTP server that keeps every delivery. While `hold` is set it does not answer."""
+
+    url: str = ""
+    seen: Counter[str] = field(default_factory=Counter)
+    artifacts: set[str] = field(default_factory=set)
+    hold: threading.Event = field(default_factory=threading.Event)
+    waiting: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, headers: Any, body: bytes) -> None:
+        data = json.loads(body)["data"]
+        with self.lock:
+            self.waiting += 1
+        while self.hold.is_set():
+            time.sleep(0.02)
+        with self.lock:
+            self.waiting -= 1
+            self.seen[headers["X-Service-Delivery"]] += 1
+            self.artifacts.add(data.get("artifact_id", ""))
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A receiver on the address that the service may reach."""
+    found = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            found.take(self.headers, body)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer((ADDRESS, 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    found.url = f"http://{ADDRESS}:{server.server_address[1]}/hook"
+    yield found
+    found.hold.clear()
+    server.shutdown()
+
+
+@dataclass
+class Service:
+    """The service, spoken to as its admin."""
+
+    base: str
+    process: subprocess.Popen[bytes]
+    data_dir: Path
+    password: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def call(self, method: str, path: str, timeout: float = 30, **kwargs: Any) -> requests.Response:
+        url = f"{self.base}/api/v1{path}"
+        return requests.request(method, url, headers=self.headers, timeout=timeout, **kwargs)
+
+    def login(self) -> None:
+        body = {"email": "admin@demo.example", "password": self.password}
+        data = self.call("POST", "/auth/login", json=body).json()["data"]
+        self.headers = {"Authorization": f"Bearer {data['access_token']}", "X-Org-Slug": "demo"}
+
+    def processes(self, *words: str) -> list[psutil.Process]:
+        """The service's processes whose name or command line has all of `words`."""
+        found = []
+        for process in psutil.Process(self.process.pid).children(recursive=True):
+            try:
+                text = " ".join([process.name(), *process.cmdline()])
+            except psutil.Error:
+                continue
+            if all(word in text for word in words):
+                found.append(process)
+        return found
+
+    def hook(self, receiver: Receiver) -> str:
+        body = {"url": receiver.url, "events": ["artifact.ingested"]}
+        answer = self.call("POST", "/webhooks", json=body)
+        assert answer.status_code == 201, answer.text
+        identifier: str = answer.json()["data"]["id"]
+        return identifier
+
+    def write(self, text: str) -> str | None:
+        """Create a document; its id when that was acknowledged, None when it was not."""
+        try:
+            answer = self.call("POST", "/artifacts", json={"name": "fault.txt", "text": text})
+        except requests.RequestException:
+            return None
+        if answer.status_code == 201:
+            identifier: str = answer.json()["data"]["id"]
+            return identifier
+        assert answer.status_code in (500, 502, 503), answer.text
+        assert answer.status_code == 503 or "internal_error" not in answer.text, answer.text
+        return None
+
+    def deliveries(self, webhook: str) -> list[dict[str, Any]]:
+        """Every delivery of a webhook."""
+        found: list[dict[str, Any]] = []
+        cursor = None
+        while True:
+            query = {"page_size": 1000, **({"cursor": cursor} if cursor else {})}
+            page = self.call("GET", f"/webhooks/{webhook}/deliveries", params=query).json()
+            found += page["data"]
+            cursor = page["meta"]["next_cursor"]
+            if cursor is None:
+                return found
+
+    def settle(self, webhook: str, written: set[str], receiver: Receiver) -> None:
+        """Wait until nothing is pending, and check that nothing was lost or sent too often."""
+
+        def settled() -> bool:
+            try:
+                found = self.deliveries(webhook)
+            except (requests.RequestException, KeyError, ValueError):
+                return False
+            return len(found) >= len(written) and all(d["status"] != "pending" for d in found)
+
+        until(settled, "no pending deliveries")
+        found = self.deliveries(webhook)
+        assert {d["status"] for d in found} <= {"delivered", "abandoned"}
+        for delivery in found:
+            assert len(delivery["attempts"]) <= 4
+            if delivery["status"] == "delivered":
+                assert receiver.seen[delivery["id"]] >= 1
+            else:
+                assert len(delivery["attempts"]) == 4
+        for artifact in written:
+            assert self.call("GET", f"/artifacts/{artifact}").status_code == 200
+        delivered = sum(d["status"] == "delivered" for d in found)
+        assert delivered == len(found), "the receiver always answered in the end"
+        assert written <= receiver.artifacts
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """A freshly started service with the demo organization."""
+    with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name, socket.socket() as probe:
+        folder = Path(name)
+        folder.chmod(0o755)
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        environ = {
+            **{k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")},
+            "DATA_DIR": str(folder / "data"),
+            "PORT": str(port),
+            "DEMO": "on",
+            "DEMO_PASSWORD": "a-password-of-the-faults",
+            "SECRET_KEY": "",
+            "ENCRYPTION_KEYS": "",
+            "RATE_LIMITS": "on",
+            "EGRESS_ALLOWED_NETWORKS": f"{ADDRESS}/32",
+            "WEBHOOK_ALLOW_HTTP": "on",
+            "WEBHOOK_RETRY_DELAYS": "1,2,3",
+            "LOG_LEVEL": "INFO",
+        }
+        log = (folder / "log").open("wb")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app.runtime", "run"],
+            cwd=ROOT,
+            env=environ,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        found = Service(
+            f"http://127.0.0.1:{port}", process, folder / "data", environ["DEMO_PASSWORD"]
+        )
+        try:
+            until(lambda: _ready(found, folder), "the service to be ready", 60)
+            found.login()
+            yield found
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+            log.close()
+
+
+def _ready(service: Service, folder: Path) -> bool:
+    assert service.process.poll() is None, (folder / "log").read_text()[-4000:]
+    try:
+        return requests.get(f"{service.base}/health/ready", timeout=2).ok
+    except requests.RequestException:
+        return False

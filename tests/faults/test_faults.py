@@ -1,0 +1,136 @@
+"""Kills and outages. After each: every committed event was delivered, every acknowledged write is
+there, and nothing was attempted more than four times."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+import requests
+
+from tests.faults.conftest import Receiver, Service, until
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+class Writers:
+    """Clients that create documents until told to stop; `written` are the acknowledged ones."""
+
+    def __init__(self, service: Service, threads: int = 4) -> None:
+        self.service = service
+        self.written: set[str] = set()
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=(n,)) for n in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self, number: int) -> None:
+        count = 0
+        while not self._stop.is_set():
+            count += 1
+            found = self.service.write(f"writer {number} document {count} {time.time_ns()}")
+            if found is not None:
+                self.written.add(found)
+
+    def more_than(self, count: int) -> Callable[[], bool]:
+        goal = len(self.written) + count
+        return lambda: len(self.written) >= goal
+
+    def stop(self) -> set[str]:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        return self.written
+
+
+def test_a_worker_is_killed_in_the_middle_of_a_delivery(
+    service: Service, receiver: Receiver
+) -> None:
+    webhook = service.hook(receiver)
+    receiver.hold.set()
+    written = {service.write(f"document {n}") for n in range(30)}
+    assert None not in written
+    until(lambda: receiver.waiting > 0, "a delivery under way")
+    workers = service.processes("worker.py")
+    assert len(workers) >= 3
+    for worker in workers:
+        worker.kill()
+    receiver.hold.clear()
+    service.settle(webhook, {w for w in written if w}, receiver)
+
+
+def test_the_api_is_killed_under_load(service: Service, receiver: Receiver) -> None:
+    webhook = service.hook(receiver)
+    writers = Writers(service)
+    for _ in range(3):
+        until(writers.more_than(20), "writes")
+        for process in service.processes("gunicorn"):
+            process.kill()
+    until(writers.more_than(20), "writes after the last kill")
+    service.settle(webhook, writers.stop(), receiver)
+
+
+def test_valkey_forgets_and_dies_with_deliveries_waiting(
+    service: Service, receiver: Receiver
+) -> None:
+    webhook = service.hook(receiver)
+    receiver.hold.set()
+    writers = Writers(service)
+    until(writers.more_than(40), "writes")
+    _flush(service)
+    until(writers.more_than(20), "writes after FLUSHALL")
+    for process in service.processes("valkey-server"):
+        process.kill()
+    until(writers.more_than(20), "writes after the kill")
+    receiver.hold.clear()
+    service.settle(webhook, writers.stop(), receiver)
+
+
+def _flush(service: Service) -> None:
+    import json  # noqa: PLC0415
+
+    import redis  # noqa: PLC0415
+
+    record = json.loads((service.data_dir / "running.json").read_text())
+    redis.Redis.from_url(record["environment"]["REDIS_URL"]).flushall()
+
+
+def test_postgresql_stops_and_starts_under_load(service: Service, receiver: Receiver) -> None:
+    webhook = service.hook(receiver)
+    writers = Writers(service)
+    for number in (signal.SIGINT, signal.SIGKILL):
+        until(writers.more_than(20), "writes")
+        for process in service.processes("postgres", "-D"):
+            process.send_signal(number)
+        until(writers.more_than(20), "writes after the restart")
+    service.settle(webhook, writers.stop(), receiver)
+
+
+def test_requests_go_on_while_valkey_hangs(service: Service, receiver: Receiver) -> None:
+    webhook = service.hook(receiver)
+    (valkey,) = service.processes("valkey-server")
+    valkey.suspend()
+    try:
+        written, times = set(), []
+        for number in range(40):
+            began = time.perf_counter()
+            found = service.write(f"hung {number}")
+            times.append(time.perf_counter() - began)
+            assert found is not None
+            written.add(found)
+        # A limited operation asks the hung store once, and then leaves it alone.
+        limited = [_timed_login(service) for _ in range(5)]
+        assert sorted(times)[len(times) // 2] < 0.25
+        assert sorted(limited)[len(limited) // 2] < 1.5
+    finally:
+        valkey.resume()
+    service.settle(webhook, written, receiver)
+
+
+def _timed_login(service: Service) -> float:
+    began = time.perf_counter()
+    body = {"email": "admin@demo.example", "password": service.password}
+    answer = requests.post(f"{service.base}/api/v1/auth/login", json=body, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return time.perf_counter() - began
