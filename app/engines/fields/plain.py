@@ -13,7 +13,7 @@ _INVISIBLE += (*map(chr, range(0x2066, 0x206A)),)
 _FOLDED = (
     {ord(char): None for char in _INVISIBLE}
     | {ord(char): "-" for char in "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d\ufe63"}
-    | {ord(char): "'" for char in "\u2018\u2019\u02bc\u0060\u00b4\u066c"}
+    | {ord(char): "'" for char in "\u2018\u2019\u02bc\u00b4\u066c"}
     | {0xFF0C: ",", 0xFF0E: ".", 0xFF0B: "+", 0xFF1A: ":", 0xFF0F: "/", 0x066B: "."}
 )
 

@@ -6,7 +6,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import plain
+from app.engines.fields.plain import text_of
 from app.engines.fields.values.texts import length_and_pattern
 
 MAX_EMAIL = 254
@@ -17,7 +17,7 @@ def make(field: Field) -> Normaliser:
     check = length_and_pattern(field)
 
     def normalise(value: object) -> JsonValue:
-        address = _address(plain(value, MAX_EMAIL).removeprefix("mailto:"))
+        address = _address(text_of(value, MAX_EMAIL).strip().removeprefix("mailto:"))
         check(address)
         return address
 

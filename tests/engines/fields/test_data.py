@@ -1,0 +1,84 @@
+"""The tables that came from elsewhere say what their sources say; nothing is loaded in vain."""
+
+import json
+import subprocess
+import sys
+import unicodedata
+from collections import defaultdict
+from pathlib import Path
+
+from babel import Locale
+from babel.core import get_global
+
+import app.engines.fields
+from app.engines.fields.dates import read_date
+from app.engines.fields.values.currencies import CODES, currency_of, minor_digits
+
+FOLDER = Path(app.engines.fields.__file__).parent
+ROOT = FOLDER.parents[2]
+
+
+def cldr_names(locale: Locale, unit: str) -> list[tuple[int, str]]:
+    tables = getattr(locale, unit)
+    return [
+        (number, word)
+        for context in ("format", "stand-alone")
+        for width in ("wide", "abbreviated")
+        for number, name in tables[context][width].items()
+        if (word := name.strip().rstrip(".").casefold())
+        and all(unicodedata.category(char)[0] in "LM" for char in word)
+    ]
+
+
+def test_month_and_day_names_are_those_of_cldr() -> None:
+    names = json.loads((FOLDER / "calendar_names.json").read_text(encoding="utf-8"))
+    months: defaultdict[str, set[int]] = defaultdict(set)
+    days: set[str] = set()
+    for language in names["languages"]:
+        locale = Locale.parse(language)
+        for number, name in cldr_names(locale, "months"):
+            months[name].add(number)
+        days |= {name for _, name in cldr_names(locale, "days")}
+    expected = [
+        sorted(name for name, numbers in months.items() if numbers == {month})
+        for month in range(1, 13)
+    ]
+    assert names["months"] == expected
+    assert names["weekdays"] == sorted(days - set(months))
+
+
+def test_every_month_name_is_read() -> None:
+    names = json.loads((FOLDER / "calendar_names.json").read_text(encoding="utf-8"))
+    for number, row in enumerate(names["months"], 1):
+        for name in row:
+            assert read_date(f"13. {name} 2024").isoformat() == f"2024-{number:02}-13"
+
+
+def test_every_currency_code_and_sign_is_one_of_iso_4217() -> None:
+    data = json.loads((FOLDER / "values" / "currencies.json").read_text(encoding="utf-8"))
+    assert set(data["withdrawn"]) <= set(get_global("all_currencies"))
+    for sign, codes in data["signs"].items():
+        assert set(codes) <= CODES
+        assert currency_of(sign.lower(), (codes[0],)) == codes[0]
+    assert {minor_digits(code) for code in ("JPY", "EUR", "KWD", "CLF")} == {0, 2, 3, 4}
+
+
+def test_libraries_are_loaded_only_when_a_field_needs_them() -> None:
+    script = """
+import sys
+from app.engines import fields, formats
+checked = fields.check_fields([
+    {"key": "a", "type": "text"}, {"key": "b", "type": "number"}, {"key": "c", "type": "date"},
+    {"key": "d", "type": "email"}, {"key": "e", "type": "phone"}, {"key": "f", "type": "country"},
+])
+fields.compile_fields(checked[:3]).check_tags(
+    [{"field": "c", "value": "5 May 2024"}], text_length=0, page_count=0
+)
+formats.FORMATS["csv"]
+heavy = {"re2", "phonenumbers", "pycountry", "stdnum", "email_validator", "jsonschema", "babel"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"

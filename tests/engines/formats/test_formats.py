@@ -1,0 +1,151 @@
+"""The list of formats, their options, and the way from tags to labels."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from app.engines.fields import check_fields, check_tags
+from app.engines.formats import (
+    FORMATS,
+    KEEPS,
+    FormatError,
+    check_options,
+    labels_from_tags,
+    union_fields,
+)
+
+FIELDS = check_fields(
+    [
+        {"key": "number", "type": "text"},
+        {"key": "total", "type": "money"},
+        {"key": "codes", "type": "text", "multiple": True},
+        {
+            "key": "items",
+            "type": "table",
+            "columns": [
+                {"key": "name", "type": "text"},
+                {"key": "codes", "type": "text", "multiple": True},
+            ],
+        },
+    ]
+)
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_every_format_describes_itself(format_id: str) -> None:
+    format_ = FORMATS[format_id]
+    assert format_.id == format_id
+    assert format_.name
+    assert format_.description.endswith(".")
+    assert "/" in format_.media_type
+    assert format_.extension.isalnum()
+    assert set(format_.keeps) <= set(KEEPS)
+    assert "RE-1042" in format_.sample
+    Draft202012Validator.check_schema(dict(format_.options_schema))
+    defaults = check_options(format_id, None)
+    assert set(defaults) == set(format_.options_schema["properties"])
+    assert check_options(format_id, defaults) == defaults
+    Draft202012Validator(format_.options_schema).validate(defaults)
+
+
+def test_given_options_win_over_defaults() -> None:
+    options = check_options("csv", {"delimiter": ";", "raw": True})
+    assert (options["delimiter"], options["raw"], options["header"]) == (";", True, True)
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("format_id", "options", "path"),
+    [
+        ("xls", {}, "format"),
+        ("", None, "format"),
+        ("csv", [], "options"),
+        ("csv", "x", "options"),
+        ("csv", {"delimeter": ";"}, "options.delimeter"),
+        ("csv", {"\ud800": ";"}, "options.?"),
+        ("jsonl", {"raw": True}, "options.raw"),
+        ("csv", {"delimiter": "::"}, "options.delimiter"),
+        ("csv", {"delimiter": None}, "options.delimiter"),
+        ("csv", {"separator": ""}, "options.separator"),
+        ("csv", {"separator": "x" * 11}, "options.separator"),
+        ("csv", {"header": 1}, "options.header"),
+        ("csv", {"rows": "none"}, "options.rows"),
+        ("csv", {"rows": nested(900)}, "options.rows"),
+    ],
+)
+def test_options_that_do_not_fit(format_id: str, options: object, path: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        check_options(format_id, options)
+    assert caught.value.path == path
+    assert len(caught.value.message) < 200
+
+
+def test_options_nested_beyond_the_stack_are_refused() -> None:
+    with pytest.raises(FormatError):
+        check_options("csv", {"rows": nested(50_000)})
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    options=st.dictionaries(
+        st.sampled_from(["delimiter", "separator", "rows", "raw", "bom", "header"]) | st.text(),
+        st.none() | st.booleans() | st.text() | st.integers() | st.lists(st.text()),
+    )
+)
+def test_any_options_are_complete_or_refused(options: dict[str, Any]) -> None:
+    try:
+        checked = check_options("csv", options)
+    except FormatError as refused:
+        assert refused.path.startswith("options")  # noqa: PT017 - refusal is one of two outcomes
+    else:
+        assert check_options("csv", checked) == checked
+
+
+def test_labels_from_tags() -> None:
+    tags = [
+        {"field": "items.name", "value": "second", "row": 7},
+        {"field": "codes", "value": "a"},
+        {"field": "items.codes", "value": "x", "row": 2},
+        {"field": "total", "value": "5 EUR"},
+        {"field": "codes", "value": "b"},
+        {"field": "items.codes", "value": "y", "row": 2},
+    ]
+    checked = check_tags(FIELDS, tags, text_length=0, page_count=0)
+    labels = labels_from_tags(FIELDS, checked)
+    assert labels == {
+        "total": {"amount": "5.00", "currency": "EUR"},
+        "codes": ["a", "b"],
+        "items": [{"codes": ["x", "y"]}, {"name": "second"}],
+    }
+    assert list(labels) == ["total", "codes", "items"]
+    assert labels_from_tags(FIELDS, []) == {}
+
+
+def test_the_union_of_versions_is_led_by_the_newest() -> None:
+    old = check_fields(
+        [
+            {"key": "gone", "type": "date"},
+            {"key": "number", "type": "integer", "multiple": True},
+            {
+                "key": "items",
+                "type": "table",
+                "columns": [{"key": "name", "type": "text"}, {"key": "old", "type": "number"}],
+            },
+        ]
+    )
+    union = union_fields([FIELDS, old])
+    assert [field["key"] for field in union] == ["number", "total", "codes", "items", "gone"]
+    assert (union[0]["type"], union[0]["multiple"]) == ("text", True)
+    assert [column["key"] for column in union[3]["columns"]] == ["name", "codes", "old"]
+    assert union_fields([]) == []
+    assert union_fields([FIELDS]) == FIELDS
+    assert FIELDS[0]["multiple"] is False

@@ -1,0 +1,80 @@
+"""Label sets as JSON Lines."""
+
+import io
+import json
+from typing import Any
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.engines.formats import FORMATS, Writer
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+def start() -> tuple[io.BytesIO, Writer]:
+    out = io.BytesIO()
+    return out, FORMATS["jsonl"].writer(out, [], {})
+
+
+def lines(out: io.BytesIO) -> list[Any]:
+    data = out.getvalue()
+    assert data == b"" or data.endswith(b"\n")
+    return [json.loads(line) for line in data.split(b"\n")[:-1]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=5))
+def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
+    out, writer = start()
+    for row in rows:
+        writer.write(row)
+    writer.close()
+    assert lines(out) == rows
+    assert writer.rows == len(rows)
+
+
+def test_json_passes_through_unread() -> None:
+    out, writer = start()
+    writer.write_json(b'{"big":123456789012345678901234567890,"n":1.0}')
+    writer.close()
+    assert out.getvalue() == b'{"big":123456789012345678901234567890,"n":1.0}\n'
+
+
+def test_a_line_is_a_line_whatever_the_layout() -> None:
+    out, writer = start()
+    writer.write_json(json.dumps({"a": ["x\ny", "\u2028"]}, indent=2).encode())
+    writer.write_json(b'{"b":\r\n1}\n')
+    writer.close()
+    assert lines(out) == [{"a": ["x\ny", "\u2028"]}, {"b": 1}]
+
+
+def test_what_json_cannot_say() -> None:
+    out, writer = start()
+    writer.write({"nan": float("nan"), "inf": [float("inf")]})
+    writer.write({"half": "\ud800", "nan": float("nan"), "big": 2**70})
+    writer.close()
+    first, second = lines(out)
+    assert first == {"nan": None, "inf": [None]}
+    assert second == {"half": "\ud800", "nan": None, "big": 2**70}
+
+
+def test_it_is_written_in_chunks_and_the_file_stays_open() -> None:
+    out, writer = start()
+    line = orjson.dumps({"text": "x" * 1000})
+    for _ in range(1000):
+        writer.write_json(line)
+    assert 500_000 < len(out.getvalue()) < 1_010_000
+    writer.close()
+    writer.close()
+    assert not out.closed
+    assert lines(out) == [{"text": "x" * 1000}] * 1000
