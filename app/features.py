@@ -18,9 +18,12 @@ from app.identity.organizations import routes as organizations
 from app.identity.users import models as user_models
 from app.kit import idempotency, schedule
 from app.kit.api.blueprint import Blueprint
+from app.kit.jobs import upkeep
 from app.labeling.artifact_schemas import models as schema_models
 from app.labeling.artifact_schemas import routes as schemas
+from app.labeling.artifacts import jobs as artifact_jobs
 from app.labeling.artifacts import models as artifact_models
+from app.labeling.artifacts import routes as artifacts
 from app.labeling.tag_sets import models as tag_set_models
 
 BLUEPRINTS: list[Blueprint] = [
@@ -28,12 +31,13 @@ BLUEPRINTS: list[Blueprint] = [
     organizations.blueprint,
     schemas.blueprint,
     schemas.versions,
+    artifacts.blueprint,
     exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,
 ]
 
-JOBS: list[ModuleType] = [export_jobs, webhook_jobs, notification_jobs]
+JOBS: list[ModuleType] = [upkeep, artifact_jobs, export_jobs, webhook_jobs, notification_jobs]
 """Importing a jobs module declares its handlers."""
 
 MODELS: list[ModuleType] = [

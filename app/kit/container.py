@@ -38,7 +38,7 @@ class Container:
     @cached_property
     def mailer(self) -> Mailer:
         folder = self.settings.data_dir / "mail"
-        return Mailer(self.settings.smtp_url, folder, "Labeling <no-reply@localhost>")
+        return Mailer(self.settings.smtp_url, folder, self.settings.mail_from)
 
     def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
         """A client that gives up at once: no request waits for a hung store."""

@@ -46,7 +46,7 @@ limiter = Limiter(
 
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
     """Set the limiter up on `app`."""
-    app.config["RATELIMIT_ENABLED"] = enabled
+    _store.enabled = enabled
     app.config["RATELIMIT_STORAGE_URI"] = redis_url
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {
         "socket_timeout": REDIS_TIMEOUT_SECONDS,
@@ -72,6 +72,7 @@ class Store:
     pause_seconds = 5.0
 
     def __init__(self) -> None:
+        self.enabled = True
         self._closed_until = 0.0
 
     def hit(self, item: RateLimitItem, *key: str) -> tuple[bool, int, float] | None:
@@ -96,7 +97,7 @@ _items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIM
 
 def check(name: str, organization_key: Callable[[], str]) -> None:
     """Count one request against the limit `name`; raises 429 with `Retry-After`."""
-    if not limiter.enabled:
+    if not _store.enabled:
         return
     item = _items[name]
     by_organization = LIMITS[name][1] == "org"

@@ -15,7 +15,6 @@ from tests.factories import Org
 
 @pytest.fixture(autouse=True)
 def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(limiter, "enabled", True)
     monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
     container.current().redis(timeout=5).flushall()
     yield
