@@ -89,7 +89,10 @@ def test_batches_hold_one_organization(org: Org, other_org: Org, work: Callable[
     assert sorted(sorted(found) for found in SEEN["batch"]) == [[0, 1, 2], [10, 11, 12]]
 
 
-def test_a_failing_job_is_tried_again_and_then_given_up(org: Org, work: Callable[[], None]) -> None:
+def test_a_failing_job_is_tried_again_and_then_given_up(
+    org: Org, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_BACKOFF_SECONDS", (3600,))
     _enqueue(org, "test.fail", {"n": 1})
     work()
     (row,) = _rows(org)
