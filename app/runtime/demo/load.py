@@ -6,6 +6,7 @@ the next start removes it and loads again.
 
 import io
 import os
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -23,6 +24,7 @@ from app.runtime.demo.documents import DOCUMENTS, DemoDocument
 from app.runtime.demo.schemas import CONTRACT, INVOICE
 
 SLUG = "demo"
+_SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
 _LOADING = "demo-loading"
 _NAMES = {
     "owner": "Olivia Owner",
@@ -153,7 +155,9 @@ def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -
     labeler, reviewer = people["labeler"], people["reviewer"]
     tag_set = labeler.call("POST", f"/artifacts/{artifact_id}/tag-sets", json={"from": "empty"})
     path = f"/tag-sets/{tag_set['id']}"
-    body = {"tags": _tags(document), "revision": tag_set["revision"], "seconds_spent": 95}
+    text = labeler.call("GET", f"/artifacts/{artifact_id}/text")["text"]
+    tags = [_located(tag, text) for tag in _tags(document)]
+    body = {"tags": tags, "revision": tag_set["revision"], "seconds_spent": 95}
     labeler.call("PUT", f"{path}/tags", json=body)
     if document.state == "draft":
         return
@@ -162,6 +166,17 @@ def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -
         reviewer.call("POST", f"{path}/accept", json={})
     elif document.state == "rejected":
         reviewer.call("POST", f"{path}/reject", json={"reason": _REASON, "send_to": "pool"})
+
+
+def _located(tag: dict[str, Any], text: str) -> dict[str, Any]:
+    """A span says where it stands; a page breaks its lines elsewhere than its value does."""
+    if tag["field"] not in _SPANS:
+        return tag
+    words = r"\s+".join(re.escape(word) for word in tag["value"].split())
+    found = re.search(words, text)
+    if found is None:
+        raise DemoError(f"{tag['field']} does not stand in its document")
+    return {**tag, "evidence": [{"start": found.start(), "end": found.end()}]}
 
 
 def _tags(document: DemoDocument) -> list[dict[str, Any]]:
