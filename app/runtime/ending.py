@@ -61,4 +61,7 @@ def describe(status: int) -> str:
     """What a Popen return code means, in words."""
     if status >= 0:
         return f"ended with status {status}"
-    return f"was ended by {signal.Signals(-status).name}"
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:  # a real-time signal
+        return f"was ended by signal {-status}"

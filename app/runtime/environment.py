@@ -66,7 +66,7 @@ def _made_secrets(environ: Mapping[str, str], data_dir: Path) -> dict[str, str]:
 def _read(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
-    lines = path.read_text(encoding="ascii").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 

@@ -160,14 +160,14 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
     """
     if not path.exists():
         write_private(path, make())
-    return path.read_text(encoding="ascii").strip()
+    return path.read_text(encoding="utf-8").strip()
 
 
 def write_private(path: Path, text: str) -> None:
     """Replace the file at once by one of mode 0600 with this text and a line end."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text + "\n")
         stream.flush()
         os.fsync(stream.fileno())

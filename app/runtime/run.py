@@ -1,5 +1,6 @@
 """`make run`: the whole service on one machine, and what a person reads about it."""
 
+import contextlib
 import json
 import shlex
 import sys
@@ -40,6 +41,9 @@ def run(environ: Mapping[str, str]) -> int:
             file=sys.stderr,
         )
         return EXIT_IN_USE
+    except OSError as error:
+        print(f"Not started: DATA_DIR cannot be used: {error}", file=sys.stderr)
+        return EXIT_FAILED
     try:
         return _run_locked(settings, environment.for_children(environ, settings))
     finally:
@@ -54,12 +58,11 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
     service = Service(settings, env, progress)
     try:
         with Supervisor(progress.say, changed=service.record) as supervisor:
-            try:
+            with contextlib.suppress(StopRequested):
                 service.start(supervisor)
                 _announce(progress, settings, service.demo_password)
                 supervisor.run()
-            except StopRequested:
-                progress.say("Stopping ...")
+            progress.say("Stopping ...")
     except (ChildFailedError, ServerError, OSError, psycopg2.Error) as error:
         progress.failed()
         print(f"Not started: {error}", file=sys.stderr)

@@ -67,7 +67,10 @@ class Service:
         embedded = [server for server in (self._valkey, self._postgres) if server is not None]
         self._progress.begin("PostgreSQL")
         self.supervisor.start(
-            *(ChildSpec(server.name, server.prepare, server.stop_signals) for server in embedded)
+            *(
+                ChildSpec(server.name, server.prepare, server.stop_signals, server.log)
+                for server in embedded
+            )
         )
         self._await_server(
             self._postgres, lambda: databases.can_connect(self._settings.database_url)

@@ -12,12 +12,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from app.runtime import ending
 from app.runtime.lines import Lines
-from app.runtime.process import Launch, adopt_orphans, spawn
+from app.runtime.process import Launch, adopt_orphans, log_tail, spawn
 from app.runtime.processes import own_children
 from app.runtime.server import ServerError
 
@@ -49,12 +50,14 @@ class ChildSpec:
     """A child to keep running.
 
     `prepare` says how to start it and runs before every start. `stops` are the signals that end it,
-    each with the seconds it gets; SIGKILL follows by itself.
+    each with the seconds it gets; SIGKILL follows by itself. `log` is where its output goes, if it
+    is not the terminal.
     """
 
     name: str
     prepare: Callable[[], Launch]
     stops: Sequence[tuple[int, float]] = ((signal.SIGTERM, 30.0),)
+    log: Path | None = None
 
 
 @dataclass
@@ -189,13 +192,10 @@ class Supervisor:
             if attempts is not None:
                 self._give_up_after(attempts)
 
-    def run(self) -> None:
-        """Look after the children until somebody asks to stop."""
-        try:
-            while True:
-                self._step(None)
-        except StopRequested:
-            return
+    def run(self) -> NoReturn:
+        """Look after the children until somebody asks to stop: always ends in StopRequested."""
+        while True:
+            self._step(None)
 
     def _step(self, longest: float | None) -> None:
         if self._stopping:
@@ -226,8 +226,8 @@ class Supervisor:
 
     def _spawn(self, child: _Child) -> None:
         child.due_at = None
-        child.process = spawn(child.spec.prepare())
         child.started_at = time.monotonic()
+        child.process = spawn(child.spec.prepare())
         self._changed()
 
     def _restart(self, child: _Child) -> None:
@@ -265,7 +265,11 @@ class Supervisor:
     def _give_up_after(self, attempts: int) -> None:
         for child in self._children():
             if child.deaths >= attempts:
-                raise ChildFailedError(f"{child.spec.name} ended {child.deaths} times in a row")
+                said = log_tail(child.spec.log) if child.spec.log else ""
+                message = f"{child.spec.name} ended {child.deaths} times in a row"
+                raise ChildFailedError(
+                    f"{message}; the end of its log:\n{said}" if said else message
+                )
 
     def _kill_orphans(self) -> None:
         """End what a dead child left behind: nothing here runs without its parent on purpose."""

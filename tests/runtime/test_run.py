@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import stat
@@ -81,6 +82,8 @@ def test_a_stop_leaves_no_process_and_the_data_survive(start, base, all_gone):
         sql.execute("CREATE TABLE kept AS SELECT 42 AS n")
     everything = service.descendants()
     assert service.end(signal.SIGINT) == 0
+    service.line(lambda line: line == "Stopping ...")
+    service.line(lambda line: line == "Stopped.")
     all_gone(everything)
 
     again = start()
@@ -237,3 +240,33 @@ def _children_or_none(base):
         return children_of(base)
     except OSError:
         return {}
+
+
+def test_a_server_that_does_not_come_up_ends_the_start_with_its_log(running, base, all_gone):
+    first = running(SCRIPT, env=base)
+    first.line(lambda line: line.startswith("Ready after"))
+    first.end(signal.SIGTERM)
+    manifest = next((Path(base["DATA_DIR"]) / "valkey").rglob("*.manifest"))
+    manifest.write_text("this is no manifest\n")
+    second = running(SCRIPT, env=base)
+    second.line(lambda line: line.startswith("Not started: Valkey ended 3 times in a row"))
+    second.line(lambda line: "Bad file format" in line or "manifest" in line)
+    assert second.process.wait(20) == 1
+
+
+@pytest.mark.parametrize("name", ["file/data", "file"])
+def test_a_data_dir_that_cannot_be_is_refused_in_words(running, base, tmp_path, name):
+    (tmp_path / "file").write_text("in the way")
+    service = running(SCRIPT, env=base | {"DATA_DIR": str(tmp_path / name)})
+    service.line(lambda line: line.startswith("Not started: DATA_DIR cannot be used"))
+    assert service.process.wait(10) == 1
+
+
+def test_a_data_dir_and_a_password_of_any_script_are_fine(start, base, tmp_path):
+    base["DATA_DIR"] = str(tmp_path / "données à part 数据")
+    password = "pässwörd with 'quotes' и другое"
+    service = start(DEMO_PASSWORD=password)
+    line = service.line(lambda line: "curl" in line)
+    body = shlex.split(line)[-1]
+    assert json.loads(body) == {"email": "owner@demo.example", "password": password}
+    assert service.end(signal.SIGTERM) == 0
