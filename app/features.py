@@ -25,6 +25,8 @@ from app.labeling.artifacts import jobs as artifact_jobs
 from app.labeling.artifacts import models as artifact_models
 from app.labeling.artifacts import routes as artifacts
 from app.labeling.tag_sets import models as tag_set_models
+from app.labeling.tag_sets import routes as tag_sets
+from app.review.review_queue import routes as review_queue
 
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,
@@ -32,6 +34,8 @@ BLUEPRINTS: list[Blueprint] = [
     schemas.blueprint,
     schemas.versions,
     artifacts.blueprint,
+    tag_sets.blueprint,
+    review_queue.blueprint,
     exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,

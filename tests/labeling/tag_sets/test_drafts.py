@@ -109,7 +109,7 @@ def test_overlapping_label_sets_need_no_claim_but_different_people(desk: Desk) -
 
 def test_a_draft_may_start_from_another_label_set(desk: Desk) -> None:
     first = desk.saved()
-    desk.sql("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=first["artifact_id"])
+    desk.release(first["artifact_id"])
     answer = desk.org.api("reviewer").post(
         f"/artifacts/{first['artifact_id']}/tag-sets", json={"from": first["id"]}
     )
@@ -135,7 +135,7 @@ def test_copied_tags_that_no_longer_fit_stay_behind(desk: Desk) -> None:
         version=version_id,
         schema=schema_id,
     )
-    desk.sql("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=first["artifact_id"])
+    desk.release(first["artifact_id"])
     copy = desk.org.api("reviewer").post(
         f"/artifacts/{first['artifact_id']}/tag-sets", json={"from": saved["id"]}
     )

@@ -118,24 +118,6 @@ def role_of(user_id: UUID) -> str | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def recount(artifact_id: UUID) -> None:
-    """Bring a document's `label_counts` up to date."""
-    members: list[Any] = []
-    for state in ("draft", "submitted", "accepted", "rejected"):
-        members += [state, func.count().filter(TagSet.status == state)]
-    counts = (
-        select(func.jsonb_build_object(*members))
-        .where(TagSet.artifact_id == artifact_id)
-        .scalar_subquery()
-    )
-    db.session().execute(
-        update(Artifact)
-        .where(Artifact.id == artifact_id)
-        .values(label_counts=counts)
-        .execution_options(**_DIRECT)
-    )
-
-
 def take_claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> None:
     """Give the document's claim to a user, unless somebody else holds a live one."""
     free = case(
@@ -158,14 +140,3 @@ def _set_claim(artifact_id: UUID, condition: Any, user_id: Any, expires_at: Any)
         .values(claim_user_id=user_id, claim_expires_at=expires_at, updated_at=Artifact.updated_at)
         .execution_options(**_DIRECT)
     )
-
-
-def claim_of_another(artifact_id: UUID, user_id: UUID) -> dict[str, Any] | None:
-    """The live claim that somebody else holds on a document: {user_id, expires_at}."""
-    statement = select(Artifact.claim_user_id, Artifact.claim_expires_at).where(
-        Artifact.id == artifact_id,
-        Artifact.claim_user_id != user_id,
-        Artifact.claim_expires_at > func.now(),
-    )
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else {"user_id": row[0], "expires_at": row[1]}

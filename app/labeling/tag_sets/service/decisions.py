@@ -8,9 +8,10 @@ from uuid import UUID
 from app.kit import db, errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
+from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import deciding, reading
 from app.labeling.tag_sets.service import rules
-from app.labeling.tag_sets.service.drafts import settle, tell
+from app.labeling.tag_sets.service.drafts import tell
 
 LOW_CONFIDENCE = 0.5
 """Below it a model's tag makes a label set `low_confidence`, where the schema names no other."""
@@ -63,7 +64,7 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
     tell("submitted", tag_set_id, held._asdict())
     if not sampled(tag_set_id, terms.sample_rate):
         _accept(held, {}, reviewer_id=None, kind="accept", note=None)
-    settle(held.artifact_id)
+    artifacts.refresh_status(held.artifact_id)
     return reading.get(tag_set_id)
 
 
@@ -101,7 +102,7 @@ def accept(
             changes["tags"] = checked
     kind = "correction" if changes else "accept"
     _accept(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
-    settle(held.artifact_id)
+    artifacts.refresh_status(held.artifact_id)
     return reading.get(tag_set_id)
 
 
@@ -154,7 +155,7 @@ def reject(
     draft_id = _pass_on(held, heir, reason, caller) if heir and not back else None
     if heir is not None:
         deciding.take_claim(held.artifact_id, heir, minutes=rules.claim_minutes(caller))
-    settle(held.artifact_id)
+    artifacts.refresh_status(held.artifact_id)
     details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
     tell("rejected", held.id, held._asdict(), **details, draft_id=draft_id)
     return reading.get(tag_set_id)

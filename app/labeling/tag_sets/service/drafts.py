@@ -40,7 +40,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
     }
     tag_set_id = deciding.insert_draft(values, author_id=caller.user_id)
     deciding.take_claim(artifact_id, caller.user_id, minutes=rules.claim_minutes(caller))
-    settle(artifact_id)
+    artifacts.refresh_status(artifact_id)
     tell("created", tag_set_id, values)
     return reading.get(tag_set_id)
 
@@ -52,8 +52,8 @@ def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
     other = deciding.open_set(artifact.id, caller.user_id, states)
     if other is not None:
         raise errors.conflict("You have a label set of this document already.", tag_set_id=other)
-    claim = deciding.claim_of_another(artifact.id, caller.user_id)
-    if claim is not None and not overlapping:
+    claim = artifact.claim
+    if claim is not None and claim["user_id"] != str(caller.user_id) and not overlapping:
         raise errors.conflict("Somebody else is working on this document.", claim=claim)
 
 
@@ -131,14 +131,8 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     rules.check_state(held, "draft", revision)
     deciding.remove(tag_set_id)
     deciding.release_claim(held.artifact_id, held.labeler_id)
-    settle(held.artifact_id)
+    artifacts.refresh_status(held.artifact_id)
     tell("deleted", tag_set_id, held._asdict())
-
-
-def settle(artifact_id: UUID) -> None:
-    """Bring the document's counts and state in line with its label sets."""
-    deciding.recount(artifact_id)
-    artifacts.refresh_status(artifact_id)
 
 
 def tell(what: str, tag_set_id: UUID, of: dict[str, Any], **more: Any) -> None:
