@@ -349,7 +349,7 @@ def _tables() -> None:
     sa.Column('rotation', sa.Integer(), nullable=False),
     sa.Column('start', sa.Integer(), nullable=False),
     sa.Column('end', sa.Integer(), nullable=False),
-    sa.Column('words', postgresql.JSONB(), nullable=False),
+    sa.Column('words', postgresql.JSONB(), nullable=True),
     sa.ForeignKeyConstraint(['organization_id', 'artifact_id'], ['artifacts.organization_id', 'artifacts.id'], name=op.f('fk_artifact_pages_organization_id_artifact_id'), ondelete='CASCADE'),
     sa.ForeignKeyConstraint(['organization_id'], ['organizations.id'], name=op.f('fk_artifact_pages_organization_id'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('organization_id', 'artifact_id', 'number', name=op.f('pk_artifact_pages'))

@@ -74,9 +74,7 @@ def publish_schema(
     return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
 
 
-@blueprint.post(
-    "/schemas/{schema_id}/activate", permission="schemas:manage", returns=SchemaDetail
-)
+@blueprint.post("/schemas/{schema_id}/activate", permission="schemas:manage", returns=SchemaDetail)
 def activate_schema(caller: Caller, schema_id: UUID) -> Any:
     """Open the schema for labeling; it needs a published version."""
     return service.activate(schema_id)

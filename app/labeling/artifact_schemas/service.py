@@ -90,9 +90,7 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
     if "fields" in changes:
         changes = {**changes, "fields": _checked(changes["fields"])}
     if "review_policy" in changes:
-        changes = {
-            **changes, "review_policy": {**schema.review_policy, **changes["review_policy"]}
-        }
+        changes = {**changes, "review_policy": {**schema.review_policy, **changes["review_policy"]}}
     for name, value in changes.items():
         setattr(schema, name, value)
     db.session().flush()

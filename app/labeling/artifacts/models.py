@@ -4,19 +4,32 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
+STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
+
+
+def _listing(name: str, *columns: str) -> Index:
+    # Lists leave archived documents out: with the mark in the index it alone gives their total.
+    return Index(name, "organization_id", *columns, postgresql_include=["archived"])
+
+
+def no_labels() -> dict[str, int]:
+    """The label counts of a document without label sets."""
+    return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}
+
 
 class Artifact(TenantModel, db.Revised, db.Base):
-    """A document. `status`: processing, ready, in_progress, in_review, done or failed.
+    """A document. `status` is one of STATUSES.
 
     Its bytes are in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
-    has a number per state of its label sets, kept by whoever changes one.
+    has a number per state of its label sets, kept by whoever changes one. The revision counts edits
+    of what a writer may send; labeling moves claim, status and counts without it.
     """
 
     __tablename__ = "artifacts"
@@ -25,11 +38,19 @@ class Artifact(TenantModel, db.Revised, db.Base):
             ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
         ),
         UniqueConstraint("organization_id", "sha256", name="uq_artifacts_content"),
-        Index("ix_artifacts_created", "organization_id", "created_at", "id"),
-        Index("ix_artifacts_status", "organization_id", "status", "created_at", "id"),
-        Index("ix_artifacts_schema", "organization_id", "schema_id", "created_at", "id"),
+        _listing("ix_artifacts_created", "created_at", "id"),
+        _listing("ix_artifacts_status", "status", "created_at", "id"),
+        _listing("ix_artifacts_schema", "schema_id", "created_at", "id"),
         Index("ix_artifacts_priority", "organization_id", "priority", "id"),
+        Index("ix_artifacts_name", "organization_id", "name", "id"),
         Index("ix_artifacts_external", "organization_id", "external_id"),
+        # Without the time of expiry: every save moves it, and would have to move the index too.
+        Index(
+            "ix_artifacts_claimed",
+            "organization_id",
+            "id",
+            postgresql_where=text("claim_user_id IS NOT NULL"),
+        ),
     )
 
     name: Mapped[str]
@@ -41,7 +62,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     gold: Mapped[bool] = mapped_column(default=False)
     archived: Mapped[bool] = mapped_column(default=False)
     media_type: Mapped[str]
-    size_bytes: Mapped[int]
+    size_bytes: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str]
     page_count: Mapped[int | None]
     language: Mapped[str | None]
@@ -53,7 +74,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     assignees: Mapped[list[Any]] = mapped_column(default=list)
     claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     claim_expires_at: Mapped[datetime | None]
-    label_counts: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    label_counts: Mapped[dict[str, Any]] = mapped_column(default=no_labels)
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
 
 
@@ -84,7 +105,11 @@ class ArtifactText(TenantModel, db.Base):
 
 
 class ArtifactPage(TenantModel, db.Base):
-    """One page: size in points, its span of the text, and its words with their boxes."""
+    """One page: size in points, its span of the text, and its words with their boxes.
+
+    `words` is null in documents whose text flows: their words are laid out from the text when they
+    are asked for, and would take fifteen times its room.
+    """
 
     __tablename__ = "artifact_pages"
     __table_args__ = (_of_artifact(),)
@@ -96,4 +121,4 @@ class ArtifactPage(TenantModel, db.Base):
     rotation: Mapped[int]
     start: Mapped[int]
     end: Mapped[int]
-    words: Mapped[list[Any]]
+    words: Mapped[list[Any] | None]

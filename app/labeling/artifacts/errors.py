@@ -1,0 +1,31 @@
+"""What a document is refused for."""
+
+from uuid import UUID
+
+from app.kit.errors import ApiError, conflict
+
+
+def duplicate(artifact_id: UUID) -> ApiError:
+    """The organization holds these very bytes."""
+    return ApiError(
+        "artifact_duplicate",
+        "The organization has a document of the same content.",
+        details={"artifact_id": str(artifact_id)},
+    )
+
+
+def unsupported(declared: str | None, detected: str | None) -> ApiError:
+    """The content is of no kind that text and pages can be read from."""
+    return ApiError(
+        "unsupported_media_type",
+        "Documents of this kind are not supported.",
+        field="file",
+        details={"declared": declared, "detected": detected},
+    )
+
+
+def not_ready(state: str) -> ApiError:
+    """Text and pages are not there: not yet, or the content could not be read."""
+    if state == "failed":
+        return conflict("The document could not be read.", state=state)
+    return conflict("The document is still being read. Try again shortly.", state=state)

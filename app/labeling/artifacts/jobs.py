@@ -1,0 +1,54 @@
+"""Background work on documents: reading files, deleting them, ending claims that ran out."""
+
+from uuid import UUID
+
+from app.kit import jobs
+from app.kit.jobs import Job, Retry
+from app.kit.storage import NotStored, StorageUnavailable
+from app.labeling.artifacts import service
+
+
+def _crashed(job: Job, _error: str) -> None:
+    message = "Reading the document went wrong each time it was tried."
+    service.give_up(UUID(job.args["data"]["artifact_id"]), "crashed", message)
+
+
+@jobs.handler(
+    "artifacts.parse",
+    queue="documents",
+    listens=("artifact.created",),
+    max_attempts=3,
+    on_failure=_crashed,
+)
+def parse(job: Job) -> None:
+    """Read the text and the pages of a file that came in."""
+    try:
+        service.parse(UUID(job.args["data"]["artifact_id"]), job.checkpoint)
+    except (NotStored, StorageUnavailable) as failure:
+        raise Retry(f"the file cannot be read from the storage: {failure}") from failure
+
+
+@jobs.handler("artifacts.delete_content", listens=("artifact.deleted",), max_attempts=10)
+def delete_content(job: Job) -> None:
+    """Delete the files of a document that was deleted."""
+    try:
+        service.delete_content(job.args["data"]["sha256"])
+    except StorageUnavailable as failure:
+        raise Retry(f"the storage does not answer: {failure}") from failure
+
+
+@jobs.handler("artifacts.expire_claims")
+def expire_claims(_job: Job) -> None:
+    """End claims that ran out; their documents can be claimed again at once anyway."""
+    service.expire_claims()
+
+
+@jobs.handler("artifacts.sweep", lease_seconds=300)
+def sweep(job: Job) -> None:
+    """Delete files that no document has."""
+    job.checkpoint()
+    service.sweep()
+
+
+jobs.periodic("artifacts.expire_claims", every=60)
+jobs.periodic("artifacts.sweep", every=3600)

@@ -1,0 +1,29 @@
+"""What a document may be called: safe to show, to put into a header, to save a file as."""
+
+import unicodedata
+
+MAX_NAME = 255
+
+# They turn the order of what stands beside them, so that `exe.fdp` can pose as a PDF.
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_SEPARATORS = frozenset("/\\\u2028\u2029\ufeff")
+_REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
+
+
+def check_name(name: str) -> str:
+    """The name without spaces around it. Raises ValueError with the reason it is refused for."""
+    name = name.strip()
+    if not name or name in (".", ".."):
+        raise ValueError("Must not be blank.")
+    if len(name) > MAX_NAME:
+        raise ValueError(f"Longer than maximum length {MAX_NAME}.")
+    if name.isascii() and name.isprintable() and not _SEPARATORS.intersection(name):
+        return name
+    for char in name:
+        if char in _SEPARATORS:
+            raise ValueError("Slashes and line separators are not allowed.")
+        if char in _BIDI:
+            raise ValueError("Characters that change the direction of text are not allowed.")
+        if unicodedata.category(char) in _REFUSED_CATEGORIES:
+            raise ValueError("Control characters are not allowed.")
+    return name

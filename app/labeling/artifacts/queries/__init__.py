@@ -1,0 +1,1 @@
+"""SQL of documents: reading, creating, parsing, claiming, cleaning up."""

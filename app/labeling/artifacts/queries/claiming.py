@@ -1,0 +1,145 @@
+"""SQL of claims, and of the state that follows from a document's label sets."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, and_, case, func, or_, select, text, update
+
+from app.identity.organizations.models import Organization
+from app.kit import db, tenancy
+from app.labeling.artifacts.models import Artifact
+from app.labeling.artifacts.queries.reading import COLUMNS
+
+DEFAULT_MINUTES = 30
+CLAIMABLE = ("ready", "in_progress")
+_LIVE = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
+
+_minutes = (
+    select(func.coalesce(Organization.settings["claim_minutes"].as_integer(), DEFAULT_MINUTES))
+    .where(Organization.id == Artifact.organization_id)
+    .scalar_subquery()
+)
+_END = func.now() + _minutes * text("interval '1 minute'")
+
+# The document's own row is written last, from counts of the moment; its label sets decide, then a
+# live claim. What is being read, or could not be, keeps its state.
+_REFRESH = text(
+    """
+    WITH counted AS (
+        SELECT count(*) FILTER (WHERE status = 'draft') AS draft,
+               count(*) FILTER (WHERE status = 'submitted') AS submitted,
+               count(*) FILTER (WHERE status = 'accepted') AS accepted,
+               count(*) FILTER (WHERE status = 'rejected') AS rejected
+        FROM tag_sets WHERE organization_id = :organization_id AND artifact_id = :artifact_id
+    ), wanted AS (
+        SELECT coalesce((
+            SELECT CAST(version.review_policy ->> 'labels_per_artifact' AS int)
+            FROM artifacts document
+            JOIN schemas ON schemas.organization_id = document.organization_id
+                        AND schemas.id = document.schema_id
+            JOIN schema_versions version ON version.organization_id = schemas.organization_id
+                                        AND version.id = schemas.current_version_id
+            WHERE document.organization_id = :organization_id AND document.id = :artifact_id
+        ), 1) AS sets
+    )
+    UPDATE artifacts SET
+        label_counts = jsonb_build_object('draft', draft, 'submitted', submitted,
+                                          'accepted', accepted, 'rejected', rejected),
+        status = CASE
+            WHEN status IN ('processing', 'failed') THEN status
+            WHEN accepted >= sets THEN 'done'
+            WHEN draft = 0 AND submitted > 0 AND submitted + accepted >= sets THEN 'in_review'
+            WHEN draft + submitted + accepted + rejected > 0 THEN 'in_progress'
+            WHEN claim_user_id IS NOT NULL AND claim_expires_at > now() THEN 'in_progress'
+            ELSE 'ready' END,
+        updated_at = now()
+    FROM counted, wanted
+    WHERE organization_id = :organization_id AND id = :artifact_id
+    RETURNING status
+    """
+)
+# Rows that somebody changes at this moment are left to the next run: nobody waits for a clean-up.
+_EXPIRE = text(
+    """
+    WITH expired AS (
+        SELECT organization_id, id FROM artifacts
+        WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
+        LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE artifacts SET
+        claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
+        status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
+            SELECT FROM tag_sets
+            WHERE tag_sets.organization_id = artifacts.organization_id
+              AND tag_sets.artifact_id = artifacts.id) THEN 'ready' ELSE status END
+    FROM expired
+    WHERE artifacts.organization_id = expired.organization_id AND artifacts.id = expired.id
+    """
+)
+
+
+def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
+    """Take or renew the claim, if the document can be claimed and nobody else holds it."""
+    statement = (
+        update(Artifact)
+        .where(
+            Artifact.id == artifact_id,
+            Artifact.status.in_(CLAIMABLE),
+            Artifact.archived.is_(False),
+            or_(
+                Artifact.claim_user_id.is_(None),
+                Artifact.claim_user_id == user_id,
+                Artifact.claim_expires_at <= func.now(),
+            ),
+        )
+        .values(
+            claim_user_id=user_id,
+            claim_expires_at=_END,
+            status=case((Artifact.status == "ready", "in_progress"), else_=Artifact.status),
+            updated_at=func.now(),
+        )
+        .returning(*COLUMNS)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session().execute(statement).one_or_none()
+
+
+def renew(artifact_id: UUID, user_id: UUID) -> bool:
+    """Let the holder's claim last anew; False when the user holds none."""
+    statement = (
+        update(Artifact)
+        .where(Artifact.id == artifact_id, Artifact.claim_user_id == user_id)
+        .values(claim_expires_at=_END, updated_at=Artifact.updated_at)
+        .returning(Artifact.id)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session().execute(statement).one_or_none() is not None
+
+
+def release(artifact_id: UUID, user_id: UUID | None) -> bool:
+    """End a live claim, of this user or, with None, of anybody; whether there was one."""
+    statement = (
+        update(Artifact)
+        .where(Artifact.id == artifact_id, _LIVE)
+        .values(claim_user_id=None, claim_expires_at=None, updated_at=func.now())
+        .returning(Artifact.id)
+        .execution_options(synchronize_session=False)
+    )
+    if user_id is not None:
+        statement = statement.where(Artifact.claim_user_id == user_id)
+    return db.session().execute(statement).one_or_none() is not None
+
+
+def refresh(artifact_id: UUID) -> str | None:
+    """Count the label sets anew and set the state that follows; the state."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_id": artifact_id,
+    }
+    status: str | None = db.session().execute(_REFRESH, values).scalar_one_or_none()
+    return status
+
+
+def expire() -> int:
+    """End claims that ran out, of every organization; how many (at most 1,000 a call)."""
+    return int(db.session().execute(_EXPIRE).rowcount)  # type: ignore[attr-defined]

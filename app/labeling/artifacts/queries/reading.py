@@ -1,0 +1,187 @@
+"""SQL of reading documents, their text and their pages."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Row, Select, Text, bindparam, case, cast, func, or_, select, type_coerce
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeDecorator
+
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+from app.labeling.artifacts.models import Artifact, ArtifactPage, ArtifactText
+
+_ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+_LIVE = Artifact.claim_expires_at > func.now()
+_CLAIM = case(
+    (
+        _LIVE,
+        func.jsonb_build_object(
+            "user_id",
+            Artifact.claim_user_id,
+            "expires_at",
+            func.to_char(func.timezone("UTC", Artifact.claim_expires_at), _ISO),
+        ),
+    )
+)
+COLUMNS = (
+    Artifact.id,
+    Artifact.name,
+    Artifact.schema_id,
+    Artifact.external_id,
+    Artifact.meta.label("metadata"),
+    Artifact.priority,
+    Artifact.due_at,
+    Artifact.gold,
+    Artifact.archived,
+    Artifact.media_type,
+    Artifact.size_bytes,
+    Artifact.sha256,
+    Artifact.page_count,
+    Artifact.language,
+    Artifact.text_length,
+    Artifact.status,
+    Artifact.failure,
+    Artifact.connector_id,
+    Artifact.ingestion_job_id,
+    Artifact.assignees,
+    cast(_CLAIM, JSONB).label("claim"),
+    Artifact.label_counts,
+    Artifact.created_by,
+    Artifact.created_at,
+    Artifact.updated_at,
+    Artifact.revision,
+)
+"""What a document shows, each column named as its member."""
+
+_SORTS = {
+    "created_at": Artifact.created_at,
+    "name": Artifact.name,
+    "priority": Artifact.priority,
+    "updated_at": Artifact.updated_at,
+}
+_ALL = select(*COLUMNS)
+_ONE = _ALL.where(Artifact.id == bindparam("artifact_id"))
+_LOCKED = _ONE.with_for_update(key_share=True)
+
+
+class _Ready(TypeDecorator[Any]):
+    """JSON that goes into the answer as PostgreSQL wrote it, without being taken apart."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_result_value(self, value: Any, _dialect: Any) -> Any:
+        return None if value is None else orjson.Fragment(value)
+
+
+_CONTENT: Any = select(
+    Artifact.name,
+    Artifact.media_type,
+    Artifact.size_bytes,
+    Artifact.sha256,
+    Artifact.status,
+    Artifact.page_count,
+).where(Artifact.id == bindparam("artifact_id"))
+_TEXT: Any = (
+    select(
+        Artifact.status,
+        ArtifactText.text,
+        Artifact.text_length.label("length"),
+        Artifact.language,
+    )
+    .join(ArtifactText, ArtifactText.artifact_id == Artifact.id)
+    .where(Artifact.id == bindparam("artifact_id"))
+)
+_SPANS = (
+    select(ArtifactPage.number, ArtifactPage.start, ArtifactPage.end)
+    .where(ArtifactPage.artifact_id == bindparam("artifact_id"))
+    .order_by(ArtifactPage.number)
+)
+_PAGES = select(
+    ArtifactPage.number,
+    ArtifactPage.width,
+    ArtifactPage.height,
+    ArtifactPage.rotation,
+    ArtifactPage.start,
+    ArtifactPage.end,
+    type_coerce(cast(ArtifactPage.words, Text), _Ready).label("words"),
+)
+
+
+def page(request: PageRequest, filters: dict[str, Any]) -> Page:
+    """A page of documents; `filters` as the list's query names them."""
+    statement = _filtered(_ALL, **filters)
+    return paginate(statement, request, sorts=_SORTS, unique=Artifact.id)
+
+
+def _filtered(
+    statement: Select[Any],
+    *,
+    status: list[str] | None = None,
+    assignee: UUID | None = None,
+    archived: str = "false",
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+    q: str | None = None,
+    **equal: Any,
+) -> Select[Any]:
+    if status:
+        statement = statement.where(
+            Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
+        )
+    if assignee is not None:
+        statement = statement.where(
+            or_(
+                Artifact.assignees.contains([{"user_id": str(assignee)}]),
+                Artifact.assignees.contains([{"team_id": str(assignee)}]),
+            )
+        )
+    if archived != "any":
+        statement = statement.where(Artifact.archived.is_(archived == "true"))
+    if created_after is not None:
+        statement = statement.where(Artifact.created_at > created_after)
+    if created_before is not None:
+        statement = statement.where(Artifact.created_at < created_before)
+    if q is not None:
+        statement = statement.where(Artifact.id.in_(select(func.search_artifacts(q))))
+    for name, value in equal.items():
+        statement = statement.where(getattr(Artifact, name) == value)
+    return statement
+
+
+def one(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:
+    """A document; with `lock` nobody else changes it until the transaction ends."""
+    return _row(_LOCKED if lock else _ONE, artifact_id)
+
+
+def _row(statement: Select[Any], artifact_id: UUID) -> Row[Any] | None:
+    found: Row[Any] | None
+    found = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
+    return found
+
+
+def content(artifact_id: UUID) -> Row[Any] | None:
+    """What finding a document's bytes takes: name, media_type, size_bytes, sha256, status,
+    page_count."""
+    return _row(_CONTENT, artifact_id)
+
+
+def text(artifact_id: UUID) -> Row[Any] | None:
+    """A document's status, text, its length in code points, and its language."""
+    return _row(_TEXT, artifact_id)
+
+
+def spans(artifact_id: UUID) -> list[dict[str, int]]:
+    """Each page's number, start and end in the text, in their order."""
+    rows = db.session().execute(_SPANS, {"artifact_id": artifact_id})
+    return [{"number": number, "start": start, "end": end} for number, start, end in rows]
+
+
+def pages(request: PageRequest, artifact_id: UUID) -> Page:
+    """A page of pages; `words` is None where they are laid out from the text."""
+    statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
+    sorts = {"number": ArtifactPage.number}
+    return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)

@@ -1,0 +1,115 @@
+"""artifacts: the documents that are labeled."""
+
+from typing import Any
+from uuid import UUID
+
+from app.kit.api.blueprint import Blueprint, File, Listing
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+from app.labeling.artifacts import service
+from app.labeling.artifacts.schemas import (
+    Artifact,
+    ArtifactFilters,
+    ArtifactText,
+    CreateArtifact,
+    DocumentPage,
+    PageImageQuery,
+    ReleaseArtifact,
+    UploadArtifact,
+)
+
+blueprint = Blueprint("artifacts", description="The documents that are labeled.")
+
+
+@blueprint.get(
+    "/artifacts",
+    permission="artifacts:read",
+    query=Listing(sorts=("-created_at", "name", "priority", "updated_at"), filters=ArtifactFilters),
+    returns=Artifact,
+)
+def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
+    """List documents: filters, full-text search (q), sorting."""
+    return service.list_artifacts(**query)
+
+
+@blueprint.post(
+    "/artifacts",
+    permission="artifacts:create",
+    body=CreateArtifact,
+    upload=UploadArtifact,
+    returns=Artifact,
+    status=201,
+)
+def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
+    """Take in one document, as a file or as text; content held already is artifact_duplicate."""
+    return service.create(created_by=caller.user_id, **body)
+
+
+@blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=Artifact)
+def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Read one document's metadata, state, assignment and claim."""
+    return service.get(artifact_id)
+
+
+@blueprint.delete("/artifacts/{artifact_id}", permission="artifacts:delete", revision="optional")
+def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> None:
+    """Delete a document with its labels and files."""
+    service.delete(artifact_id, revision)
+
+
+@blueprint.get(
+    "/artifacts/{artifact_id}/content",
+    permission="artifacts:read",
+    returns=File(("application/octet-stream",)),
+)
+def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Download the original bytes; ranges are served."""
+    return service.download(artifact_id)
+
+
+@blueprint.get("/artifacts/{artifact_id}/text", permission="artifacts:read", returns=ArtifactText)
+def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
+    """Read the extracted text with its pages' spans, in code points."""
+    return service.get_text(artifact_id)
+
+
+@blueprint.get(
+    "/artifacts/{artifact_id}/pages",
+    permission="artifacts:read",
+    query=Listing(sorts=("number",)),
+    returns=DocumentPage,
+)
+def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Any:
+    """List pages with size, rotation, words and their boxes."""
+    return service.list_pages(artifact_id, **query)
+
+
+@blueprint.get(
+    "/artifacts/{artifact_id}/pages/{page_number}/image",
+    permission="artifacts:read",
+    query=PageImageQuery,
+    returns=File(("image/png", "image/jpeg", "image/webp")),
+    numbers=("page_number",),
+)
+def get_artifact_page_image(
+    caller: Caller, artifact_id: UUID, page_number: int, query: dict[str, Any]
+) -> Any:
+    """Draw one page as an image."""
+    return service.page_image(artifact_id, page_number, **query)
+
+
+@blueprint.post("/artifacts/{artifact_id}/claim", permission="artifacts:claim", returns=Artifact)
+def claim_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Take the document for labeling, for a limited time; again, to keep it longer."""
+    return service.claim(artifact_id, caller.user_id)
+
+
+@blueprint.post(
+    "/artifacts/{artifact_id}/release",
+    permission="artifacts:claim",
+    body=ReleaseArtifact,
+    returns=Artifact,
+)
+def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
+    """Give the document back, or skip it, with a reason."""
+    return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)

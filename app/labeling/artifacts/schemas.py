@@ -1,0 +1,249 @@
+"""Bodies and answers of artifacts."""
+
+from typing import Any
+
+import orjson
+from marshmallow import ValidationError, fields
+
+from app.kit.api.fields import (
+    Any_,
+    Bool,
+    Float,
+    Int,
+    JsonObject,
+    List,
+    Nested,
+    OneOf,
+    QueryBool,
+    QueryInt,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+    check_text,
+)
+from app.labeling.artifacts.models import STATUSES
+from app.labeling.artifacts.names import MAX_NAME, check_name
+
+MAX_TEXT = 2_000_000
+MAX_METADATA_MEMBERS = 100
+MAX_METADATA_KEY = 100
+MAX_METADATA_TEXT = 2000
+IMAGE_FORMATS = ("png", "jpeg", "webp")
+_METADATA = {"description": "An object of strings, numbers and booleans."}
+
+
+class DocumentName(Str):
+    """A document's name; see `names.check_name`."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        try:
+            return check_name(super()._deserialize(value, *args, **kwargs))
+        except ValueError as refused:
+            if isinstance(refused, ValidationError):
+                raise
+            raise ValidationError(str(refused)) from None
+
+
+def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
+    if len(value) > MAX_METADATA_MEMBERS:
+        raise ValidationError(f"More than {MAX_METADATA_MEMBERS} members.")
+    for key, member in value.items():
+        if not 0 < len(check_text(key)) <= MAX_METADATA_KEY:
+            raise ValidationError(f"Keys have 1 to {MAX_METADATA_KEY} characters.")
+        if isinstance(member, str):
+            if len(check_text(member)) > MAX_METADATA_TEXT:
+                raise ValidationError(f"A text is longer than {MAX_METADATA_TEXT} characters.")
+        elif not isinstance(member, bool | int | float):
+            raise ValidationError("Members are strings, numbers or booleans.")
+    return value
+
+
+class Metadata(JsonObject):
+    """An object of plain values."""
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+        if not isinstance(value, dict):
+            raise self.make_error("invalid")
+        return _check_metadata(value)
+
+
+class MetadataText(fields.String):
+    """The same as the JSON text of a form field."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            parsed = orjson.loads(super()._deserialize(value, *args, **kwargs))
+        except orjson.JSONDecodeError:
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise ValidationError("Not the text of a JSON object.")
+        return _check_metadata(parsed)
+
+
+class CreateArtifact(Schema):
+    """A document given as text."""
+
+    name = DocumentName(required=True, max_length=MAX_NAME)
+    text = Str(required=True, max_length=MAX_TEXT)
+    schema_id = Uuid(allow_none=True, load_default=None)
+    external_id = Str(max_length=255, allow_none=True, load_default=None)
+    metadata = Metadata(load_default=dict, metadata=_METADATA)
+    priority = Int(maximum=100, load_default=50)
+    due_at = UtcDateTime(allow_none=True, load_default=None)
+    gold = Bool(load_default=False)
+    archived = Bool(load_default=False)
+
+
+class UploadArtifact(Schema):
+    """The form fields beside an uploaded file; without a name, the file's own is taken."""
+
+    name = DocumentName(max_length=MAX_NAME, load_default=None)
+    schema_id = Uuid(load_default=None)
+    external_id = Str(max_length=255, load_default=None)
+    metadata = MetadataText(load_default=dict, metadata=_METADATA)
+    priority = QueryInt(maximum=100, load_default=50)
+    due_at = UtcDateTime(load_default=None)
+    gold = QueryBool(load_default=False)
+    archived = QueryBool(load_default=False)
+
+
+class ArtifactFilters(Schema):
+    """Filters of the list. Archived documents are left out unless they are asked for."""
+
+    status = List(Str(validate=OneOf(STATUSES)), metadata={"description": "One of these states."})
+    schema_id = Uuid()
+    media_type = Str(max_length=200)
+    language = Str(max_length=35)
+    external_id = Str(max_length=255)
+    gold = QueryBool()
+    archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
+    assignee = Uuid(metadata={"description": "A user's or a team's id."})
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+    q = Str(
+        min_length=1,
+        max_length=500,
+        metadata={"description": 'Words of name and text; "exact phrase", or, -not.'},
+    )
+
+
+class ReleaseArtifact(Schema):
+    """Why a document is given back."""
+
+    reason = Str(max_length=2000, allow_none=True, load_default=None)
+
+
+class PageImageQuery(Schema):
+    """How a page is to be drawn."""
+
+    width = QueryInt(minimum=64, maximum=4000, load_default=1200)
+    format = Str(validate=OneOf(IMAGE_FORMATS), load_default="png")
+
+
+class ArtifactFailure(Schema):
+    """Why the content could not be read."""
+
+    code = Str(required=True)
+    message = Str(required=True)
+
+
+class ArtifactClaim(Schema):
+    """Who works on the document now."""
+
+    user_id = Uuid(required=True)
+    expires_at = UtcDateTime(required=True)
+
+
+class ArtifactAssignee(Schema):
+    """A user or a team."""
+
+    user_id = Uuid(required=True, allow_none=True)
+    team_id = Uuid(required=True, allow_none=True)
+
+
+class LabelCounts(Schema):
+    """How many label sets are in each state."""
+
+    draft = Int(required=True)
+    submitted = Int(required=True)
+    accepted = Int(required=True)
+    rejected = Int(required=True)
+
+
+class Artifact(Schema):
+    """A document."""
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+    schema_id = Uuid(required=True, allow_none=True)
+    external_id = Str(required=True, allow_none=True)
+    metadata = JsonObject(required=True)
+    priority = Int(required=True)
+    due_at = UtcDateTime(required=True, allow_none=True)
+    gold = Bool(required=True)
+    archived = Bool(required=True)
+    media_type = Str(required=True)
+    size_bytes = Int(required=True)
+    sha256 = Str(required=True)
+    page_count = Int(required=True, allow_none=True)
+    language = Str(required=True, allow_none=True)
+    text_length = Int(required=True, metadata={"description": "In code points."})
+    status = Str(required=True, validate=OneOf(STATUSES))
+    failure = Nested(ArtifactFailure, required=True, allow_none=True)
+    connector_id = Uuid(required=True, allow_none=True)
+    ingestion_job_id = Uuid(required=True, allow_none=True)
+    assignees = List(Nested(ArtifactAssignee), required=True)
+    claim = Nested(ArtifactClaim, required=True, allow_none=True)
+    label_counts = Nested(LabelCounts, required=True)
+    created_by = Uuid(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+    revision = Int(required=True)
+
+
+class PageSpan(Schema):
+    """Where a page stands in the text, in code points; `end` is behind its last one."""
+
+    number = Int(required=True)
+    start = Int(required=True)
+    end = Int(required=True)
+
+
+class ArtifactText(Schema):
+    """The text that was read from a document."""
+
+    text = Str(required=True)
+    length = Int(required=True, metadata={"description": "In code points."})
+    language = Str(required=True, allow_none=True)
+    pages = List(Nested(PageSpan), required=True)
+
+
+_BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
+_WORDS = {
+    "type": "array",
+    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets in code points.",
+    "items": {
+        "type": "object",
+        "required": ["text", "box", "start", "end"],
+        "properties": {
+            "text": {"type": "string"},
+            "box": _BOX,
+            "start": {"type": "integer"},
+            "end": {"type": "integer"},
+        },
+    },
+}
+
+
+class DocumentPage(Schema):
+    """A page; sizes in points, `start` and `end` its span of the text."""
+
+    number = Int(required=True)
+    width = Float(required=True)
+    height = Float(required=True)
+    rotation = Int(required=True)
+    start = Int(required=True)
+    end = Int(required=True)
+    # Not nested: a page of words goes from PostgreSQL into the answer as the JSON it is.
+    words = Any_(required=True, metadata=_WORDS)

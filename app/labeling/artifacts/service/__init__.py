@@ -1,0 +1,44 @@
+"""Documents: taken in, read, claimed for labeling, deleted. What other features call is here."""
+
+from app.labeling.artifacts.service.claiming import (
+    claim,
+    expire_claims,
+    refresh_status,
+    release,
+    renew_claim,
+)
+from app.labeling.artifacts.service.cleaning import delete, delete_content, sweep
+from app.labeling.artifacts.service.creating import create, create_from_file, create_from_text
+from app.labeling.artifacts.service.images import page_image
+from app.labeling.artifacts.service.parsing import give_up, parse
+from app.labeling.artifacts.service.reading import (
+    download,
+    get,
+    get_text,
+    list_artifacts,
+    list_pages,
+    lock,
+)
+
+__all__ = [
+    "claim",
+    "create",
+    "create_from_file",
+    "create_from_text",
+    "delete",
+    "delete_content",
+    "download",
+    "expire_claims",
+    "get",
+    "get_text",
+    "give_up",
+    "list_artifacts",
+    "list_pages",
+    "lock",
+    "page_image",
+    "parse",
+    "refresh_status",
+    "release",
+    "renew_claim",
+    "sweep",
+]

@@ -1,0 +1,70 @@
+"""Who works on a document, and which state its label sets put it in."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.kit import errors, events
+from app.labeling.artifacts.queries import claiming as queries
+from app.labeling.artifacts.service.reading import get
+
+
+def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
+    """Take the document for labeling, or renew one's claim.
+
+    Lasts as long as the organization's `claim_minutes` say. Raises 404; 409 `conflict` with
+    `details.claim` while somebody else holds it, with `details.state` where nothing is to label.
+    """
+    row = queries.claim(artifact_id, user_id)
+    if row is not None:
+        return row
+    row = get(artifact_id)
+    if row.archived:
+        raise errors.conflict("The document is archived.", state="archived")
+    if row.status not in queries.CLAIMABLE:
+        raise errors.conflict("The document is not open for labeling.", state=row.status)
+    raise errors.conflict("Somebody else works on the document.", claim=row.claim)
+
+
+def release(
+    artifact_id: UUID, user_id: UUID, *, as_admin: bool = False, reason: str | None = None
+) -> Row[Any]:
+    """Give the document back; an admin may take it from whoever holds it.
+
+    Emits `artifact.released` with the reason. Raises 404, 409 when nobody holds it, 403 when
+    somebody else does.
+    """
+    if not queries.release(artifact_id, None if as_admin else user_id):
+        row = get(artifact_id)
+        if row.claim is None:
+            raise errors.conflict("Nobody holds the document.", state=row.status)
+        raise errors.denied("Somebody else holds the document.")
+    queries.refresh(artifact_id)
+    events.emit(
+        "artifact.released", {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
+    )
+    return get(artifact_id)
+
+
+def renew_claim(artifact_id: UUID, user_id: UUID) -> bool:
+    """Let a claim last anew, as saving does; False when the user holds none."""
+    return queries.renew(artifact_id, user_id)
+
+
+def refresh_status(artifact_id: UUID) -> str:
+    """Count the document's label sets and set the state that follows from them; the state.
+
+    Call it last in the transaction that changed one, with the document locked. Done: as many are
+    accepted as the schema wants. In review: nobody drafts, enough are submitted or accepted, and
+    one waits. In progress: there is one, or a claim. Raises 404.
+    """
+    status = queries.refresh(artifact_id)
+    if status is None:
+        raise errors.not_found()
+    return status
+
+
+def expire_claims() -> int:
+    """End the claims that ran out, of every organization; how many (at most 1,000)."""
+    return queries.expire()

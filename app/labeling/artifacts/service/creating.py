@@ -1,0 +1,197 @@
+"""Taking documents in: as text, ready at once, or as a file, read later by a job."""
+
+from datetime import datetime
+from hashlib import sha256 as digest_of
+from typing import Any, TypedDict, Unpack
+from uuid import UUID
+
+from app.engines import documents
+from app.kit import db, errors, events
+from app.kit.ids import uuid7
+from app.kit.storage import Staged
+from app.labeling.artifacts.errors import duplicate, unsupported
+from app.labeling.artifacts.models import no_labels
+from app.labeling.artifacts.names import check_name
+from app.labeling.artifacts.queries import creating as queries
+from app.labeling.artifacts.service import files
+
+
+class Members(TypedDict, total=False):
+    """What a writer may say of a document beside its content."""
+
+    schema_id: UUID | None
+    external_id: str | None
+    metadata: dict[str, Any]
+    priority: int
+    due_at: datetime | None
+    gold: bool
+    archived: bool
+    created_by: UUID | None
+    connector_id: UUID | None
+    ingestion_job_id: UUID | None
+
+
+def create(*, file: Any = None, **body: Any) -> dict[str, Any]:
+    """A document of an upload's `file` (name, declared, staged), or of `text`."""
+    if file is None:
+        return create_from_text(**body)
+    return create_from_file(staged=file.staged, file_name=file.name, declared=file.declared, **body)
+
+
+def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dict[str, Any]:
+    """A document of this text, ready for labeling, with its one blob and `artifact.ingested`.
+
+    Raises 400 on `text` without any, or on `schema_id`, and 409 `artifact_duplicate`.
+    """
+    try:
+        parsed = documents.parse_text(text)
+    except documents.ParseFailed as failure:
+        raise errors.invalid(failure.message, "text", code=failure.code) from None
+    content = text.encode()
+    row = _row(
+        members,
+        name=name,
+        media_type="text/plain",
+        size_bytes=len(content),
+        sha256=digest_of(content).hexdigest(),
+        page_count=len(parsed.pages),
+        language=parsed.language,
+        text_length=len(parsed.text),
+        status="ready",
+    )
+    _lock(row)
+    pages = [
+        {
+            "number": page.number,
+            "width": page.width,
+            "height": page.height,
+            "rotation": page.rotation,
+            "start": page.start,
+            "end": page.end,
+        }
+        for page in parsed.pages
+    ]
+    _insert(row, text=parsed.text, pages=pages)
+    events.emit("artifact.ingested", ingested(row))
+    with files.answering():
+        # Last, so that nothing can fail between the file and the commit but the commit itself.
+        files.storage().write(files.content_key(row["sha256"]), [content])
+    return row
+
+
+def create_from_file(
+    *,
+    staged: Staged,
+    file_name: str,
+    declared: str | None,
+    name: str | None = None,
+    **members: Unpack[Members],
+) -> dict[str, Any]:
+    """A document of a staged file, which a job will read: `artifact.created`.
+
+    `declared` is the media type that the sender says; the content decides. Raises 400 on an empty
+    `file` or on `schema_id`, 409 `artifact_duplicate`, 415 for a kind that cannot be read, 422 on
+    `name` when the file's own is none. Whatever is raised, the content is not kept.
+    """
+    if staged.size == 0:
+        raise errors.invalid("The file is empty.", "file")
+    row = _row(
+        members,
+        name=name or _named(file_name),
+        media_type="",
+        size_bytes=staged.size,
+        sha256=staged.sha256,
+        page_count=None,
+        language=None,
+        text_length=0,
+        status="processing",
+    )
+    _lock(row)
+    _refuse_duplicate(row)
+    key = files.content_key(row["sha256"])
+    with files.answering():
+        staged.promote(key)
+    try:
+        row["media_type"] = _kind(key, file_name or row["name"], declared)
+        _insert(row, text="", pages=[])
+        events.emit("artifact.created", {"artifact_id": row["id"]})
+    except BaseException:
+        # Under the content's lock, and no document has it: nobody else can have promoted it.
+        files.storage().delete(key)
+        raise
+    return row
+
+
+def ingested(row: dict[str, Any]) -> dict[str, Any]:
+    """What `artifact.ingested` tells of a document."""
+    return {name: row[name] for name in _TOLD if name != "artifact_id"} | {"artifact_id": row["id"]}
+
+
+_TOLD = (
+    "artifact_id",
+    "name",
+    "media_type",
+    "sha256",
+    "page_count",
+    "schema_id",
+    "connector_id",
+    "ingestion_job_id",
+)
+
+
+def _row(members: Members, **content: Any) -> dict[str, Any]:
+    now = db.utc_now()
+    return {
+        "id": uuid7(),
+        "schema_id": members.get("schema_id"),
+        "external_id": members.get("external_id"),
+        "metadata": members.get("metadata") or {},
+        "priority": members.get("priority", 50),
+        "due_at": members.get("due_at"),
+        "gold": members.get("gold", False),
+        "archived": members.get("archived", False),
+        "created_by": members.get("created_by"),
+        "connector_id": members.get("connector_id"),
+        "ingestion_job_id": members.get("ingestion_job_id"),
+        "failure": None,
+        "assignees": [],
+        "claim": None,
+        "label_counts": no_labels(),
+        "created_at": now,
+        "updated_at": now,
+        "revision": 1,
+        **content,
+    }
+
+
+def _named(file_name: str) -> str:
+    try:
+        return check_name(file_name)
+    except ValueError as refused:
+        raise errors.unprocessable("name", str(refused)) from None
+
+
+def _lock(row: dict[str, Any]) -> None:
+    if not queries.lock_content(row["sha256"], row["schema_id"]):
+        raise errors.invalid("There is no such schema.", "schema_id")
+
+
+def _refuse_duplicate(row: dict[str, Any]) -> None:
+    existing = queries.by_content(row["sha256"])
+    if existing is not None:
+        raise duplicate(existing)
+
+
+def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> None:
+    if not queries.create(row, text=text, pages=pages):
+        _refuse_duplicate(row)
+        raise errors.conflict("A document of the same content was deleted just now. Try again.")
+
+
+def _kind(key: str, file_name: str, declared: str | None) -> str:
+    with files.answering():
+        head = b"".join(files.storage().stream(key, 0, documents.HEAD_BYTES))
+    try:
+        return documents.detect(head, file_name, declared)
+    except documents.UnsupportedMediaType as refused:
+        raise unsupported(refused.declared, refused.detected) from None

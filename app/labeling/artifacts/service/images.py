@@ -1,0 +1,91 @@
+"""Images of pages: drawn when they are asked for, in a child process, and kept for a while."""
+
+from threading import BoundedSemaphore
+from typing import Any, Literal
+from uuid import UUID
+
+from app.engines import documents
+from app.kit import errors
+from app.kit.api.responses import Download
+from app.kit.errors import ApiError
+from app.kit.storage import NotStored
+from app.kit.tenancy import current_organization_id
+from app.labeling.artifacts.queries import reading as queries
+from app.labeling.artifacts.service import files
+
+KEPT_STEP = 100
+"""Only widths of this step are kept: else one page could fill the storage with its sizes."""
+
+LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
+_AT_ONCE = 2
+_PATIENCE_SECONDS = 10.0
+# Each child may take a gigabyte, so this process has few of them, however many ask.
+_drawing = BoundedSemaphore(_AT_ONCE)
+
+Format = Literal["png", "jpeg", "webp"]
+
+
+def page_image(
+    artifact_id: UUID,
+    number: int,
+    *,
+    width: int,
+    format: Format,  # noqa: A002 - as the query's
+) -> Download:
+    """The image of a page, `width` pixels wide.
+
+    Raises 404 for no such document or page, 409 before it is read or when it cannot be drawn, 400
+    on `width` when the image would be too large, 503 while too many are being drawn.
+    """
+    row = files.readable(queries.content(artifact_id))
+    if not 1 <= number <= row.page_count:
+        raise errors.not_found()
+    prefix = files.drawings_prefix(current_organization_id(), row.sha256)
+    key = f"{prefix}/{number}-{width}.{format}"
+    name = f"{row.name}-{number}.{format}"
+    etag = f"{row.sha256}-{number}-{width}-{format}"
+    with files.answering():
+        kept = _size(key)
+        data = b"" if kept is not None else _draw(row, number, width, format)
+        if kept is None and width % KEPT_STEP == 0:
+            files.storage().write(key, [data])
+
+    def read(start: int, end: int) -> Any:
+        if kept is None:
+            return iter([data[start:end]])
+        with files.answering():
+            return files.storage().stream(key, start, end)
+
+    size = len(data) if kept is None else kept
+    return Download(
+        read=read, size=size, media_type=f"image/{format}", name=name, etag=etag, inline=True
+    )
+
+
+def _size(key: str) -> int | None:
+    try:
+        return files.storage().size(key)
+    except NotStored:
+        return None
+
+
+def _draw(row: Any, number: int, width: int, format: Format) -> bytes:  # noqa: A002
+    if not _drawing.acquire(timeout=_PATIENCE_SECONDS):
+        raise ApiError(
+            "service_unavailable",
+            "Too many pages are being drawn. Try again shortly.",
+            headers={"Retry-After": "5"},
+        )
+    try:
+        with files.storage().local(files.content_key(row.sha256)) as path:
+            return documents.render(
+                path, row.media_type, number, width_px=width, format=format, limits=LIMITS
+            )
+    except documents.PageNotFound:
+        raise errors.not_found() from None
+    except documents.ParseFailed as failure:
+        if failure.code == "too_many_pixels":
+            raise errors.invalid(failure.message, "width") from None
+        raise errors.conflict(failure.message, code=failure.code) from None
+    finally:
+        _drawing.release()

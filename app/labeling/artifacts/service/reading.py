@@ -1,0 +1,77 @@
+"""Reading documents, their text and their pages."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.engines import documents
+from app.kit import errors
+from app.kit.api.responses import Download
+from app.kit.pagination import Page, PageRequest
+from app.labeling.artifacts.queries import reading as queries
+from app.labeling.artifacts.service import files
+
+
+def list_artifacts(page: PageRequest, **filters: Any) -> Page:
+    """A page of documents, filtered as the list's query says."""
+    return queries.page(page, filters)
+
+
+def get(artifact_id: UUID) -> Row[Any]:
+    """One document. Raises 404."""
+    row = queries.one(artifact_id)
+    if row is None:
+        raise errors.not_found()
+    return row
+
+
+def lock(artifact_id: UUID) -> Row[Any]:
+    """One document, which nobody else changes until the transaction ends. Raises 404."""
+    row = queries.one(artifact_id, lock=True)
+    if row is None:
+        raise errors.not_found()
+    return row
+
+
+def download(artifact_id: UUID) -> Download:
+    """The original bytes. Raises 404."""
+    row = queries.content(artifact_id)
+    if row is None:
+        raise errors.not_found()
+    key = files.content_key(row.sha256)
+
+    def read(start: int, end: int) -> Any:
+        with files.answering():
+            return files.storage().stream(key, start, end)
+
+    return Download(
+        read=read, size=row.size_bytes, media_type=row.media_type, name=row.name, etag=row.sha256
+    )
+
+
+def get_text(artifact_id: UUID) -> dict[str, Any]:
+    """Its text, length (code points), language and pages' spans. Raises 404, 409 before it is
+    read."""
+    row = files.readable(queries.text(artifact_id))
+    return {
+        "text": row.text,
+        "length": row.length,
+        "language": row.language,
+        "pages": queries.spans(artifact_id),
+    }
+
+
+def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
+    """A page of its pages, with words. Raises 404, 409 before it is read."""
+    files.readable(queries.content(artifact_id))
+    found = queries.pages(page, artifact_id)
+    if not found.items or found.items[0].words is not None:
+        return found
+    text = queries.text(artifact_id)
+    if text is None:  # deleted since
+        raise errors.not_found()
+    laid_out = documents.parse_text(text.text).pages
+    items = [{**row._asdict(), "words": laid_out[row.number - 1].words} for row in found.items]
+    return replace(found, items=items)

@@ -1,0 +1,67 @@
+"""Documents of tests: small ones made here, and a look into the storage."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from PIL import Image
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+
+from app.kit import container
+from tests.factories import Org
+from tests.factories.orgs import Api
+
+Stored = Callable[[], list[str]]
+Upload = Callable[..., Any]
+
+
+@pytest.fixture
+def stored(app: Flask, org: Org) -> Stored:
+    """The keys of the files that the storage holds for `org`, and of all that is staged."""
+
+    def look() -> list[str]:
+        storage = container.current().storage
+        own = storage.list(f"organizations/{org.id}")
+        return sorted(entry.key for entry in own)
+
+    return look
+
+
+def make_pdf(*pages: str) -> bytes:
+    """A PDF with a text layer; each page's text line by line."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=True)
+    for page in pages:
+        text = canvas.beginText(72, 760)
+        text.setFont("Helvetica", 11)
+        text.textLines(page)
+        canvas.drawText(text)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def make_png(width: int = 40, height: int = 30) -> bytes:
+    """A grey image."""
+    buffer = io.BytesIO()
+    Image.new("L", (width, height), 200).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def upload(api: Api, data: bytes, name: str, media_type: str | None = None, /, **form: Any) -> Any:
+    """Send a file as multipart form; the response."""
+    part = (io.BytesIO(data), name) if media_type is None else (io.BytesIO(data), name, media_type)
+    return api.request(
+        "POST", "/artifacts", data={"file": part, **form}, content_type="multipart/form-data"
+    )
+
+
+def create_text(api: Api, text: str, name: str = "note.txt", **members: Any) -> dict[str, Any]:
+    """A document of this text."""
+    answer = api.post("/artifacts", {"name": name, "text": text, **members})
+    assert answer.status_code == 201, answer.json
+    found: dict[str, Any] = answer.json["data"]
+    return found
