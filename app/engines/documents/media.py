@@ -66,8 +66,16 @@ _SAYS_NOTHING = {
 # What Windows calls a .csv once Excel is installed.
 _EXCEL = "application/vnd.ms-excel"
 _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
-# The table built into Python alone, so that no machine's mime.types changes an answer.
-_KNOWN_NAMES = mimetypes.MimeTypes()
+# Python's own table and what it lacks, so that no machine's mime.types changes an answer.
+_KNOWN_NAMES = mimetypes.MimeTypes().types_map[True] | {
+    ".docm": "application/vnd.ms-word.document.macroenabled.12",
+    ".heic": "image/heic",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".rtf": "application/rtf",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
 
 _SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": PNG,
@@ -132,7 +140,7 @@ def _named(extension: str) -> str | None:
         return None
     if kind := _BY_EXTENSION.get(extension):
         return kind
-    guess = _KNOWN_NAMES.types_map[True].get(extension)
+    guess = _KNOWN_NAMES.get(extension)
     return None if guess is None or guess in _SAYS_NOTHING else _ALIASES.get(guess, guess)
 
 

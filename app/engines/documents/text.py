@@ -2,7 +2,6 @@
 
 import codecs
 import re
-from collections.abc import Iterable
 
 from app.engines.documents.language import score
 
@@ -13,15 +12,32 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# In the order in which a tie is decided: the more common on today's disks first.
-_LEGACY = (
-    "cp1252", "cp1250", "cp1251", "cp932", "gb18030", "cp949", "big5", "euc_jp", "cp1253",
-    "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2", "cp1257",
-)  # fmt: skip
+# Encodings of old with the languages that were written in them (ISO 639-1). In the order in which
+# a tie is decided: the more common on today's disks first.
+_LEGACY = {
+    "cp1252": "af ca da de en es eu fi fr ga gl is it lb nl nn no oc pt sv",
+    "cp1250": "bs cs hr hu pl ro sh sk sl sq sr",
+    "cp1251": "be bg mk ru sr uk",
+    "cp932": "ja",
+    "gb18030": "zh",
+    "cp949": "ko",
+    "big5": "zh",
+    "euc_jp": "ja",
+    "cp1253": "el",
+    "cp1254": "az tr",
+    "cp1255": "he yi",
+    "cp1256": "ar fa ur",
+    "koi8_r": "ru",
+    "iso8859_2": "bs cs hr hu pl ro sh sk sl sq sr",
+    "cp1257": "et lt lv",
+}
 # Python's own codecs for other things than files of text; one of them takes quadratic time.
 _NOT_FOR_FILES = {"idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined"}
 _SAMPLE = 1 << 16
-_FEW_HIGH_BYTES = 8
+_LEAD = 200
+_HIGH = re.compile(rb"[\x80-\xff]")
+_FEW_HIGH_BYTES = 4
+_MORE_CHAOS = 0.2
 
 # Han and kana are written without spaces, so there each character is a word of its own.
 UNSPACED = (
@@ -105,31 +121,38 @@ def _damaged_utf8(data: bytes) -> str | None:
 
 
 def _guess_legacy(data: bytes) -> str:
-    sample = _around_high_bytes(data)
-    high = len(re.findall(rb"[\x80-\xff]", sample))
-    if high < _FEW_HIGH_BYTES and _decode_as(sample, "cp1252"):
+    sample = _telling_lines(data)
+    if len(_HIGH.findall(sample)) < _FEW_HIGH_BYTES and _decode_as(sample, "cp1252"):
         return "cp1252"
     from charset_normalizer import from_bytes  # noqa: PLC0415 - 30 ms that few documents need
 
     matches = list(from_bytes(sample, cp_isolation=list(_LEGACY)))
     if not matches:
         return "cp1252"
-    limit = matches[0].chaos + 0.05
+    limit = matches[0].chaos + _MORE_CHAOS
     likely = {name for m in matches if m.chaos <= limit for name in m.could_be_from_charset}
-    return _best_language(sample, [name for name in _LEGACY if name in likely])
+    return max(
+        (name for name in _LEGACY if name in likely),
+        key=lambda name: _plausible(sample.decode(name, "replace"), name),
+        default="cp1252",
+    )
 
 
-def _best_language(sample: bytes, encodings: Iterable[str]) -> str:
-    """Among encodings of equally tidy text, the one whose text reads like a language."""
-    scored = [(score(sample.decode(name, "replace"))[1], name) for name in encodings]
-    if not scored:
-        return "cp1252"
-    best = max(scored)[0]
-    return next(name for value, name in scored if value >= best - 0.05)
+def _plausible(text: str, encoding: str) -> float:
+    """How much the text reads like a language, and one that the encoding is for."""
+    language, probability = score(text)
+    return probability if language in _LEGACY[encoding].split() else probability / 2
 
 
-def _around_high_bytes(data: bytes) -> bytes:
-    """A sample that begins shortly before the first byte which tells encodings apart."""
-    first = re.search(rb"[\x80-\xff]", data)
-    start = max(0, first.start() - 1024) if first else 0
-    return data[start : start + _SAMPLE]
+def _telling_lines(data: bytes) -> bytes:
+    """A sample of the lines with bytes that tell encodings apart."""
+    lines, size = [], 0
+    for line in data.split(b"\n"):
+        first = None if line.isascii() else _HIGH.search(line)
+        if first:
+            start = max(0, first.start() - _LEAD)
+            lines.append(line[start : start + _SAMPLE])
+            size += len(lines[-1])
+        if size >= _SAMPLE:
+            break
+    return b"\n".join(lines)[:_SAMPLE]

@@ -1,0 +1,172 @@
+"""Documents made by the tests themselves, sound and hostile ones."""
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from email.message import EmailMessage
+from pathlib import Path
+
+import docx
+from PIL import Image, ImageDraw
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+LINES = ("Invoice 2024-17", "Total due: 1,234.56 EUR", "Payable within thirty days.")
+A5 = (420, 595)
+
+
+def pdf(
+    pages: Sequence[Iterable[str]] = (LINES,),
+    *,
+    rotation: int = 0,
+    size: tuple[float, float] = A5,
+    password: str | None = None,
+    crop: tuple[float, float, float, float] | None = None,
+    draw: Callable[[Canvas], None] | None = None,
+) -> bytes:
+    """A PDF with a text layer, its lines written along an upright page of `size` points.
+
+    `crop` is left, bottom, right, top in points.
+    """
+    out = io.BytesIO()
+    sideways = rotation % 180 != 0  # reportlab takes the size as displayed
+    canvas = Canvas(
+        out,
+        size[::-1] if sideways else size,
+        encrypt=StandardEncryption(password) if password else None,
+    )
+    for lines in pages:
+        canvas.setPageRotation(rotation)
+        if crop:
+            canvas.setCropBox(crop)
+        canvas.setFont("Helvetica", 14)
+        for index, line in enumerate(lines):
+            canvas.drawString(60, size[1] - 120 - 30 * index, line)
+        if draw:
+            draw(canvas)
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def scanned_pdf(count: int = 1) -> bytes:
+    """Pages that are pictures, with no text layer."""
+    picture = ImageReader(picture_of("Scanned"))
+    return pdf([()] * count, draw=lambda canvas: canvas.drawImage(picture, 40, 300, 300, 150))
+
+
+def picture_of(text: str, size: tuple[int, int] = (300, 150)) -> Image.Image:
+    picture = Image.new("RGB", size, "white")
+    ImageDraw.Draw(picture).text((20, 20), text, "black")
+    return picture
+
+
+def raw_pdf(objects: Iterable[bytes]) -> bytes:
+    """A PDF of hand-written objects, numbered from 1, of which the first is the catalog."""
+    out, offsets = io.BytesIO(), []
+    out.write(b"%PDF-1.7\n")
+    for number, body in enumerate(objects, start=1):
+        offsets.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, body))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(offsets) + 1))
+    out.write(b"".join(b"%010d 00000 n \n" % offset for offset in offsets))
+    trailer = b"trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF"
+    out.write(trailer % (len(offsets) + 1, start))
+    return out.getvalue()
+
+
+def empty_pages_pdf(count: int) -> bytes:
+    kids = b" ".join(b"%d 0 R" % (number + 3) for number in range(count))
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>"
+    tree = b"<</Type/Pages/Count %d/Kids[%s]>>" % (count, kids)
+    return raw_pdf([b"<</Type/Catalog/Pages 2 0 R>>", tree, *([page] * count)])
+
+
+def endless_pdf(levels: int = 12) -> bytes:
+    """Each form draws the next one ten times: 10 ** levels operations out of 2 kB."""
+    first = 5
+
+    def stream(number: int) -> bytes:
+        content = b"/F Do " * 10 if number < first + levels - 1 else b"0 0 1 1 re f " * 10
+        inner = b"/Resources<</XObject<</F %d 0 R>>>>" % (number + 1)
+        head = b"<</Type/XObject/Subtype/Form/BBox[0 0 99 99]%s/Length %d>>" % (inner, len(content))
+        return head + b"\nstream\n" + content + b"\nendstream"
+
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R"
+    return raw_pdf(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            page + b"/Resources<</XObject<</F 5 0 R>>>>>>",
+            b"<</Length 5>>\nstream\n/F Do\nendstream",
+            *(stream(first + level) for level in range(levels)),
+        ]
+    )
+
+
+def word(fill: Callable[["docx.document.Document"], None]) -> bytes:
+    document = docx.Document()
+    fill(document)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def swollen_docx(size: int, declared: int | None = None) -> bytes:
+    """A Word document whose text part unpacks to `size` bytes; `declared` is what it says."""
+    plain = word(lambda document: document.add_paragraph("small"))
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(plain)) as old, zipfile.ZipFile(out, "w", 8) as new:
+        for entry in old.infolist():
+            if entry.filename != "word/document.xml":
+                new.writestr(entry.filename, old.read(entry))
+        with new.open("word/document.xml", "w") as stream:
+            for _ in range(size >> 20):
+                stream.write(b" " * (1 << 20))
+    data = out.getvalue()
+    if declared is not None:  # in the central directory, which readers believe
+        at = data.index(b"word/document.xml", data.rindex(b"PK\x01\x02", 0, len(data)) - 2000)
+        at = data.rindex(b"word/document.xml")
+        data = data[: at - 22] + struct.pack("<I", declared) + data[at - 18 :]
+    return data
+
+
+def mail(body: str = "Please find the invoice attached.", **headers: str) -> EmailMessage:
+    message = EmailMessage()
+    message["From"] = "Zoë Müller <zoe@example.com>"
+    message["To"] = "team@example.org"
+    message["Subject"] = "Rechnung für März"
+    message["Date"] = "Mon, 04 Mar 2024 10:00:00 +0100"
+    for name, value in headers.items():
+        message[name] = value
+    message.set_content(body)
+    return message
+
+
+def image(kind: str, picture: Image.Image | None = None, **options: object) -> bytes:
+    out = io.BytesIO()
+    (picture or picture_of("Scan")).save(out, kind, **options)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def png_claiming(width: int, height: int) -> bytes:
+    """A PNG whose header promises that many pixels; the rest of it is a few bytes."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    body = chunk(b"IDAT", zlib.compress(bytes(1 << 16)))
+    return b"\x89PNG\r\n\x1a\n" + header + body + chunk(b"IEND", b"")
+
+
+def stored(folder: Path, data: bytes | EmailMessage, name: str = "document") -> Path:
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else bytes(data))
+    return path

@@ -1,0 +1,160 @@
+"""Detection of media types by content, and the refusal of what claims to be something else."""
+
+import io
+import zipfile
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.engines.documents import MEDIA_TYPES, UnsupportedMediaType, detect
+from tests.engines.documents import samples
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+HTML = b"<!-- made by hand -->\n<!DOCTYPE html><html><body><p>Hello</p></body></html>"
+
+
+def test_every_kind_is_known_by_its_content_alone() -> None:
+    contents = {
+        "application/pdf": samples.pdf(),
+        DOCX: samples.word(lambda document: document.add_paragraph("Hello")),
+        "text/html": HTML,
+        "message/rfc822": bytes(samples.mail()),
+        "text/plain": b"Just some words.",
+        "image/png": samples.image("PNG"),
+        "image/jpeg": samples.image("JPEG"),
+        "image/tiff": samples.image("TIFF"),
+        "image/webp": samples.image("WEBP"),
+    }
+    found = {kind: detect(data, "upload", None) for kind, data in contents.items()}
+    assert found == {kind: kind for kind in contents}
+    assert set(MEDIA_TYPES) - set(contents) == {"text/markdown", "text/csv"}
+
+
+def test_every_extension_agrees_with_its_own_content() -> None:
+    for extension in MEDIA_TYPES["image/jpeg"]:
+        assert (
+            detect(samples.image("JPEG"), "Photo" + extension.upper(), "image/jpg") == "image/jpeg"
+        )
+    for kind in ("text/plain", "text/markdown", "text/csv", "text/html", "message/rfc822"):
+        for extension in MEDIA_TYPES[kind]:
+            assert detect(b"a,b\n1,2\n", "table" + extension, None) == kind
+
+
+def test_a_declared_type_may_carry_parameters() -> None:
+    found = detect(samples.pdf(), "contract", "Application/PDF; charset=binary")
+    assert found == "application/pdf"
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("contract.docx", None),
+        ("contract.docx", "application/octet-stream"),
+        ("contract.txt", None),
+        ("contract.xlsx", None),
+        ("contract.pdf", "text/plain"),
+        ("contract.png", "application/pdf"),
+    ],
+)
+def test_a_pdf_under_another_name(name: str, declared: str | None) -> None:
+    with pytest.raises(UnsupportedMediaType) as caught:
+        detect(samples.pdf(), name, declared)
+    assert caught.value.detected == "application/pdf"
+    assert caught.value.declared not in (None, "application/pdf")
+
+
+@pytest.mark.parametrize("declared", [None, "", "*/*", "application/octet-stream", "text/plain"])
+def test_kinds_of_text_do_not_contradict_one_another(declared: str | None) -> None:
+    assert detect(HTML, "page.txt", declared) == "text/plain"
+    assert detect(b"# Title\n", "notes.md", declared) == "text/markdown"
+    assert detect(b'{"a": 1}', "data.json", declared) == "text/plain"
+
+
+def test_a_sheet_that_windows_calls_excel() -> None:
+    assert detect(b"a;b\n", "rows.csv", "application/vnd.ms-excel") == "text/csv"
+
+
+@pytest.mark.parametrize(
+    ("data", "detected"),
+    [
+        (b"GIF89a\x01\x00\x01\x00\x00", "image/gif"),
+        (b"MZ\x90\x00" + bytes(200), "application/vnd.microsoft.portable-executable"),
+        (b"{\\rtf1\\ansi Hello}", "application/rtf"),
+        (b"%!PS-Adobe-3.0\n", "application/postscript"),
+        (b"PK\x03\x04" + bytes(60), "application/zip"),
+        (bytes(range(256)), None),
+        (bytes(4096), None),
+    ],
+)
+def test_what_is_not_supported_is_named_where_possible(data: bytes, detected: str | None) -> None:
+    for name in ("upload", "upload.txt", "upload.pdf"):
+        with pytest.raises(UnsupportedMediaType) as caught:
+            detect(data, name, None)
+        assert caught.value.detected == detected
+
+
+@pytest.mark.parametrize("name", ["book", "book.docx", "book.xlsx"])
+def test_other_office_files_are_not_taken_for_word(name: str) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(UnsupportedMediaType) as caught:
+        detect(out.getvalue(), name, None)
+    assert str(caught.value.detected).endswith("spreadsheetml.sheet")
+
+
+def test_a_word_document_with_a_password_passes_so_that_parsing_can_say_so() -> None:
+    wrapped = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(4096)
+    assert detect(wrapped, "secret.docx", None) == DOCX
+    with pytest.raises(UnsupportedMediaType):
+        detect(wrapped, "secret.doc", None)
+
+
+def test_an_empty_file_is_what_it_claims_to_be() -> None:
+    assert detect(b"", "a.pdf", None) == "application/pdf"
+    assert detect(b"", "a", None) == "text/plain"
+    with pytest.raises(UnsupportedMediaType):
+        detect(b"", "a.zip", None)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"]
+)
+def test_text_in_any_encoding_is_text(encoding: str) -> None:
+    data = ("Straße und Fluß, Größe über alles. " * 50).encode(encoding)
+    assert detect(data[:1001], "brief.txt", "text/plain") == "text/plain"
+
+
+def test_hostile_names() -> None:
+    for name in (
+        "../../etc/passwd",
+        "a\x00b",
+        "\u202efdp.exe",
+        "x" * 300,
+        "",
+        ".",
+        "a/b\\c.txt",
+        "\ud800.md",
+    ):
+        assert detect(b"words", name, None) in ("text/plain", "text/markdown")
+
+
+def test_the_search_for_html_takes_no_exponential_time() -> None:
+    assert detect(b"<!---->" * 5000, "x", None) == "text/plain"
+
+
+@given(
+    head=st.binary(max_size=600),
+    name=st.text(max_size=20),
+    declared=st.none() | st.text(max_size=20),
+)
+def test_any_bytes_give_a_type_or_the_one_error(
+    head: bytes, name: str, declared: str | None
+) -> None:
+    found = None
+    with suppress(UnsupportedMediaType):
+        found = detect(head, name, declared)
+    assert found is None or found in MEDIA_TYPES
