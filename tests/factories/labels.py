@@ -37,7 +37,7 @@ INSERT INTO artifacts (organization_id, id, name, schema_id, external_id, metada
 SELECT :org, {_ARTIFACT_ID}, 'document-' || i || '.txt', :schema, 'ext-' || i,
     jsonb_build_object('batch', i % 10), 50, false, false, 'text/plain', 600,
     encode(sha256(convert_to(:salt || i, 'UTF8')), 'hex'), 1, 'en', 51, 'done', '[]',
-    '{{"accepted": 1}}', :labeler, {_AT}, {_AT}, 1
+    '{{"draft": 0, "submitted": 0, "accepted": 1, "rejected": 0}}', :labeler, {_AT}, {_AT}, 1
 FROM generate_series(1, :n) AS i
 """
 _TEXTS = f"""

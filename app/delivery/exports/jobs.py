@@ -1,7 +1,7 @@
 """The run of an export, and the end of its file."""
 
-import time
 from collections.abc import Callable
+from time import monotonic
 from typing import BinaryIO, cast
 from uuid import UUID
 
@@ -57,14 +57,14 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
         # Writers only write; what is staged is not a whole file object.
         writer = FORMATS[export.format].writer(cast("BinaryIO", staged), fields, export.options)
         report(0, snapshot.total)
-        due = time.monotonic() + REPORT_SECONDS
+        due = monotonic() + REPORT_SECONDS
 
         def receive(line: bytes) -> None:
             nonlocal due
             writer.write_json(line)
-            if time.monotonic() >= due:
+            if monotonic() >= due:
                 report(writer.rows, snapshot.total)
-                due = time.monotonic() + REPORT_SECONDS
+                due = monotonic() + REPORT_SECONDS
 
         snapshot.copy(receive)
         writer.close()

@@ -23,6 +23,9 @@ Receive = Callable[[bytes], None]
 _DELIMITER = b"\x02"
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
+# As long as it takes, on one core: the others are for requests, and for this side of the COPY.
+_LONG_AND_ALONE = "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0"
+
 _CONDITIONS = {
     "schema_id": "{t}.schema_id = CAST(%(schema_id)s AS uuid)",
     "statuses": "{t}.status = ANY(CAST(%(statuses)s AS text[]))",
@@ -45,7 +48,7 @@ _TEXT_JOIN = """
 # Aggregated as JSON: of rows, json_agg would put each on a line of its own.
 _HISTORY = """(
     SELECT coalesce(json_agg(row_to_json(h) ORDER BY h.number), '[]') FROM (
-        SELECT r.number, r.kind, r.author_id, {created_at} AS created_at, r.tags
+        SELECT r.number, r.kind, r.note, r.author_id, {created_at} AS created_at, r.tags
         FROM tag_set_revisions r
         WHERE r.organization_id = %(organization_id)s AND r.tag_set_id = s.tag_set_id) h
     ) AS history"""
@@ -134,7 +137,7 @@ def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[S
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
         tenancy.apply(connection)
-        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        connection.exec_driver_sql(_LONG_AND_ALONE)
         yield Snapshot(connection, wanted)
     except BaseException:
         # A COPY that was broken off leaves the connection in the middle of it.

@@ -1,0 +1,267 @@
+"""Asking for exports, and the list of them."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from app.engines.formats import FORMATS
+from app.kit.ids import uuid7
+
+NO_FILTER = {
+    "schema_id": None,
+    "created_after": None,
+    "created_before": None,
+    "decided_after": None,
+    "decided_before": None,
+    "artifact_ids": None,
+    "labeler_id": None,
+}
+
+
+def test_what_was_left_out_is_filled_in(exports: Any) -> None:
+    answer = exports.api.post("/exports", {"format": "jsonl"})
+    assert answer.status_code == 202
+    made = answer.json["data"]
+    assert made["status"] == "queued"
+    assert made["filter"] == {**NO_FILTER, "statuses": ["accepted"]}
+    assert made["include"] == {
+        "tags": "accepted",
+        "evidence": True,
+        "text": False,
+        "history": False,
+    }
+    assert made["options"] == {}
+    assert made["progress"] == {
+        "done": 0,
+        "total": None,
+        "rate_per_second": None,
+        "eta_seconds": None,
+    }
+    assert made["created_by"] == str(exports.org.users["reviewer"])
+    unknown_yet = ("row_count", "size_bytes", "sha256", "expires_at", "error", "started_at")
+    assert {made[name] for name in (*unknown_yet, "finished_at", "download_path")} == {None}
+    assert exports.get(made["id"]) == made
+
+
+def test_a_format_says_what_is_kept_by_default(exports: Any) -> None:
+    made = exports.get(exports.start("csv", options={"delimiter": ";"}))
+    assert made["include"]["evidence"] is False
+    assert made["options"]["delimiter"] == ";"
+    assert made["options"]["rows"] == "join"
+
+
+@pytest.mark.parametrize(
+    ("sent", "which", "statuses"),
+    [
+        ({}, "accepted", ["accepted"]),
+        ({"filter": {"statuses": ["rejected", "submitted"]}}, "all", ["submitted", "rejected"]),
+        ({"include": {"tags": "latest"}}, "latest", ["draft", "submitted", "accepted", "rejected"]),
+        (
+            {"include": {"tags": "all"}, "filter": {"statuses": ["draft", "draft"]}},
+            "all",
+            ["draft"],
+        ),
+        (
+            {"include": {"tags": "accepted"}, "filter": {"statuses": ["accepted"]}},
+            "accepted",
+            ["accepted"],
+        ),
+    ],
+)
+def test_which_and_in_what_state(
+    exports: Any, sent: dict[str, Any], which: str, statuses: list[str]
+) -> None:
+    made = exports.get(exports.start(**sent))
+    assert (made["include"]["tags"], made["filter"]["statuses"]) == (which, statuses)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"format": "docx"}, "format"),
+        ({"format": "\u202ejsonl"}, "format"),
+        ({"format": "csv", "options": {"delimiter": "x"}}, "options.delimiter"),
+        ({"format": "csv", "options": {"depth": 1}}, "options.depth"),
+        ({"format": "jsonl", "options": {"delimiter": ","}}, "options.delimiter"),
+        ({"format": "csv", "include": {"text": True}}, "include.text"),
+        ({"format": "csv", "include": {"history": True}}, "include.history"),
+        ({"format": "csv", "include": {"evidence": True}}, "include.evidence"),
+        (
+            {"format": "csv", "include": {"tags": "accepted"}, "filter": {"statuses": ["draft"]}},
+            "filter.statuses",
+        ),
+        ({"format": "csv", "filter": {"schema_id": str(uuid4())}}, "filter.schema_id"),
+        ({"format": "csv", "filter": {"labeler_id": str(uuid4())}}, "filter.labeler_id"),
+        ({"format": "csv", "filter": {"artifact_ids": [str(uuid4())]}}, "filter.artifact_ids"),
+        (
+            {
+                "format": "csv",
+                "filter": {
+                    "created_after": "2026-02-01T00:00:00Z",
+                    "created_before": "2026-02-01T00:00:00Z",
+                },
+            },
+            "filter.created_before",
+        ),
+        (
+            {
+                "format": "csv",
+                "filter": {
+                    "decided_after": "2026-02-01T01:00:00+02:00",
+                    "decided_before": "2026-01-31T22:00:00Z",
+                },
+            },
+            "filter.decided_before",
+        ),
+    ],
+)
+def test_rules_that_a_body_breaks(exports: Any, body: dict[str, Any], field: str) -> None:
+    answer = exports.api.post("/exports", body)
+    assert answer.status_code == 400
+    assert answer.json["error"]["code"] == "validation_error"
+    assert answer.json["error"]["field"] == field
+    assert exports.api.get("/exports").json["meta"]["total"] == 0
+    assert exports.events("export.requested") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "format"),
+        ({"format": None}, "format"),
+        ({"format": 7}, "format"),
+        ({"format": "jsonl\x00"}, "format"),
+        ({"format": "jsonl", "filter": None}, "filter"),
+        ({"format": "jsonl", "filter": {"statuses": []}}, "filter.statuses"),
+        ({"format": "jsonl", "filter": {"statuses": ["open"]}}, "filter.statuses.0"),
+        ({"format": "jsonl", "filter": {"schema_id": "invoice"}}, "filter.schema_id"),
+        ({"format": "jsonl", "filter": {"artifact_ids": []}}, "filter.artifact_ids"),
+        ({"format": "jsonl", "filter": {"colour": "red"}}, "filter.colour"),
+        ({"format": "jsonl", "filter": {"created_after": "2026-01-01"}}, "filter.created_after"),
+        ({"format": "jsonl", "options": ["a"]}, "options"),
+        ({"format": "jsonl", "options": {"a\x00": 1}}, "options"),
+        ({"format": "jsonl", "include": {"tags": "none"}}, "include.tags"),
+        ({"format": "jsonl", "include": {"text": "yes"}}, "include.text"),
+        ({"format": "jsonl", "include": {"text": None}}, "include.text"),
+        ({"format": "jsonl", "status": "completed"}, "status"),
+    ],
+)
+def test_bodies_of_another_shape(exports: Any, body: dict[str, Any], field: str) -> None:
+    answer = exports.api.post("/exports", body)
+    assert answer.status_code == 422
+    assert answer.json["error"]["code"] == "unprocessable"
+    assert answer.json["error"]["field"] == field
+
+
+def test_more_than_a_thousand_documents(exports: Any) -> None:
+    body = {"format": "jsonl", "filter": {"artifact_ids": [str(uuid4()) for _ in range(1001)]}}
+    assert exports.api.post("/exports", body).json["error"]["field"] == "filter.artifact_ids"
+
+
+def test_references_into_another_organization_are_absent_ones(
+    exports: Any, other_exports: Any
+) -> None:
+    schema_id = other_exports.desk.schema()
+    foreign = {
+        "schema_id": str(schema_id),
+        "labeler_id": str(other_exports.org.users["labeler"]),
+        "artifact_ids": [str(other_exports.desk.artifact(schema_id))],
+    }
+    absent = {
+        "schema_id": str(uuid7()),
+        "labeler_id": str(uuid7()),
+        "artifact_ids": [str(uuid7())],
+    }
+    for member in foreign:
+        answers = [
+            exports.api.post("/exports", {"format": "jsonl", "filter": {member: values[member]}})
+            for values in (foreign, absent)
+        ]
+        assert [answer.status_code for answer in answers] == [400, 400]
+        assert answers[0].data == answers[1].data
+
+
+def test_somebody_who_left_can_still_be_named(exports: Any) -> None:
+    gone = exports.org.users["labeler"]
+    exports.label(exports.desk.schema(), [])
+    exports.sql("DELETE FROM memberships WHERE user_id = :id", id=gone)
+    assert len(exports.rows(filter={"labeler_id": str(gone)})) == 1
+
+
+def test_the_same_key_asks_once(exports: Any) -> None:
+    headers = {"Idempotency-Key": uuid4().hex}
+    first, second = (
+        exports.api.post("/exports", {"format": "jsonl"}, headers=headers) for _ in range(2)
+    )
+    assert first.json == second.json
+    assert len(exports.events("export.requested")) == 1
+
+
+def test_the_list_is_filtered_and_the_newest_comes_first(exports: Any) -> None:
+    jsonl, csv = exports.start("jsonl"), exports.start("csv")
+    exports.work()
+    waiting = exports.start("csv")
+
+    def listed(query: str = "") -> list[str]:
+        answer = exports.api.get(f"/exports{query}")
+        assert answer.status_code == 200, answer.json
+        return [one["id"] for one in answer.json["data"]]
+
+    assert listed() == [waiting, csv, jsonl]
+    assert listed("?sort=created_at") == [jsonl, csv, waiting]
+    assert listed("?format=csv") == [waiting, csv]
+    assert listed("?format=docx") == []
+    assert listed("?status=completed") == [csv, jsonl]
+    assert listed("?status=queued&format=csv") == [waiting]
+    assert listed(f"?created_after={exports.get(csv)['created_at']}") == [waiting]
+    assert listed(f"?created_before={exports.get(csv)['created_at']}") == [jsonl]
+    assert exports.api.get("/exports?status=lost").status_code == 422
+    answer = exports.api.get("/exports?page_size=1")
+    assert answer.json["meta"]["total"] == 3
+    assert answer.json["data"] == [exports.get(waiting)]
+    assert listed(f"?page_size=1&cursor={answer.json['meta']['next_cursor']}") == [csv]
+
+
+def test_a_foreign_export_is_an_absent_one(exports: Any, other_exports: Any) -> None:
+    foreign = other_exports.make()["id"]
+    for path in ("/exports/{}", "/exports/{}/download"):
+        answers = [exports.api.get(path.format(one)) for one in (foreign, uuid7(), "1")]
+        assert {answer.status_code for answer in answers} == {404}
+        assert len({answer.data for answer in answers}) == 1
+    assert exports.api.get("/exports").json["data"] == []
+    assert other_exports.events("export.downloaded") == []
+
+
+def test_the_formats(exports: Any) -> None:
+    api = exports.org.api("viewer")
+    answer = api.get("/export-formats")
+    assert [one["id"] for one in answer.json["data"]] == sorted(FORMATS)
+    assert answer.json["meta"]["total"] == len(FORMATS)
+    first = api.get("/export-formats?page_size=1&sort=-name").json
+    second = api.get(
+        f"/export-formats?page_size=1&sort=-name&cursor={first['meta']['next_cursor']}"
+    ).json
+    names = sorted((one["name"] for one in answer.json["data"]), reverse=True)
+    assert [first["data"][0]["name"], second["data"][0]["name"]] == names[:2]
+    for one in answer.json["data"]:
+        single = api.get(f"/export-formats/{one['id']}").json["data"]
+        assert single.pop("sample")
+        assert single == one
+    csv = api.get("/export-formats/csv").json["data"]
+    assert csv["media_type"] == "text/csv"
+    assert csv["options_schema"]["properties"]["delimiter"]["default"] == ","
+    assert csv["keeps"] == ["values", "tables"]
+    unknown = [
+        api.get(f"/export-formats/{one}") for one in ("docx", "CSV", uuid4(), "a%00b", "%2e")
+    ]
+    assert {answer.status_code for answer in unknown} == {404}
+
+
+def test_times_are_kept_in_utc(exports: Any) -> None:
+    body = {"created_after": "2026-02-01T01:30:00+02:00", "decided_before": "9999-12-31T23:59:59Z"}
+    kept = exports.get(exports.start(filter=body))["filter"]
+    assert kept["created_after"] == "2026-01-31T23:30:00Z"
+    far = datetime.fromisoformat(kept["decided_before"])
+    assert far == datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)

@@ -1,0 +1,159 @@
+"""The files of exports: whole, in ranges, on record, and for a time."""
+
+import hashlib
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from app.kit import container, db, tenancy
+from app.kit.jobs import enqueue
+from app.kit.storage import Storage, StorageUnavailable
+from tests.factories.labels import make_labeled
+
+
+@pytest.fixture
+def made(exports: Any) -> dict[str, Any]:
+    """A completed export of three label sets."""
+    make_labeled(exports.org, 3)
+    return dict(exports.make())
+
+
+def download(exports: Any, made: dict[str, Any], **headers: str) -> Any:
+    return exports.api.get(made["download_path"], headers=headers)
+
+
+def test_the_whole_file(exports: Any, made: dict[str, Any]) -> None:
+    answer = download(exports, made)
+    assert answer.status_code == 200
+    assert answer.mimetype == "application/x-ndjson"
+    assert answer.headers["ETag"] == f'"{made["sha256"]}"'
+    assert answer.headers["Accept-Ranges"] == "bytes"
+    assert answer.content_length == made["size_bytes"]
+    assert f'filename="export-{made["id"]}.jsonl"' in answer.headers["Content-Disposition"]
+    assert hashlib.sha256(answer.data).hexdigest() == made["sha256"]
+    csv = download(exports, exports.make("csv"))
+    assert csv.headers["Content-Type"] == "text/csv; charset=utf-8"
+
+
+def test_ranges_put_together_are_the_file(exports: Any, made: dict[str, Any]) -> None:
+    size = made["size_bytes"]
+    parts = []
+    for start in range(0, size, 1000):
+        answer = download(exports, made, Range=f"bytes={start}-{start + 999}")
+        assert answer.status_code == 206
+        end = min(start + 999, size - 1)
+        assert answer.headers["Content-Range"] == f"bytes {start}-{end}/{size}"
+        parts.append(answer.data)
+    assert hashlib.sha256(b"".join(parts)).hexdigest() == made["sha256"]
+    tail = download(exports, made, Range="bytes=-10")
+    assert tail.data == b"".join(parts)[-10:]
+    outside = download(exports, made, Range=f"bytes={size}-")
+    assert outside.status_code == 400
+    assert outside.headers["Content-Range"] == f"bytes */{size}"
+
+
+def test_a_copy_that_is_still_right_is_not_sent_again(exports: Any, made: dict[str, Any]) -> None:
+    tag = f'"{made["sha256"]}"'
+    assert download(exports, made, **{"If-None-Match": tag}).status_code == 304
+    resumed = download(exports, made, **{"Range": "bytes=5-9", "If-Range": tag})
+    assert (resumed.status_code, len(resumed.data)) == (206, 5)
+    changed = download(exports, made, **{"Range": "bytes=5-9", "If-Range": '"other"'})
+    assert (changed.status_code, len(changed.data)) == (200, made["size_bytes"])
+
+
+def test_every_download_is_on_record(exports: Any, made: dict[str, Any]) -> None:
+    download(exports, made)
+    assert exports.events("export.downloaded") == [
+        {
+            "job_id": made["id"],
+            "format": "jsonl",
+            "sha256": made["sha256"],
+            "user_id": str(exports.org.users["reviewer"]),
+        }
+    ]
+
+
+def test_an_export_that_is_not_done_has_no_file(exports: Any) -> None:
+    export_id = exports.start()
+    for state in ("queued", "running", "failed", "cancelled"):
+        exports.sql("UPDATE exports SET status = :state WHERE id = :id", state=state, id=export_id)
+        answer = exports.api.get(f"/exports/{export_id}/download")
+        assert answer.status_code == 409
+        assert answer.json["error"]["code"] == "conflict"
+        assert answer.json["error"]["details"] == {"state": state}
+    assert exports.events("export.downloaded") == []
+
+
+def age(exports: Any, export_id: str, interval: str) -> None:
+    """Let a file's time have ended an interval ago."""
+    exports.sql(
+        "UPDATE exports SET expires_at = now() - CAST(:interval AS interval) WHERE id = :id",
+        interval=interval,
+        id=export_id,
+    )
+
+
+def expire(exports: Any) -> None:
+    everywhere = tenancy.across_organizations(reason="the job belongs to no organization")
+    with exports.org.app.app_context(), everywhere, db.transaction():
+        enqueue("exports.expire", {}, organization_id=None, unique_key=uuid4().hex)
+    exports.work()
+
+
+def stored(exports: Any, export_id: str) -> bool:
+    return container.current().storage.exists(exports.key_of(export_id))
+
+
+def test_a_file_goes_when_its_time_is_over(exports: Any, made: dict[str, Any]) -> None:
+    young = exports.make()
+    age(exports, made["id"], "10 minutes")
+    answer = download(exports, made)
+    assert answer.status_code == 409
+    assert answer.json["error"]["details"] == {"state": "expired"}
+    expire(exports)
+    # Who began in time reads to the end.
+    assert stored(exports, made["id"])
+    age(exports, made["id"], "2 hours")
+    expire(exports)
+    assert not stored(exports, made["id"])
+    assert download(exports, made).json == answer.json
+    left = exports.get(made["id"])
+    assert left["status"] == "completed"
+    assert left["sha256"] == made["sha256"]
+    assert left["expires_at"] < made["expires_at"]
+    assert stored(exports, young["id"])
+    assert download(exports, young).status_code == 200
+
+
+def test_more_files_than_a_batch_go(
+    exports: Any, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.delivery.exports.service.running._BATCH", 1)
+    every = [made["id"], exports.make()["id"], exports.make()["id"]]
+    for export_id in every:
+        age(exports, export_id, "1 day")
+    expire(exports)
+    assert [stored(exports, export_id) for export_id in every] == [False, False, False]
+
+
+def test_a_file_that_was_lost(exports: Any, made: dict[str, Any]) -> None:
+    container.current().storage.delete(exports.key_of(made["id"]))
+    answer = download(exports, made)
+    assert answer.status_code == 409
+    assert answer.json["error"]["details"] == {"state": "expired"}
+    assert exports.events("export.downloaded") == []
+
+
+@pytest.mark.parametrize("access", ["size", "stream"])
+def test_a_storage_that_does_not_answer(
+    exports: Any, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, access: str
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise StorageUnavailable("connection refused")
+
+    monkeypatch.setattr(Storage, access, refuse)
+    answer = download(exports, made)
+    assert answer.status_code == 503
+    assert answer.json["error"]["code"] == "service_unavailable"
+    assert exports.events("export.downloaded") == []

@@ -1,0 +1,178 @@
+"""Runs that lose their lease, die or fail: nothing of them is told, and nothing stays behind."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.delivery.exports import jobs
+from app.kit import container, metrics
+from app.kit.storage import Staged, StorageUnavailable, Stored
+from tests.factories.labels import make_labeled
+
+
+def test_a_run_that_lost_its_lease_writes_nothing(
+    exports: Any, during: Callable[[Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 5)
+    export_id = exports.start()
+    after: list[int] = []
+
+    def lose(done: int) -> None:
+        after.append(done)
+        if done == 2:
+            exports.take_lease()
+
+    during(lose)
+    lost = metrics.JOBS.labels("exports.run", "lost")
+    before = lost._value.get()
+    exports.work()
+    monkeypatch.undo()
+    assert lost._value.get() == before + 1
+    assert after == [0, 1, 2]
+    left = exports.get(export_id)
+    assert left["status"] == "running"
+    assert left["progress"]["done"] == 2
+    assert exports.events("export.completed") == []
+    assert exports.staged() == []
+    assert not container.current().storage.exists(exports.key_of(export_id))
+    # The other worker dies; the next one begins anew.
+    exports.end_lease()
+    exports.work()
+    made = exports.get(export_id)
+    assert (made["status"], made["row_count"]) == ("completed", 5)
+    assert len(exports.events("export.completed")) == 1
+    assert exports.staged() == []
+
+
+def test_a_lease_lost_at_the_last_moment_leaves_the_file_of_the_other_run(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 2)
+    export_id = exports.start()
+    complete = jobs.service.complete
+
+    def too_late(*args: Any) -> None:
+        exports.apart(exports.take_lease)
+        complete(*args)
+
+    monkeypatch.setattr(jobs.service, "complete", too_late)
+    exports.work()
+    monkeypatch.undo()
+    assert exports.get(export_id)["status"] == "running"
+    assert exports.events("export.completed") == []
+    assert not container.current().storage.exists(exports.key_of(export_id))
+    assert exports.staged() == []
+
+
+def test_an_export_ended_at_the_last_moment_stays_ended(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 2)
+    export_id = exports.start()
+    complete = jobs.service.complete
+    cancel = "UPDATE exports SET status = 'cancelled' WHERE id = :id"
+
+    def too_late(*args: Any) -> None:
+        exports.apart(lambda: exports.sql(cancel, id=export_id))
+        complete(*args)
+
+    monkeypatch.setattr(jobs.service, "complete", too_late)
+    exports.work()
+    assert exports.get(export_id)["status"] == "cancelled"
+    assert exports.events("export.completed") == []
+    assert not container.current().storage.exists(exports.key_of(export_id))
+    assert exports.staged() == []
+
+
+def test_nobody_takes_the_lease_between_the_file_and_its_record(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 2)
+    export_id = exports.start()
+    promote = Staged.promote
+    free: list[Any] = []
+
+    def promoted(self: Staged, key: str) -> Stored:
+        free.append(exports.apart(lambda: exports.run_row(skip_locked=True)))
+        return promote(self, key)
+
+    monkeypatch.setattr(Staged, "promote", promoted)
+    exports.work()
+    assert free == [None]
+    assert exports.get(export_id)["status"] == "completed"
+
+
+def test_a_run_that_died_after_it_named_its_file_is_made_good(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labeled = make_labeled(exports.org, 2)
+    export_id = exports.start()
+    complete = jobs.service.complete
+
+    def die(*args: Any) -> None:
+        complete(*args)
+        raise RuntimeError("the process is gone before the commit")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.service, "complete", die)
+        exports.work()
+    assert exports.get(export_id)["status"] == "running"
+    assert container.current().storage.exists(exports.key_of(export_id))
+    assert exports.events("export.completed") == []
+    exports.label(labeled.schema_id, [])
+    exports.again()
+    made = exports.get(export_id)
+    assert made["row_count"] == 3
+    assert hashlib.sha256(exports.file(export_id)).hexdigest() == made["sha256"]
+    assert len(exports.events("export.completed")) == 1
+
+
+def test_an_export_whose_every_run_fails_is_given_up(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 2)
+    export_id = exports.start()
+
+    def refuse(*_: Any) -> None:
+        raise StorageUnavailable("s3://secret-bucket does not answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Staged, "promote", refuse)
+        exports.work()
+        waiting = exports.run_row()
+        assert (waiting.status, waiting.finished_at) == ("queued", None)
+        assert waiting.due_at > waiting.created_at
+        assert exports.get(export_id)["status"] == "running"
+        exports.update_run("attempts = 4")
+        exports.again()
+    failed = exports.get(export_id)
+    assert failed["status"] == "failed"
+    assert failed["error"]["code"] == "service_unavailable"
+    assert "secret" not in failed["error"]["message"]
+    assert failed["finished_at"] is not None
+    assert failed["progress"]["eta_seconds"] is None
+    assert failed["sha256"] is None
+    assert [one["job_id"] for one in exports.events("export.failed")] == [export_id]
+    assert exports.events("export.completed") == []
+    assert exports.staged() == []
+    answer = exports.api.get(f"/exports/{export_id}/download")
+    assert answer.status_code == 409
+    assert answer.json["error"]["details"] == {"state": "failed"}
+
+
+def test_a_fault_of_ours_is_not_told_to_clients(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export_id = exports.start()
+
+    def break_down(*_: Any, **__: Any) -> None:
+        raise ValueError("password=hunter2")
+
+    monkeypatch.setattr(jobs, "union_fields", break_down)
+    exports.update_run("attempts = 4")
+    exports.work()
+    error = exports.get(export_id)["error"]
+    assert error["code"] == "internal_error"
+    assert "hunter2" not in str(error)

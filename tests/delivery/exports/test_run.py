@@ -1,0 +1,167 @@
+"""Running exports: progress, one moment, one result, bounded memory."""
+
+import hashlib
+import tracemalloc
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from app.delivery.exports import jobs
+from app.kit import tenancy
+from tests.factories.labels import make_labeled
+
+
+def test_an_export_from_begin_to_end(exports: Any) -> None:
+    labeled = make_labeled(exports.org, 250)
+    export_id = exports.start(filter={"schema_id": str(labeled.schema_id)})
+    exports.work()
+    made = exports.get(export_id)
+    content = exports.file(export_id)
+    assert made["status"] == "completed"
+    assert made["row_count"] == len(content.splitlines()) == 250
+    assert made["size_bytes"] == len(content)
+    assert made["sha256"] == hashlib.sha256(content).hexdigest()
+    assert made["progress"]["done"] == made["progress"]["total"] == 250
+    assert made["progress"]["rate_per_second"] > 0
+    assert made["progress"]["eta_seconds"] == 0
+    assert made["download_path"] == f"/api/v1/exports/{export_id}/download"
+    assert made["started_at"] <= made["finished_at"] < made["expires_at"]
+    assert made["error"] is None
+    assert exports.events("export.completed") == [
+        {
+            "job_id": export_id,
+            "format": "jsonl",
+            "row_count": 250,
+            "size_bytes": len(content),
+            "sha256": made["sha256"],
+            "scheduled_export_id": None,
+            "download_path": made["download_path"],
+        }
+    ]
+    assert exports.staged() == []
+
+
+def test_progress_is_seen_while_it_runs(
+    exports: Any, during: Callable[[Callable[[int], None]], None]
+) -> None:
+    make_labeled(exports.org, 5)
+    export_id = exports.start()
+    seen: list[dict[str, Any]] = []
+    during(lambda _: seen.append(exports.get(export_id)))
+    exports.work()
+    assert {one["status"] for one in seen} == {"running"}
+    assert [one["progress"]["done"] for one in seen] == [0, 1, 2, 3, 4, 5]
+    assert {one["progress"]["total"] for one in seen} == {5}
+    assert seen[0]["progress"]["rate_per_second"] is None
+    assert all(one["progress"]["rate_per_second"] > 0 for one in seen[1:])
+    assert seen[-1]["progress"]["eta_seconds"] == 0
+    assert all(one["started_at"] and not one["finished_at"] for one in seen)
+    assert exports.get(export_id)["status"] == "completed"
+
+
+def test_progress_is_written_once_a_second_at_most(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 300)
+    clock = iter(range(10_000))
+    written: list[int] = []
+    report = jobs._report
+
+    def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
+        written.append(done)
+        report(job, export_id, done, total)
+
+    # A hundred rows a second, by a clock that only the export looks at.
+    monkeypatch.setattr(jobs, "monotonic", lambda: next(clock) / 100)
+    monkeypatch.setattr(jobs, "_report", reported)
+    exports.make()
+    assert written[0] == 0
+    assert 2 <= len(written) <= 4
+    assert all(b - a >= 99 for a, b in pairwise(written))
+
+
+def test_it_holds_one_moment(exports: Any, during: Callable[[Callable[[int], None]], None]) -> None:
+    labeled = make_labeled(exports.org, 3)
+
+    def meddle(done: int) -> None:
+        if done < 2:
+            exports.label(labeled.schema_id, [])
+            exports.sql(
+                "UPDATE tag_sets SET status = 'rejected' WHERE organization_id = :org",
+                org=exports.org.id,
+            )
+
+    export_id = exports.start()
+    during(meddle)
+    exports.work()
+    lines = exports.file(export_id).splitlines()
+    assert [orjson.loads(line)["status"] for line in lines] == ["accepted"] * 3
+    assert exports.get(export_id)["row_count"] == 3
+
+
+def test_a_second_run_of_a_completed_export_does_nothing(exports: Any) -> None:
+    labeled = make_labeled(exports.org, 3)
+    made = exports.make()
+    exports.label(labeled.schema_id, [])
+    exports.again()
+    assert exports.run_row().attempts == 2
+    assert exports.get(made["id"]) == made
+    assert len(exports.file(made["id"]).splitlines()) == 3
+    assert len(exports.events("export.completed")) == 1
+
+
+def test_an_export_that_somebody_ended_stops(
+    exports: Any, during: Callable[[Callable[[int], None]], None]
+) -> None:
+    make_labeled(exports.org, 5)
+    export_id = exports.start()
+
+    def end(done: int) -> None:
+        assert done < 3
+        if done == 2:
+            exports.sql("UPDATE exports SET status = 'cancelled' WHERE id = :id", id=export_id)
+
+    during(end)
+    exports.work()
+    assert exports.get(export_id)["status"] == "cancelled"
+    assert exports.run_row().status == "completed"
+    assert exports.events("export.completed") == []
+    assert exports.staged() == []
+
+
+def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> None:
+    make_labeled(exports.org, 3)
+    include = {"tags": "all", "evidence": True, "text": False, "history": False}
+
+    def stop(_: bytes) -> None:
+        raise RuntimeError("enough")
+
+    with exports.org.app.app_context(), tenancy.organization(exports.org.id):
+        for _ in range(10):
+            with (
+                pytest.raises(RuntimeError, match="enough"),
+                jobs.rows.snapshot({}, include) as snapshot,
+            ):
+                snapshot.copy(stop)
+    assert len(exports.rows()) == 3
+
+
+def test_memory_does_not_grow_with_the_rows(exports: Any) -> None:
+    few, many = make_labeled(exports.org, 500), make_labeled(exports.org, 8000)
+
+    def peak(schema_id: UUID) -> int:
+        exports.start(filter={"schema_id": str(schema_id)})
+        tracemalloc.start()
+        exports.work()
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(few.schema_id)  # what is loaded at the first use stays
+    small, large = peak(few.schema_id), peak(many.schema_id)
+    assert exports.api.get("/exports").json["data"][0]["row_count"] == 8000
+    assert large - small < 2_000_000

@@ -1,0 +1,94 @@
+"""Which label sets an export holds, and in what order."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.kit import db
+from app.kit.ids import uuid7
+
+
+@pytest.fixture
+def some(exports: Any) -> dict[str, Any]:
+    """Four label sets that differ in everything that a filter asks for."""
+    first, second = exports.desk.schema(), exports.desk.schema()
+    exports.org.add_user("anna", "labeler")
+    start = db.utc_now() - timedelta(days=10)
+
+    def day(number: int) -> datetime:
+        return start + timedelta(days=number)
+
+    one = exports.label(first, [], created_at=day(1), decided_at=day(5))
+    two = exports.label(first, [], created_at=day(2), decided_at=day(4), status="rejected")
+    anna = exports.org.users["anna"]
+    three = exports.label(second, [], created_at=day(3), decided_at=day(6), labeler_id=anna)
+    four = exports.label(second, [], created_at=day(4), status="submitted", labeler_id=anna)
+    named = {"one": one, "two": two, "three": three, "four": four}
+    return {**named, "first": first, "second": second, "day": day, "anna": anna}
+
+
+def chosen(exports: Any, some: dict[str, Any], **where: Any) -> list[str]:
+    """The names of the label sets that a filter lets through."""
+    names = {some[name]: name for name in ("one", "two", "three", "four")}
+    body = {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in where.items()
+    }
+    found = exports.ids(filter=body, include={"tags": "all"})
+    return [names[one] for one in found]
+
+
+def test_filters(exports: Any, some: dict[str, Any]) -> None:
+    day = some["day"]
+    assert chosen(exports, some) == ["one", "two", "three", "four"]
+    assert chosen(exports, some, schema_id=str(some["first"])) == ["one", "two"]
+    assert chosen(exports, some, statuses=["rejected", "submitted"]) == ["two", "four"]
+    assert chosen(exports, some, labeler_id=str(some["anna"])) == ["three", "four"]
+    # A period has its start in it and its end not: periods that follow each other share nothing.
+    assert chosen(exports, some, created_after=day(2), created_before=day(4)) == ["two", "three"]
+    assert chosen(exports, some, decided_after=day(5)) == ["one", "three"]
+    assert chosen(exports, some, decided_before=day(5)) == ["two"]
+    documents = [str(exports.artifact_of(some[name]).id) for name in ("four", "one")]
+    assert chosen(exports, some, artifact_ids=documents) == ["one", "four"]
+    both = {"artifact_ids": documents, "schema_id": str(some["second"])}
+    assert chosen(exports, some, **both) == ["four"]
+    assert chosen(exports, some, statuses=["draft"]) == []
+
+
+def test_which_label_sets_of_a_document(exports: Any) -> None:
+    schema_id = exports.desk.schema()
+    document, other = (exports.desk.artifact(schema_id) for _ in range(2))
+    now = db.utc_now()
+
+    ids = [uuid7() for _ in range(5)]
+
+    def label(status: str, minute: int, artifact_id: UUID = document) -> str:
+        at = now + timedelta(minutes=minute)
+        # The later, the smaller the id: it is the time that counts.
+        about = {"id": ids[-minute], "artifact_id": artifact_id, "created_at": at}
+        made = exports.label(schema_id, [], status=status, **about)
+        return str(made)
+
+    old = label("accepted", 1)
+    refused = label("rejected", 2)
+    elsewhere = label("accepted", 3, other)
+    fresh = label("submitted", 4)
+    assert exports.ids() == [old, elsewhere]
+    assert exports.ids(include={"tags": "all"}) == [old, refused, elsewhere, fresh]
+    assert exports.ids(include={"tags": "latest"}) == [elsewhere, fresh]
+    decided = {"statuses": ["accepted", "rejected"]}
+    assert exports.ids(include={"tags": "latest"}, filter=decided) == [refused, elsewhere]
+
+
+def test_the_order_is_that_of_creation_then_of_ids(exports: Any) -> None:
+    schema_id = exports.desk.schema()
+    now = db.utc_now()
+    ids = [uuid7() for _ in range(6)]
+    for position in (3, 1, 4, 0, 5, 2):
+        at = now if position < 4 else now - timedelta(hours=position)
+        exports.label(schema_id, [], id=ids[position], created_at=at)
+    expected = [str(ids[position]) for position in (5, 4, 0, 1, 2, 3)]
+    assert exports.ids() == expected
+    assert exports.ids(filter={"schema_id": str(schema_id), "statuses": ["accepted"]}) == expected
