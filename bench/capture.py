@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import event
 
 from app.kit import db
+from app.kit.prepared import Prepared
 
 _SCOPE = re.compile(r"^SELECT set_config\('app\.organization_id'.*?, true\); ")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -18,21 +19,28 @@ Statement = tuple[str, Any]
 
 @contextmanager
 def captured(app: Flask) -> Iterator[list[Statement]]:
-    """Collect the statements that run in this process inside the block, the caller's proof aside."""
+    """Collect the statements of the block, the proof of the caller aside."""
     found: list[Statement] = []
 
     def note(_c: Any, _k: Any, statement: str, parameters: Any, _x: Any, _m: bool) -> None:  # noqa: FBT001
-        sql = _SCOPE.sub("", statement)
-        if not sql.lstrip().startswith(("EXECUTE authenticate", "PREPARE")):
-            found.append((sql, parameters))
+        found.append((_SCOPE.sub("", statement), parameters))
 
     with app.app_context():
         engines = list(db.db.engines.values())
     for engine in engines:
         event.listen(engine, "before_cursor_execute", note)
+    plain = Prepared._run  # noqa: SLF001 - these run beside SQLAlchemy, unseen by its events
+
+    def noted(self: Prepared, proxied: Any, info: Any, values: tuple[Any, ...]) -> Any:
+        if self.name != "authenticate":
+            found.append((self.execute_sql, values))
+        return plain(self, proxied, info, values)
+
+    Prepared._run = noted  # type: ignore[method-assign]  # noqa: SLF001
     try:
         yield found
     finally:
+        Prepared._run = plain  # type: ignore[method-assign]  # noqa: SLF001
         for engine in engines:
             event.remove(engine, "before_cursor_execute", note)
 

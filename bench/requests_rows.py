@@ -51,10 +51,10 @@ class Requests:
         }
 
     def _whole_plan(self) -> dict[str, Any]:
-        from app.labeling.tag_sets.queries.saving import PREPARED  # noqa: PLC0415
+        from app.kit.prepared import REGISTRY  # noqa: PLC0415
         from tests.factories.orgs import _password_hash  # noqa: PLC0415
 
-        prepare = list(PREPARED.values())
+        prepare = [statement.prepare for statement in REGISTRY.values()]
         return {
             **self.plan,
             "prepare": prepare,

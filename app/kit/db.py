@@ -73,7 +73,8 @@ def _dumps(value: Any) -> str:
 def engine_options(threads: int) -> JSON:
     """Options of the application's engine; `threads` is how many use it at once."""
     return {
-        "pool_size": threads + 1,
+        # A thread of the reading pool may hold one of its own (see `app.kit.prepared`).
+        "pool_size": 2 * threads + 1,
         "max_overflow": 4,
         "pool_timeout": 10,
         "pool_recycle": 1800,

@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, bindparam, func, text
-from sqlalchemy.dialects.postgresql import JSONB
+import orjson
+from sqlalchemy import ForeignKey, Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
+from app.kit.prepared import Prepared
 
 
 class OutboxEvent(db.Base):
@@ -41,7 +42,7 @@ _EMIT = text(
     """
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
-        VALUES (:id, :organization_id, :name, :data, :request_id)
+        VALUES (:id, :organization_id, :name, CAST(:data AS jsonb), :request_id)
     )
     INSERT INTO jobs (id, organization_id, queue, function, args, request_id, event_id)
     SELECT gen_random_uuid(), :organization_id, queue, function,
@@ -49,11 +50,13 @@ _EMIT = text(
                               'data', CAST(:data AS jsonb)), :request_id, :id
     FROM unnest(CAST(:functions AS text[]), CAST(:queues AS text[])) AS listener (function, queue)
     """
-).bindparams(bindparam("data", type_=JSONB()))
-_EMIT_UNHEARD = text(
+)
+_EMIT_UNHEARD = Prepared(
+    "emit_unheard",
+    "uuid, uuid, text, jsonb, text",
     "INSERT INTO outbox_events (id, organization_id, name, data, request_id)"
-    " VALUES (:id, :organization_id, :name, :data, :request_id)"
-).bindparams(bindparam("data", type_=JSONB()))
+    " VALUES ($1, $2, $3, $4, $5)",
+)
 
 
 def listen(name: str, function: str, queue: str) -> None:
@@ -84,20 +87,25 @@ def emit(name: str, data: dict[str, Any]) -> UUID:
     that a handler never sees less than the event tells.
     """
     event_id = uuid7()
+    organization_id = tenancy.current_organization_id()
     heard = _listeners.get(name)
-    values: dict[str, Any] = {
-        "id": event_id,
-        "organization_id": tenancy.current_organization_id(),
-        "name": name,
-        "data": data,
-        "request_id": _request_id.get(),
-    }
     session = db.session()
     session.flush()
-    if heard:
-        values["functions"] = [function for function, _ in heard]
-        values["queues"] = [queue for _, queue in heard]
-        session.execute(_EMIT, values)
-    else:
-        session.execute(_EMIT_UNHEARD, values)
+    written = orjson.dumps(data, default=str).decode()
+    if not heard:
+        values = (str(event_id), str(organization_id), name, written, _request_id.get())
+        _EMIT_UNHEARD.rows(*values)
+        return event_id
+    session.execute(
+        _EMIT,
+        {
+            "id": event_id,
+            "organization_id": organization_id,
+            "name": name,
+            "data": written,
+            "request_id": _request_id.get(),
+            "functions": [function for function, _ in heard],
+            "queues": [queue for _, queue in heard],
+        },
+    )
     return event_id

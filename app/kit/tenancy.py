@@ -6,7 +6,7 @@ whose policies hold the same line under a role that cannot bypass them. Unbound,
 PostgreSQL shows no row.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -121,27 +121,37 @@ def _refuse_tenant_tables(statement: Any) -> None:
             raise TenantNotBoundError(f"no organization is bound; the statement reads {element}")
 
 
+def prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
+    """What to put before a statement on a psycopg2 `connection`, so that it runs in the scope.
+
+    In autocommit a setting lasts for one statement, so each carries it; in a transaction it is sent
+    again only when it changed. `info` is what the pool keeps of the connection.
+    """
+    scope = _scope.get()
+    sql = _UNBOUND if scope is None else scope.sql
+    if not connection.autocommit:
+        if info.get("scope") == sql:
+            return ""
+        info["scope"] = sql
+    return sql
+
+
 def _before_cursor_execute(
     conn: Connection, cursor: Any, statement: str, parameters: Any, *_: Any
 ) -> tuple[str, Any]:
     """Tell PostgreSQL the scope in the same round trip as the statement that needs it.
 
-    In autocommit a setting lasts for one statement, so each carries it; in a transaction it is sent
-    again only when it changed. A server-side cursor's statement cannot be prefixed: its caller
-    binds first, by `apply`.
+    A server-side cursor's statement cannot be prefixed: its caller binds first, by `apply`.
     """
-    scope = _scope.get()
-    sql = _UNBOUND if scope is None else scope.sql
-    if conn.connection.dbapi_connection.autocommit:  # type: ignore[union-attr]
-        return sql + statement, parameters
-    if conn.info.get("scope") == sql or cursor.name is not None:
+    if cursor.name is not None:
         return statement, parameters
-    conn.info["scope"] = sql
-    return sql + statement, parameters
+    return prefix(conn.connection.dbapi_connection, conn.info) + statement, parameters
 
 
 def _forget(conn: Connection, *_: Any) -> None:
-    conn.info.pop("scope", None)
+    # One that broke off has nothing to forget, and asking for its info would raise.
+    if not conn.invalidated:
+        conn.info.pop("scope", None)
 
 
 def apply(connection: Connection) -> None:

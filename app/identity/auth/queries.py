@@ -10,21 +10,23 @@ from sqlalchemy import func, select, text, update
 from app.identity.auth.models import Session
 from app.identity.users.models import User
 from app.kit import db, tenancy
+from app.kit.prepared import Prepared
 
-# One round trip proves a request: session, account, organization and membership together. The
-# planner's work on four joins would cost more than the look-ups, so each connection prepares it.
-_PREPARE = """
-PREPARE authenticate (uuid, text) AS
-SELECT s.revoked_at IS NOT NULL OR s.expires_at <= now() OR u.disabled_at IS NOT NULL AS ended,
-       u.token_version, u.email, u.name,
-       s.last_seen_at < now() - interval '1 minute' AS seen_long_ago,
-       o.id AS organization_id, o.slug, o.status, o.settings, m.role
-FROM sessions s
-JOIN users u ON u.id = s.user_id
-LEFT JOIN organizations o ON o.slug = $2
-LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = u.id
-WHERE s.id = $1
-"""
+# One round trip proves a request: session, account, organization and membership together.
+_AUTHENTICATE = Prepared(
+    "authenticate",
+    "uuid, text",
+    """
+    SELECT s.revoked_at IS NOT NULL OR s.expires_at <= now() OR u.disabled_at IS NOT NULL,
+           u.token_version, u.email, u.name, s.last_seen_at < now() - interval '1 minute',
+           o.id, o.slug, o.status, o.settings, m.role
+    FROM sessions s
+    JOIN users u ON u.id = s.user_id
+    LEFT JOIN organizations o ON o.slug = $2
+    LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = u.id
+    WHERE s.id = $1
+    """,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,8 @@ class Proof:
 
 def prove(session_id: UUID, slug: str | None) -> Proof | None:
     """Look a session up; None when there is none."""
-    connection = db.session().connection()
     with tenancy.across_organizations(reason="proves a caller before the organization is known"):
-        if not connection.info.get("authenticate"):
-            connection.exec_driver_sql(_PREPARE)
-            connection.info["authenticate"] = True
-        row = connection.exec_driver_sql(
-            "EXECUTE authenticate (%s, %s)", (str(session_id), slug)
-        ).first()
+        row = _AUTHENTICATE.first(str(session_id), slug)
     return Proof(*row) if row is not None else None
 
 

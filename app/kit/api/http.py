@@ -24,6 +24,8 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-site",
+}
+_DEFAULTS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
@@ -69,6 +71,8 @@ def _finish(response: Response) -> Response:
     headers = response.headers
     headers["X-Request-ID"] = g.get("request_id", "")
     for name, value in _HEADERS.items():
+        headers.add(name, value)
+    for name, value in _DEFAULTS.items():
         headers.setdefault(name, value)
     if response.status_code == 204:  # noqa: PLR2004
         headers.pop("Content-Type", None)

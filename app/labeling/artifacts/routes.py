@@ -48,7 +48,7 @@ def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
 @blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=Artifact)
 def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
     """Read one document's metadata, state, assignment and claim."""
-    return service.get(artifact_id)
+    return service.show(artifact_id)
 
 
 @blueprint.delete("/artifacts/{artifact_id}", permission="artifacts:delete", revision="optional")

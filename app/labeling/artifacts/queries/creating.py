@@ -1,5 +1,6 @@
 """SQL of taking documents in."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,8 @@ from app.labeling.artifacts.models import Artifact, no_labels
 SEARCHED_BYTES = 240_000
 """How much of a document is searched. PostgreSQL refuses a tsvector of more than 1 MB, and the
 worst text, words joined by hyphens, makes four times its size of it."""
+
+_JOINTS = re.compile(r"[\W_]+")
 
 # Who uploads and who deletes the same content take turns, or the one would lose its file to the
 # other.
@@ -87,7 +90,9 @@ def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bo
 
 def searched(name: str, text: str) -> str:
     """What of a document `q` finds: its name, and as much of its text as fits."""
-    start = f"{name} {text[:SEARCHED_BYTES]}"
+    # PostgreSQL takes `bill_4711.pdf` for one word: its parts are to be found too.
+    parts = _JOINTS.sub(" ", name)
+    start = f"{name} {parts} {text[:SEARCHED_BYTES]}"
     if len(start) * 4 <= SEARCHED_BYTES:
         return start
     return start.encode()[:SEARCHED_BYTES].decode("utf-8", "ignore")

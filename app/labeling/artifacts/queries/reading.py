@@ -9,8 +9,9 @@ from sqlalchemy import Row, Select, Text, bindparam, case, cast, func, or_, sele
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator
 
-from app.kit import db
+from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.prepared import Prepared
 from app.labeling.artifacts.models import Artifact, ArtifactPage, ArtifactText
 
 _ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
@@ -67,6 +68,14 @@ _ONE = _ALL.where(Artifact.id == bindparam("artifact_id"))
 _LOCKED = _ONE.with_for_update(key_share=True)
 
 
+_SHOWN = Prepared.of(
+    "show_artifact",
+    _ONE.where(Artifact.organization_id == bindparam("organization_id")),
+    organization_id="uuid",
+    artifact_id="uuid",
+)
+
+
 class _Ready(TypeDecorator[Any]):
     """JSON that goes into the answer as PostgreSQL wrote it, without being taken apart."""
 
@@ -109,6 +118,11 @@ _PAGES = select(
     ArtifactPage.end,
     type_coerce(cast(ArtifactPage.words, Text), _Ready).label("words"),
 )
+
+
+def shown(artifact_id: UUID) -> Any:
+    """What a document shows: a named tuple of `COLUMNS`, ids as text; None when there is none."""
+    return _SHOWN.first(str(tenancy.current_organization_id()), str(artifact_id))
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:

@@ -18,6 +18,7 @@ from app.labeling.artifacts.service.reading import (
     list_artifacts,
     list_pages,
     lock,
+    show,
 )
 
 __all__ = [
@@ -40,5 +41,6 @@ __all__ = [
     "refresh_status",
     "release",
     "renew_claim",
+    "show",
     "sweep",
 ]

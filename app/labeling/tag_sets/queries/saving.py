@@ -1,7 +1,6 @@
 """SQL of saving a draft: the request that people send all day, in two statements.
 
-Each connection prepares both, as planning them anew would take longer than running them. They name
-the organization themselves: the ORM's lock does not reach plain SQL, row-level security does.
+Each connection prepares both: planning them anew would take longer than running them.
 """
 
 from datetime import datetime
@@ -10,46 +9,51 @@ from uuid import UUID
 
 import orjson
 
-from app.kit import db, tenancy
+from app.kit import tenancy
+from app.kit.prepared import Prepared
 
 # The document is locked first, as by all who change a document and its label sets.
-_LOCK = """
-PREPARE lock_draft (uuid, uuid) AS
-SELECT t.id, t.artifact_id, t.schema_id, t.schema_version_id, t.labeler_id, t.reviewer_id,
-       CASE WHEN l.id IS NOT NULL
-            THEN jsonb_build_object('id', l.id, 'email', l.email, 'name', l.name) END AS labeler,
-       CASE WHEN r.id IS NOT NULL
-            THEN jsonb_build_object('id', r.id, 'email', r.email, 'name', r.name) END AS reviewer,
-       t.source, t.status, t.submitted_at, t.decided_at, t.reason, t.rejections, t.seconds_spent,
-       t.comment_count, t.created_at, t.revision, a.text_length, a.page_count
-FROM tag_sets t
-JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
-LEFT JOIN users l ON l.id = t.labeler_id
-LEFT JOIN users r ON r.id = t.reviewer_id
-WHERE t.organization_id = $1 AND t.id = $2
-FOR NO KEY UPDATE OF a, t
-"""
-_SAVE = """
-PREPARE save_draft (uuid, uuid, jsonb, int, uuid, uuid, uuid, int) AS
-WITH saved AS (
-    UPDATE tag_sets SET tags = $3, seconds_spent = COALESCE($4, seconds_spent),
-                        revision = revision + 1, updated_at = now()
-    WHERE organization_id = $1 AND id = $2
-    RETURNING revision, tags, tag_count, seconds_spent, updated_at
-), noted AS (
-    INSERT INTO tag_set_revisions
-        (organization_id, tag_set_id, number, tags, author_id, kind, created_at)
-    SELECT $1, $2, revision, tags, $5, 'save', updated_at FROM saved
-), claimed AS (
-    UPDATE artifacts SET claim_user_id = $7, claim_expires_at = now() + make_interval(mins => $8)
-    WHERE organization_id = $1 AND id = $6 AND $7 IS NOT NULL
-      AND (claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())
+_LOCK = Prepared(
+    "lock_draft",
+    "uuid, uuid",
+    """
+    SELECT t.id, t.artifact_id, t.schema_id, t.schema_version_id, t.labeler_id, t.reviewer_id,
+           CASE WHEN l.id IS NOT NULL THEN
+               jsonb_build_object('id', l.id, 'email', l.email, 'name', l.name) END AS labeler,
+           CASE WHEN r.id IS NOT NULL THEN
+               jsonb_build_object('id', r.id, 'email', r.email, 'name', r.name) END AS reviewer,
+           t.source, t.status, t.submitted_at, t.decided_at, t.reason, t.rejections,
+           t.seconds_spent, t.comment_count, t.created_at, t.revision, a.text_length, a.page_count
+    FROM tag_sets t
+    JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
+    LEFT JOIN users l ON l.id = t.labeler_id
+    LEFT JOIN users r ON r.id = t.reviewer_id
+    WHERE t.organization_id = $1 AND t.id = $2
+    FOR NO KEY UPDATE OF a, t
+    """,
 )
-SELECT revision, tag_count, seconds_spent, updated_at FROM saved
-"""
-
-PREPARED = {"lock_draft": _LOCK, "save_draft": _SAVE}
-"""What a connection prepares before its first save, by the name it is executed by."""
+_SAVE = Prepared(
+    "save_draft",
+    "uuid, uuid, jsonb, int, uuid, uuid, uuid, int",
+    """
+    WITH saved AS (
+        UPDATE tag_sets SET tags = $3, seconds_spent = COALESCE($4, seconds_spent),
+                            revision = revision + 1, updated_at = now()
+        WHERE organization_id = $1 AND id = $2
+        RETURNING revision, tags, tag_count, seconds_spent, updated_at
+    ), noted AS (
+        INSERT INTO tag_set_revisions
+            (organization_id, tag_set_id, number, tags, author_id, kind, created_at)
+        SELECT $1, $2, revision, tags, $5, 'save', updated_at FROM saved
+    ), claimed AS (
+        UPDATE artifacts
+        SET claim_user_id = $7, claim_expires_at = now() + make_interval(mins => $8)
+        WHERE organization_id = $1 AND id = $6 AND $7 IS NOT NULL
+          AND (claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())
+    )
+    SELECT revision, tag_count, seconds_spent, updated_at FROM saved
+    """,
+)
 
 
 class Draft(NamedTuple):
@@ -86,19 +90,9 @@ class Saved(NamedTuple):
     updated_at: datetime
 
 
-def _execute(name: str, values: tuple[Any, ...]) -> Any:
-    connection = db.session().connection()
-    if name not in connection.info:
-        connection.exec_driver_sql(PREPARED[name])
-        connection.info[name] = True
-    places = ", ".join(["%s"] * len(values))
-    return connection.exec_driver_sql(f"EXECUTE {name} ({places})", values).one_or_none()
-
-
 def lock(tag_set_id: UUID) -> Draft | None:
     """Lock a label set and its document for a save; None when there is none."""
-    organization_id = tenancy.current_organization_id()
-    row = _execute("lock_draft", (str(organization_id), str(tag_set_id)))
+    row = _LOCK.first(str(tenancy.current_organization_id()), str(tag_set_id))
     return Draft(*row) if row is not None else None
 
 
@@ -114,7 +108,7 @@ def save(
 
     A claim that somebody else holds stays theirs.
     """
-    values = (
+    row = _SAVE.first(
         str(tenancy.current_organization_id()),
         str(draft.id),
         orjson.dumps(tags).decode(),
@@ -124,4 +118,5 @@ def save(
         str(draft.labeler_id) if draft.labeler_id else None,
         claim_minutes,
     )
-    return Saved(*_execute("save_draft", values))
+    assert row is not None, "the draft is locked"
+    return Saved(*row)

@@ -1,0 +1,134 @@
+"""Statements of the hot paths: planned once per connection, run without SQLAlchemy's machinery.
+
+For the few requests that people send all day. SQLAlchemy's compile cache and result objects cost
+several times what such a statement costs PostgreSQL. These statements name the organization
+themselves: the ORM's lock does not reach them, row-level security does. Errors come out as
+SQLAlchemy's, so that they become the same answers.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import psycopg2
+from psycopg2.extensions import adapt
+from sqlalchemy import Select
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import PoolProxiedConnection
+
+from app.kit import db, tenancy
+
+Rows = list[tuple[Any, ...]]
+_local = threading.local()
+_DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
+
+
+REGISTRY: dict[str, "Prepared"] = {}
+"""Every such statement by its name."""
+
+
+class Prepared:
+    """A statement with `$1`-style parameters; `types` are their SQL types, in order."""
+
+    def __init__(self, name: str, types: str, sql: str) -> None:
+        self.name = name
+        self.prepare = f"PREPARE {name} ({types}) AS {sql}"
+        count = len(types.split(",")) if types else 0
+        places = f" ({', '.join(['%s'] * count)})" if count else ""
+        self.execute_sql = f"EXECUTE {name}{places}"
+        self.shape: Callable[[Any], Any] | None = None
+        REGISTRY[name] = self
+
+    @classmethod
+    def of(cls, name: str, statement: Select[Any], **types: str) -> "Prepared":
+        """The same for a `select`: its named parameters in the order of `types`, which gives the
+        SQL type of each. Rows are named tuples of the statement's columns."""
+        compiled = statement.compile(dialect=_DIALECT)
+        sql = str(compiled)
+        for number, parameter in enumerate(types, start=1):
+            sql = sql.replace(f"%({parameter})s", f"${number}")
+        for constant, value in compiled.params.items():
+            if constant not in types:
+                quoted = str(adapt(value)) if not isinstance(value, bool) else str(value)
+                sql = sql.replace(f"%({constant})s", quoted)
+        made = cls(name, ", ".join(types.values()), sql.replace("%%", "%"))
+        columns = [(str(column.key), Any) for column in statement.selected_columns]
+        made.shape = NamedTuple(name, columns)._make
+        return made
+
+    def rows(self, *values: Any) -> Rows:
+        """Run in the request's transaction, or, in a request that only reads, in autocommit.
+
+        Values are what psycopg2 adapts: text for UUIDs and JSON.
+        """
+        if db.session().info.get("read"):
+            return self._read(values)
+        connection = db.session().connection()
+        proxied = connection.connection
+        try:
+            return self._run(proxied, connection.info, values)
+        except psycopg2.Error as failure:
+            broken = bool(proxied.dbapi_connection.closed)  # type: ignore[union-attr]
+            if broken:
+                connection.invalidate(failure)
+            raise _wrapped(self.execute_sql, failure, broken=broken) from failure
+
+    def first(self, *values: Any) -> Any:
+        """The first row, if any."""
+        found = self.rows(*values)
+        if not found:
+            return None
+        return found[0] if self.shape is None else self.shape(found[0])
+
+    def _read(self, values: tuple[Any, ...]) -> Rows:
+        proxied = _own_connection()
+        try:
+            return self._run(proxied, proxied.info, values)
+        except psycopg2.Error as failure:
+            broken = bool(proxied.dbapi_connection.closed)  # type: ignore[union-attr]
+            if broken:
+                forget_connection()
+            raise _wrapped(self.execute_sql, failure, broken=broken) from failure
+
+    def _run(self, proxied: Any, info: dict[Any, Any], values: tuple[Any, ...]) -> Rows:
+        cursor = proxied.dbapi_connection.cursor()
+        try:
+            if self.name not in info:
+                cursor.execute(self.prepare)
+                info[self.name] = True
+            cursor.execute(
+                tenancy.prefix(proxied.dbapi_connection, info) + self.execute_sql, values
+            )
+            found: Rows = cursor.fetchall() if cursor.description is not None else []
+        finally:
+            cursor.close()
+        return found
+
+
+def _own_connection() -> PoolProxiedConnection:
+    """The thread's connection in autocommit: taken from the pool once, kept for its life."""
+    held: PoolProxiedConnection | None = getattr(_local, "connection", None)
+    if held is None:
+        held = db.db.engines["read"].raw_connection()
+        _local.connection = held
+    return held
+
+
+def forget_connection() -> None:
+    """Give up the thread's connection: it broke, or the process is a fork's child."""
+    held: PoolProxiedConnection | None = getattr(_local, "connection", None)
+    if held is not None:
+        _local.connection = None
+        held.invalidate()
+
+
+def _wrapped(sql: str, failure: psycopg2.Error, *, broken: bool) -> BaseException:
+    return DBAPIError.instance(
+        sql,
+        None,
+        failure,
+        psycopg2.Error,
+        hide_parameters=True,
+        connection_invalidated=broken,
+    )
