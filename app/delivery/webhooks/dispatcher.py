@@ -1,18 +1,14 @@
-"""Attempts by many threads, so dealt out that no receiver holds up another.
+"""Attempts by many threads. `shares` says whose turn it is.
 
 One thread decides what begins and takes the leases, in batches; the threads of a pool send; one
-thread writes outcomes. A webhook has few attempts under way at a time: fewer when it fails or is
-slow, fewer still when threads run short, and never so many that a failing one could get more than
-the attempts after which it is deactivated.
+thread writes outcomes. No transaction is open while anything is sent.
 """
 
 import random
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import Any
 
@@ -23,42 +19,16 @@ from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.leases import Lease, Taken
 from app.delivery.webhooks.queries.outcomes import Result
-from app.delivery.webhooks.recorder import DEACTIVATE_AT, Recorder
+from app.delivery.webhooks.recorder import Recorder
+from app.delivery.webhooks.shares import Picked, Shares
 from app.kit import container, db, metrics, tenancy
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
 THREADS = 128
-AT_ONCE = 8
-AT_ONCE_TROUBLED = 2
-SLOW_MS = 2000
 TAKE_BATCH = 64
 RENEW_SECONDS = 8.0
-KNOWN_WEBHOOKS = 10_000
-
-
-@dataclass(slots=True)
-class Hook:
-    """What is known of a webhook here. `waiting`: delivery id → its lease."""
-
-    failures: int = 0
-    slow: bool = False
-    in_flight: int = 0
-    waiting: "OrderedDict[str, Lease]" = field(default_factory=OrderedDict)
-
-    def room(self, free_threads: int) -> int:
-        """How many more attempts may begin. Half of what threads are left stays for the others."""
-        limit = AT_ONCE_TROUBLED if self.failures or self.slow else AT_ONCE
-        limit = min(limit, DEACTIVATE_AT - self.failures, max(1, free_threads // 2))
-        return max(0, min(limit - self.in_flight, len(self.waiting), free_threads))
-
-    def note(self, result: Result) -> None:
-        """Take note of an attempt's end."""
-        self.in_flight -= 1
-        self.slow = result.duration_ms >= SLOW_MS
-        if not (result.test or result.fatal):
-            self.failures = 0 if result.ok else self.failures + 1
 
 
 class Dispatcher:
@@ -69,12 +39,10 @@ class Dispatcher:
     ) -> None:
         self._app = app
         self._send = send
-        self._threads = threads
         self._changed = Condition()
-        self._hooks: OrderedDict[str, Hook] = OrderedDict()
-        self._ready: OrderedDict[str, None] = OrderedDict()
-        self._under_way: dict[str, Lease] = {}
-        self._in_flight = 0
+        self._shares = Shares(threads)
+        self._held: dict[str, Lease] = {}
+        self._returning: list[Lease] = []
         self._stopping = False
         self._next_renewal = time.monotonic() + RENEW_SECONDS
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
@@ -87,17 +55,9 @@ class Dispatcher:
         self._thread.start()
 
     def accept(self, batch: Sequence[Sequence[Any]]) -> None:
-        """Queue claimed deliveries: [organization, webhook, failures, delivery, token] each.
-
-        A delivery that waits here already goes on under its newer token.
-        """
+        """Queue claimed deliveries: [organization, webhook, failures, delivery, token] each."""
         with self._changed:
-            for organization, webhook, failures, delivery, token in batch:
-                hook = self._hook(webhook)
-                if not hook.in_flight and not hook.waiting:
-                    hook.failures = failures
-                hook.waiting[delivery] = Lease(organization, delivery, token)
-                self._ready[webhook] = None
+            self._shares.add(batch)
             self._changed.notify_all()
 
     def settle(self, timeout: float) -> bool:
@@ -105,166 +65,136 @@ class Dispatcher:
         with self._changed:
             return self._changed.wait_for(self._idle, timeout)
 
+    def _idle(self) -> bool:
+        return not (self._held or self._returning) and self._shares.idle
+
     def stop(self, timeout: float) -> None:
         """Begin nothing more, let attempts end, write them down, give the rest back."""
         deadline = time.monotonic() + timeout
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-            self._changed.wait_for(lambda: not self._in_flight, max(0.0, timeout - 1.0))
-        self._thread.join(max(0.0, deadline - time.monotonic()))
+        self._thread.join(timeout)
+        with self._changed:
+            left = deadline - time.monotonic() - 1.0
+            self._changed.wait_for(lambda: not self._shares.sending, max(0.0, left))
         self._recorder.stop(max(0.1, deadline - time.monotonic()))
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _idle(self) -> bool:
-        return not self._under_way and not any(h.waiting for h in self._hooks.values())
-
-    def _hook(self, webhook: str) -> Hook:
-        hook = self._hooks.get(webhook)
-        if hook is None:
-            hook = self._hooks[webhook] = Hook()
-            self._forget_idle()
-        self._hooks.move_to_end(webhook)
-        return hook
-
-    def _forget_idle(self) -> None:
-        if len(self._hooks) <= KNOWN_WEBHOOKS:
-            return
-        idle = [k for k, h in self._hooks.items() if not h.in_flight and not h.waiting]
-        for webhook in idle[: KNOWN_WEBHOOKS // 10]:
-            del self._hooks[webhook]
-
     def _run(self) -> None:
-        while True:
+        while not self._stopping:
             with self._changed:
-                self._changed.wait_for(
-                    lambda: self._stopping or self._may_begin(),
-                    max(0.0, self._next_renewal - time.monotonic()),
-                )
-                if self._stopping:
-                    break
-                picked = self._pick()
+                self._changed.wait_for(self._called_for, self._next_renewal - time.monotonic())
+                picked = [] if self._stopping else self._shares.pick(TAKE_BATCH)
             try:
-                if picked:
-                    self._begin(picked)
+                self._begin(picked)
+                self._return()
                 self._renew()
             except SQLAlchemyError as failure:
                 log.warning("webhook.dispatcher_waits", error=type(failure).__name__)
                 # An outage: what somebody else waits for too.
                 time.sleep(random.uniform(0.05, 0.5))  # noqa: S311 - no secret
-        self._give_back()
+            except Exception:
+                log.exception("webhook.dispatcher_failed")
+                time.sleep(1.0)
+        self._leave()
 
-    def _may_begin(self) -> bool:
-        return bool(self._ready) and self._in_flight < self._threads
+    def _called_for(self) -> bool:
+        return self._stopping or bool(self._returning) or self._shares.stirred
 
-    def _pick(self) -> list[tuple[str, Lease]]:
-        """What may begin now, a fair share of each webhook that waits; called under the lock."""
-        picked: list[tuple[str, Lease]] = []
-        for webhook in list(self._ready):
-            hook = self._hooks[webhook]
-            room = hook.room(self._threads - self._in_flight)
-            for _ in range(min(room, TAKE_BATCH - len(picked))):
-                _, lease = hook.waiting.popitem(last=False)
-                picked.append((webhook, lease))
-                self._under_way[lease.token] = lease
-                hook.in_flight += 1
-                self._in_flight += 1
-            if len(picked) >= TAKE_BATCH or self._in_flight >= self._threads:
-                break
-            # It comes back when one of its attempts ends, or when it is given more.
-            del self._ready[webhook]
-        return picked
-
-    def _begin(self, picked: list[tuple[str, Lease]]) -> None:
+    def _begin(self, picked: Picked) -> None:
+        if not picked:
+            return
         try:
             taken = self._take([lease for _, lease in picked])
-        except SQLAlchemyError:
-            self._put_back(picked)
+        except BaseException:
+            with self._changed:
+                self._shares.put_back(picked)
             raise
         by_id = {str(attempt.id): attempt for attempt in taken}
-        begun: list[Taken] = []
         with self._changed:
             for webhook, lease in picked:
                 attempt = by_id.get(lease.id)
-                self._under_way.pop(lease.token, None)
-                if attempt is None or attempt.lease_token is None:
-                    self._end(webhook, lease.token)
-                    continue
-                token = str(attempt.lease_token)
-                self._under_way[token] = Lease(lease.organization_id, lease.id, token)
-                begun.append(attempt)
+                if attempt is not None and attempt.lease_token is not None:
+                    held = _lease(attempt)
+                    self._held[held.token] = held
+                    self._shares.took(webhook, attempt)
+                else:
+                    self._shares.took(webhook, None)
+            self._launch(dict.fromkeys(webhook for webhook, _ in picked))
             self._changed.notify_all()
-        for attempt in begun:
-            self._pool.submit(self._attempt, attempt)
         for attempt in taken:
             if attempt.lease_token is None:
                 metrics.DELIVERIES.labels(attempt.verdict).inc()
-
-    def _put_back(self, picked: list[tuple[str, Lease]]) -> None:
-        with self._changed:
-            for webhook, lease in reversed(picked):
-                self._end(webhook, lease.token)
-                waiting = self._hooks[webhook].waiting
-                waiting.setdefault(lease.id, lease)
-                waiting.move_to_end(lease.id, last=False)
 
     def _take(self, wanted: list[Lease]) -> list[Taken]:
         attempts = 1 + len(container.settings().webhook_retry_delays)
         with self._database():
             return leases.take(wanted, attempts=attempts)
 
-    def _attempt(self, attempt: Taken) -> None:
-        result = self._send(attempt)
-        webhook = str(attempt.webhook_id)
-        with self._changed:
-            self._hooks[webhook].note(result)
-            self._in_flight -= 1
-            self._ready[webhook] = None
-            self._changed.notify_all()
-        self._recorder.put(result)
+    def _launch(self, webhooks: Iterator[str] | dict[str, None] | list[str]) -> None:
+        """Give threads to these webhooks as far as it is their turn; called under the lock."""
+        for webhook in webhooks:
+            while (attempt := self._shares.next_of(webhook)) is not None:
+                self._pool.submit(self._attempt, webhook, attempt)
 
-    def _end(self, webhook: str, token: str) -> None:
-        """An attempt was not begun; called under the lock."""
-        self._under_way.pop(token, None)
-        self._hooks[webhook].in_flight -= 1
-        self._in_flight -= 1
-        self._ready[webhook] = None
+    def _attempt(self, webhook: str, first: Taken) -> None:
+        """Send, and go on with the same webhook while nobody else waits for the thread."""
+        attempt: Taken | None = first
+        while attempt is not None:
+            result = self._send(attempt)
+            with self._changed:
+                surplus = self._shares.sent(webhook, result)
+                self._returning += [_lease(unsent) for unsent in surplus]
+                scarce = self._shares.free_threads <= 1
+                attempt = None if scarce or self._stopping else self._shares.next_of(webhook)
+                if scarce and not self._stopping:
+                    self._launch(self._shares.begun())
+                self._changed.notify_all()
+            self._recorder.put(result)
 
     def _written(self, results: Sequence[Result]) -> None:
-        """Outcomes are in the database, which knows by now whether a webhook is deactivated."""
         with self._changed:
             for result in results:
-                self._under_way.pop(str(result.lease_token), None)
-                webhook = str(result.webhook_id)
-                hook = self._hooks.get(webhook)
-                if hook is not None and hook.failures >= DEACTIVATE_AT:
-                    hook.failures = DEACTIVATE_AT - 1
-                    self._ready[webhook] = None
+                self._held.pop(str(result.lease_token), None)
+                self._shares.written(str(result.webhook_id))
             self._changed.notify_all()
+
+    def _return(self) -> None:
+        """Give back what was taken ahead and is not to be sent: it costs no attempt."""
+        with self._changed:
+            returning = list(self._returning)
+        if returning:
+            with self._database():
+                leases.untake(returning)
+            with self._changed:
+                del self._returning[: len(returning)]
+                for lease in returning:
+                    self._held.pop(lease.token, None)
+                self._changed.notify_all()
 
     def _renew(self) -> None:
         if time.monotonic() < self._next_renewal:
             return
         self._next_renewal = time.monotonic() + RENEW_SECONDS
         with self._changed:
-            held = [*self._under_way.values(), *self._waiting()]
+            held = [*self._held.values(), *self._shares.waiting()]
         if held:
             with self._database():
                 leases.renew(held)
 
-    def _waiting(self) -> list[Lease]:
-        return [lease for hook in self._hooks.values() for lease in hook.waiting.values()]
-
-    def _give_back(self) -> None:
-        """At the end: what was not begun is for another worker, and need not wait for its lease."""
+    def _leave(self) -> None:
+        """At the end: what is not sent is for another worker, and need not wait for its lease."""
         with self._changed:
-            held = self._waiting()
+            begun = self._shares.drop_begun()
+            untaken = [*self._returning, *(_lease(unsent) for unsent in begun)]
+            waiting = list(self._shares.waiting())
         try:
-            if held:
-                with self._database():
-                    leases.release(held)
+            with self._database():
+                leases.untake(untaken)
+                leases.release(waiting)
         except SQLAlchemyError as failure:
-            log.warning("webhook.leases_kept", count=len(held), error=type(failure).__name__)
+            log.warning("webhook.leases_kept", error=type(failure).__name__)
 
     @contextmanager
     def _database(self) -> Iterator[None]:
@@ -274,3 +204,7 @@ class Dispatcher:
             db.transaction(),
         ):
             yield
+
+
+def _lease(attempt: Taken) -> Lease:
+    return Lease(str(attempt.organization_id), str(attempt.id), str(attempt.lease_token))

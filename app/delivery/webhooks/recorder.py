@@ -13,13 +13,13 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.delivery.notifications import service as notifications
 from app.delivery.webhooks.queries import outcomes
 from app.delivery.webhooks.queries.outcomes import Result, Tally
+from app.delivery.webhooks.shares import DEACTIVATE_AT
 from app.kit import container, db, metrics, tenancy
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
 
 log = get_logger(__name__)
 
-DEACTIVATE_AT = 10
 BATCH = 100
 GATHER_SECONDS = 0.02
 

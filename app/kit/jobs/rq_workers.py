@@ -46,7 +46,7 @@ def permitted(job: Job, functions: frozenset[str]) -> bool:
 
 
 class _Held:
-    """What both kinds of worker have in common; `app` and `functions` are set by `consume`."""
+    """What both kinds of worker have in common; `make` sets `app`, `functions`, `stopping`."""
 
     exponential_backoff_factor = 1.5
     log_result_lifespan = False
@@ -112,8 +112,7 @@ def consume(
     """
     while not stopping.is_set():
         try:
-            worker = _make(kind, app, queues, functions, connect())
-            worker.stopping = stopping
+            worker = make(kind, app, queues, functions, connect(), stopping)
             worker.work(logging_level="WARNING", dequeue_strategy=DequeueStrategy.ROUND_ROBIN)
         except (RedisError, OSError) as failure:
             log.warning("worker.waiting", queues=list(queues), error=type(failure).__name__)
@@ -132,13 +131,18 @@ def listen(stopping: Event) -> None:
     signal.signal(signal.SIGINT, stop)
 
 
-def _make(
+def make(
     kind: type[InProcess] | type[Forking],
     app: Flask,
     queues: Sequence[str],
     functions: frozenset[str],
     connection: Redis,
+    stopping: Event,
 ) -> InProcess | Forking:
+    """A worker on `queues` that runs `functions` only, and sets `stopping` when it is told to end.
+
+    Raises RedisError, as it introduces itself to Redis.
+    """
     worker = kind(
         list(queues),
         connection=connection,
@@ -147,7 +151,7 @@ def _make(
         maintenance_interval=_MAINTENANCE_SECONDS,
         log_job_description=False,
     )
-    worker.app, worker.functions = app, functions
+    worker.app, worker.functions, worker.stopping = app, functions, stopping
     # RQ sleeps so long between two tries to reach Redis; up to a minute if it is left to itself.
     worker.max_connection_wait_time = random.uniform(1.0, 3.0)  # noqa: S311 - no secret
     return worker

@@ -69,7 +69,8 @@ class Taken:
 
 
 # The webhooks that have something due are found one by one along the index, so that a long backlog
-# of one of them costs no more than a short one.
+# of one of them costs no more than a short one. Half of what a webhook may have leased has to be
+# done before there is more of it: many messages of few deliveries would cost more than those.
 _CLAIM = text(
     """
     WITH RECURSIVE hook AS (
@@ -80,20 +81,23 @@ _CLAIM = text(
             SELECT organization_id, webhook_id FROM webhook_deliveries d
             WHERE next_attempt_at IS NOT NULL AND d.webhook_id > hook.webhook_id
             ORDER BY d.webhook_id LIMIT 1) AS following
-    ), room AS (
-        SELECT w.organization_id, w.id, w.consecutive_failures AS failures,
-               CASE WHEN w.consecutive_failures = 0 THEN :healthy ELSE :failing END
-               - (SELECT count(*) FROM webhook_deliveries l
-                  WHERE l.webhook_id = w.id AND l.leased_until > now()) AS free
-        FROM hook JOIN webhooks w ON (w.organization_id, w.id) = (hook.organization_id, webhook_id)
+    ), room AS MATERIALIZED (
+        SELECT hook.webhook_id AS id, w.failures,
+               CASE WHEN w.failures = 0 THEN :healthy ELSE :failing END AS most,
+               (SELECT count(*) FROM webhook_deliveries l
+                WHERE l.webhook_id = hook.webhook_id AND l.leased_until > now()) AS leased
+        FROM hook CROSS JOIN LATERAL (
+            SELECT consecutive_failures AS failures FROM webhooks w
+            WHERE (w.organization_id, w.id) = (hook.organization_id, hook.webhook_id) LIMIT 1) AS w
     ), due AS (
         SELECT d.*, room.failures FROM room CROSS JOIN LATERAL (
             SELECT organization_id, webhook_id, id, leased_until IS NOT NULL AS expired
             FROM webhook_deliveries
             WHERE webhook_id = room.id AND next_attempt_at <= now()
               AND (leased_until IS NULL OR leased_until <= now())
-            ORDER BY next_attempt_at LIMIT greatest(room.free, 0)
+            ORDER BY next_attempt_at LIMIT greatest(room.most - room.leased, 0)
             FOR UPDATE SKIP LOCKED) AS d
+        WHERE room.leased <= room.most / 2
         LIMIT :limit
     )
     UPDATE webhook_deliveries d SET lease_token = gen_random_uuid(),
@@ -104,7 +108,8 @@ _CLAIM = text(
 )
 
 # What an attempt needs is decided and read in the statement that begins it. A predecessor whose
-# outcome was never written (its worker died) gets its row here.
+# outcome was never written (its worker died) gets its row here. The lateral join keeps the planner
+# on the primary key: it once preferred to read every delivery of the webhook.
 _TAKE = text(
     """
     WITH held AS (
@@ -117,16 +122,17 @@ _TAKE = text(
                     THEN 'abandoned' ELSE 'pending' END AS verdict
         FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
              AS claim (organization_id, id, token)
-        JOIN webhook_deliveries d
-          ON (d.organization_id, d.id) = (claim.organization_id, claim.id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM webhook_deliveries
+            WHERE (organization_id, id) = (claim.organization_id, claim.id)
+              AND lease_token = claim.token AND next_attempt_at IS NOT NULL
+            FOR UPDATE SKIP LOCKED) AS d
         JOIN webhooks w ON (w.organization_id, w.id) = (d.organization_id, d.webhook_id)
-        WHERE d.lease_token = claim.token AND d.next_attempt_at IS NOT NULL
-        FOR UPDATE OF d SKIP LOCKED
     ), interrupted AS (
         INSERT INTO webhook_attempts
             (organization_id, delivery_id, number, at, duration_ms, error, error_kind)
         SELECT organization_id, id, attempt_count, attempted_at, 0, :interrupted, 'interrupted'
-        FROM held WHERE attempted_at IS NOT NULL
+        FROM held WHERE attempt_count > 0
         ON CONFLICT DO NOTHING
     )
     UPDATE webhook_deliveries d SET status = verdict, updated_at = now(),
@@ -149,8 +155,11 @@ _HELD = """
     SELECT d.organization_id, d.id
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
          AS held (organization_id, id, token)
-    JOIN webhook_deliveries d ON (d.organization_id, d.id) = (held.organization_id, held.id)
-    WHERE d.lease_token = held.token FOR UPDATE OF d SKIP LOCKED
+    CROSS JOIN LATERAL (
+        SELECT organization_id, id FROM webhook_deliveries
+        WHERE (organization_id, id) = (held.organization_id, held.id)
+          AND lease_token = held.token
+        FOR UPDATE SKIP LOCKED) AS d
 """
 _RENEW = text(
     f"""
@@ -163,6 +172,14 @@ _RELEASE = text(
     f"""
     WITH held AS ({_HELD})
     UPDATE webhook_deliveries d SET lease_token = NULL, leased_until = NULL
+    FROM held WHERE (d.organization_id, d.id) = (held.organization_id, held.id)
+    """  # noqa: S608 - made of constants
+)
+_UNTAKE = text(
+    f"""
+    WITH held AS ({_HELD})
+    UPDATE webhook_deliveries d SET lease_token = NULL, leased_until = NULL,
+        attempt_count = attempt_count - 1, attempts_in_round = attempts_in_round - 1
     FROM held WHERE (d.organization_id, d.id) = (held.organization_id, held.id)
     """  # noqa: S608 - made of constants
 )
@@ -198,6 +215,11 @@ def renew(leases: Sequence[Lease]) -> None:
 def release(leases: Sequence[Lease]) -> None:
     """Give leases back: what they are for is due again at once."""
     db.session().execute(_RELEASE, _columns(leases))
+
+
+def untake(leases: Sequence[Lease]) -> None:
+    """Give back what was taken and never sent: the attempt does not count."""
+    db.session().execute(_UNTAKE, _columns(leases))
 
 
 def depth() -> tuple[int, float]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, String, column, func, select, values
+from sqlalchemy import ColumnElement, String, any_, column, func, literal, select, values
 
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import db
@@ -56,7 +56,7 @@ def webhooks(
     if active is not None:
         conditions.append(Webhook.active == active)
     if event is not None:
-        conditions.append(Webhook.events.any(event))  # type: ignore[arg-type]
+        conditions.append(literal(event) == any_(Webhook.events))
     if created_after is not None:
         conditions.append(Webhook.created_at > created_after)
     if created_before is not None:

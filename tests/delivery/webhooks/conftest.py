@@ -1,0 +1,212 @@
+"""A receiver on an address that deliveries may reach, and what its tests share."""
+
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event
+from typing import Any
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.delivery.webhooks import jobs as webhook_jobs
+from app.kit import container, db, events, tenancy
+from app.kit.jobs.relay import RUN, Relay
+from app.kit.jobs.rq_workers import InProcess, make
+from tests.factories import Org
+
+INSIDE = "127.0.0.2"
+LIMIT_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the receiver says. With `gate` it waits for that first."""
+
+    status: int = 200
+    body: bytes = b"thanks"
+    headers: tuple[tuple[str, str], ...] = ()
+    gate: threading.Event | None = None
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request that came."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Receiver:
+    """Answers 200 unless told otherwise: `answers[path]` one by one, the last one for good."""
+
+    port: int
+    received: list[Received] = field(default_factory=list)
+    answers: dict[str, deque[Answer]] = field(default_factory=lambda: defaultdict(deque))
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def url(self, path: str) -> str:
+        return f"http://{INSIDE}:{self.port}{path}"
+
+    def say(self, path: str, *answers: Answer) -> None:
+        self.answers[path].extend(answers)
+
+    def at(self, path: str) -> list[Received]:
+        with self.lock:
+            return [r for r in self.received if r.path == path]
+
+    def take(self, request: Received) -> Answer:
+        with self.lock:
+            self.received.append(request)
+            queue = self.answers[request.path]
+            if not queue:
+                return Answer()
+            return queue.popleft() if len(queue) > 1 else queue[0]
+
+
+def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            answer = receiver.take(Received(self.path, dict(self.headers.items()), body))
+            if answer.gate is not None:
+                answer.gate.wait(LIMIT_SECONDS)
+            self.send_response(answer.status)
+            for name, value in answer.headers:
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    return Handler
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A receiver of this test's own."""
+    receiver = Receiver(0)
+    server = ThreadingHTTPServer((INSIDE, 0), _handler(receiver))
+    server.daemon_threads = True
+    receiver.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield receiver
+    server.shutdown()
+    server.server_close()
+    thread.join(LIMIT_SECONDS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ended(app: Flask) -> Iterator[None]:
+    yield
+    webhook_jobs.stop(LIMIT_SECONDS)
+
+
+@pytest.fixture
+def deliver(app: Flask, work: Callable[[], None]) -> Callable[[], None]:
+    """Relay, send and record until nothing is due; what is due later or leased stays."""
+
+    due = text(
+        "SELECT 1 FROM webhook_deliveries WHERE next_attempt_at <= now()"
+        " AND (leased_until IS NULL OR leased_until <= now()) LIMIT 1"
+    )
+
+    def run() -> None:
+        until = time.monotonic() + LIMIT_SECONDS
+        while time.monotonic() < until:
+            work()
+            with app.app_context(), tenancy.across_organizations(reason="a test looks"):
+                if db.session().execute(due).first() is None:
+                    return
+        raise AssertionError("deliveries did not come to an end")
+
+    return run
+
+
+@dataclass
+class Hooks:
+    """What tests do with the webhooks of an organization."""
+
+    org: Org
+    receiver: Receiver
+
+    def create(self, path: str = "/hook", **members: Any) -> dict[str, Any]:
+        body = {"url": self.receiver.url(path), "events": ["artifact.ingested"], **members}
+        answer = self.org.api("admin").post("/webhooks", json=body)
+        assert answer.status_code == 201, answer.text
+        created: dict[str, Any] = answer.json["data"]
+        return created
+
+    def get(self, webhook: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = self.org.api("admin").get(f"/webhooks/{webhook['id']}").json["data"]
+        return found
+
+    def deliveries(self, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
+        path = f"/webhooks/{webhook['id']}/deliveries"
+        answer = self.org.api("admin").get(path, query_string=query)
+        assert answer.status_code == 200, answer.text
+        found: list[dict[str, Any]] = answer.json["data"]
+        return found
+
+    def emit(self, count: int = 1, name: str = "artifact.ingested", data: Any = None) -> list[UUID]:
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+            return [events.emit(name, {"n": n, **(data or {})}) for n in range(count)]
+
+    def sql(self, statement: str, **values: Any) -> list[Any]:
+        """A statement past the service; with `:org` as the organization."""
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+            result = db.session().execute(text(statement), {"org": self.org.id, **values})
+            return list(result) if result.returns_rows else []
+
+    def claim(self) -> list[list[Any]]:
+        """Fan out, and be the relay: all that is due, as a dispatcher accepts it."""
+        app, connection = self.org.app, container.current().redis(timeout=5)
+        relay = Relay(app, lambda: connection)
+        everything = tenancy.across_organizations(reason="a test is the relay")
+        with app.app_context(), everything:
+            while relay._jobs("default"):
+                functions = frozenset({RUN})
+                worker = make(InProcess, app, ["default"], functions, connection, Event())
+                worker.work(burst=True, logging_level="WARNING")
+            with db.transaction():
+                return [row for batch in webhook_jobs.claim() for row in batch]
+
+    def make_due(self) -> None:
+        """Let the time of every retry have come."""
+        self.sql(
+            "UPDATE webhook_deliveries SET next_attempt_at = now() - interval '1 second'"
+            " WHERE organization_id = :org AND next_attempt_at IS NOT NULL"
+        )
+
+    def let_leases_expire(self) -> None:
+        """Let whoever holds a delivery have died."""
+        self.sql(
+            "UPDATE webhook_deliveries SET leased_until = now() - interval '1 second'"
+            " WHERE organization_id = :org AND leased_until IS NOT NULL"
+        )
+
+
+@pytest.fixture
+def hooks(org: Org, receiver: Receiver) -> Hooks:
+    """The webhooks of `org`, with `receiver` at their end."""
+    return Hooks(org, receiver)
+
+
+def wait_until(done: Callable[[], bool], seconds: float = LIMIT_SECONDS) -> None:
+    """Ask again and again; fails when it takes too long."""
+    until = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.01)

@@ -1,0 +1,313 @@
+"""What becomes of deliveries that fail: retries, giving up, deactivation, and who is told."""
+
+import threading
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.delivery.webhooks import sending
+from app.delivery.webhooks.dispatcher import Dispatcher
+from app.kit import container
+from app.kit.egress import Egress, Policy
+from tests.delivery.webhooks.conftest import Answer, wait_until
+
+BROKEN = Answer(500, b"out of order")
+DELAYS = (30, 120, 300)
+
+
+def _only(hooks: Any, webhook: Any) -> Any:
+    (delivery,) = hooks.deliveries(webhook)
+    return delivery
+
+
+def _retry(hooks: Any, deliver: Any) -> None:
+    hooks.make_due()
+    deliver()
+
+
+def test_retries_follow_the_failure_before_and_end_after_four(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", BROKEN)
+    hooks.emit()
+    for number, delay in enumerate(DELAYS, start=1):
+        _retry(hooks, deliver)
+        delivery = _only(hooks, created)
+        assert (delivery["status"], len(delivery["attempts"])) == ("pending", number)
+        due = datetime.fromisoformat(delivery["next_attempt_at"])
+        failed = datetime.fromisoformat(delivery["updated_at"])
+        assert abs(due - failed - timedelta(seconds=delay)) < timedelta(seconds=1)
+        deliver()
+        assert len(hooks.receiver.received) == number, "nothing is sent before its time"
+    _retry(hooks, deliver)
+    delivery = _only(hooks, created)
+    assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
+    assert [a["number"] for a in delivery["attempts"]] == [1, 2, 3, 4]
+    assert {a["status_code"] for a in delivery["attempts"]} == {500}
+    assert {a["response_excerpt"] for a in delivery["attempts"]} == {"out of order"}
+    _retry(hooks, deliver)
+    requests = hooks.receiver.received
+    assert [r.headers["X-Service-Attempt"] for r in requests] == ["1", "2", "3", "4"]
+    assert len({r.body for r in requests}) == 1
+    assert len({r.headers["X-Service-Delivery"] for r in requests}) == 1
+    assert hooks.get(created)["consecutive_failures"] == 4
+
+
+def test_a_success_ends_the_retries_and_the_count(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", BROKEN, BROKEN, Answer(204, b""))
+    hooks.emit()
+    for _ in range(3):
+        _retry(hooks, deliver)
+    delivery = _only(hooks, created)
+    assert delivery["status"] == "delivered"
+    assert [a["status_code"] for a in delivery["attempts"]] == [500, 500, 204]
+    assert delivery["attempts"][2]["response_excerpt"] is None
+    shown = hooks.get(created)
+    assert (shown["consecutive_failures"], shown["last_status_code"]) == (0, 204)
+
+
+def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", *[BROKEN] * 4, Answer())
+    hooks.emit()
+    for _ in range(4):
+        _retry(hooks, deliver)
+    delivery = _only(hooks, created)
+    assert delivery["status"] == "abandoned"
+    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
+    assert hooks.org.api("admin").post(path).status_code == 202
+    deliver()
+    delivery = _only(hooks, created)
+    assert (delivery["status"], delivery["round"]) == ("delivered", 2)
+    assert [a["number"] for a in delivery["attempts"]] == [1, 2, 3, 4, 5]
+
+
+def test_a_redelivery_is_a_round_of_attempts_of_its_own(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", BROKEN)
+    hooks.emit()
+    deliver()
+    delivery = _only(hooks, created)
+    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
+    assert hooks.org.api("admin").post(path).status_code == 202, "it waits, and need not"
+    for _ in range(5):
+        _retry(hooks, deliver)
+    delivery = _only(hooks, created)
+    assert (delivery["status"], len(delivery["attempts"])) == ("abandoned", 5)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_a_failure_and_is_not_followed(hooks: Any, deliver: Any, status: int) -> None:
+    created = hooks.create()
+    location = (("Location", hooks.receiver.url("/elsewhere")),)
+    hooks.receiver.say("/hook", Answer(status, b"", location))
+    hooks.emit()
+    deliver()
+    assert hooks.receiver.at("/elsewhere") == []
+    attempt = _only(hooks, created)["attempts"][0]
+    assert attempt["status_code"] == status
+    assert "redirect" in attempt["error"]
+    assert hooks.get(created)["consecutive_failures"] == 1
+
+
+def test_an_address_is_judged_anew_at_every_attempt(
+    hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = hooks.create()
+    shut = Egress(Policy(allowed_networks=(), allow_http=True))
+    with monkeypatch.context() as patch:
+        patch.setattr(container.current(), "egress", shut)
+        hooks.emit()
+        deliver()
+    assert hooks.receiver.received == []
+    delivery = _only(hooks, created)
+    attempt = delivery["attempts"][0]
+    assert (delivery["status"], attempt["status_code"]) == ("pending", None)
+    assert attempt["error_kind"] == "refused_address"
+    assert "127.0.0.2" not in attempt["error"]
+    _retry(hooks, deliver)
+    assert _only(hooks, created)["status"] == "delivered"
+
+
+def test_a_receiver_that_is_not_there(hooks: Any, deliver: Any) -> None:
+    created = hooks.create(url="http://127.0.0.2:9/nobody")
+    hooks.emit()
+    deliver()
+    attempt = _only(hooks, created)["attempts"][0]
+    assert (attempt["status_code"], attempt["error_kind"]) == (None, "connect")
+    assert attempt["error"]
+    assert hooks.get(created)["last_status_code"] is None
+
+
+def test_a_receiver_that_takes_too_long(
+    hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "DEADLINE_SECONDS", 0.3)
+    gate = threading.Event()
+    created = hooks.create()
+    hooks.receiver.say("/hook", Answer(gate=gate))
+    hooks.emit()
+    started = time.monotonic()
+    deliver()
+    assert time.monotonic() - started < 5
+    gate.set()
+    attempt = _only(hooks, created)["attempts"][0]
+    assert (attempt["status_code"], attempt["error_kind"]) == (None, "timeout")
+    assert 300 <= attempt["duration_ms"] < 3000
+
+
+def test_hostile_answers_are_kept_as_text(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", Answer(500, b"a\x00b\xff\xfe" + "\u202e".encode() + b"x" * 20_000))
+    hooks.emit()
+    deliver()
+    excerpt = _only(hooks, created)["attempts"][0]["response_excerpt"]
+    assert excerpt.startswith("a\ufffdb\ufffd\ufffd\u202ex")
+    assert len(excerpt) == 1000
+
+
+def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: Any) -> None:
+    second = hooks.org.add_user("second", "owner")
+    created = hooks.create()
+    hooks.receiver.say("/hook", BROKEN)
+    hooks.emit(40)
+    deliver()
+    shown = hooks.get(created)
+    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
+    assert "500" in shown["disabled_reason"]
+    assert shown["last_status_code"] == 500
+    assert len(hooks.receiver.received) == 10, "and nothing more was sent"
+    statuses = [d["status"] for d in hooks.deliveries(created)]
+    assert statuses == ["abandoned"] * 40
+    told = hooks.sql(
+        "SELECT user_id, kind, body, link FROM notifications WHERE organization_id = :org"
+    )
+    assert {row.user_id for row in told} == {hooks.org.users["owner"], second}
+    assert len(told) == 2
+    assert {row.kind for row in told} == {"webhook_deactivated"}
+    assert {row.link for row in told} == {f"/api/v1/webhooks/{created['id']}"}
+    hooks.emit(3)
+    _retry(hooks, deliver)
+    assert len(hooks.receiver.received) == 10
+
+
+def test_the_owners_get_mail(app: Flask, hooks: Any, deliver: Any, work: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", BROKEN)
+    hooks.emit(10)
+    deliver()
+    work()
+    mails = [
+        mail
+        for mail in (container.settings().data_dir / "mail").glob("*.eml")
+        if created["id"] in mail.read_text(encoding="utf-8")
+    ]
+    (owner,) = hooks.sql(
+        "SELECT email FROM users JOIN memberships m ON m.user_id = users.id"
+        " WHERE m.organization_id = :org AND m.role = 'owner'"
+    )
+    assert len(mails) == 1
+    text = Path(mails[0]).read_text(encoding="utf-8")
+    assert f"To: {owner.email}" in text
+    assert "deactivated" in text
+
+
+def test_two_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", BROKEN)
+    hooks.emit(60)
+    rows = hooks.claim()
+    others = [Dispatcher(app) for _ in range(3)]
+    for number, other in enumerate(others):
+        other.start()
+        other.accept(rows[number::3])
+    assert all(other.settle(30) for other in others)
+    for other in others:
+        other.stop(10)
+    shown = hooks.get(created)
+    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
+    told = hooks.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
+    assert [row.user_id for row in told] == [hooks.org.users["owner"]]
+    assert {d["status"] for d in hooks.deliveries(created)} == {"abandoned"}
+
+
+def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", *[BROKEN] * 10, Answer())
+    hooks.emit(12)
+    deliver()
+    assert hooks.get(created)["active"] is False
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    answer = api.post(path + "/activate").json["data"]
+    assert (answer["active"], answer["consecutive_failures"]) == (True, 0)
+    assert answer["disabled_reason"] is None
+    _retry(hooks, deliver)
+    assert len(hooks.receiver.received) == 10, "what was abandoned stays so by itself"
+    for delivery in hooks.deliveries(created):
+        assert api.post(f"{path}/deliveries/{delivery['id']}/redeliver").status_code == 202
+    deliver()
+    assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
+    assert len(hooks.receiver.received) == 22
+
+
+def test_test_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", *[BROKEN] * 14, Answer())
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    hooks.emit(2)
+    deliver()
+    for _ in range(12):
+        api.post(path + "/test")
+        deliver()
+    shown = hooks.get(created)
+    assert (shown["active"], shown["consecutive_failures"]) == (True, 2)
+    assert shown["last_status_code"] == 500
+    api.post(path + "/test")
+    deliver()
+    assert hooks.deliveries(created)[0]["status"] == "delivered"
+    assert hooks.get(created)["consecutive_failures"] == 2
+
+
+def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", BROKEN, Answer())
+    hooks.emit()
+    deliver()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    api.post(path + "/deactivate")
+    delivery = _only(hooks, created)
+    assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
+    _retry(hooks, deliver)
+    assert len(hooks.receiver.received) == 1
+    api.post(path + "/activate")
+    api.post(f"{path}/deliveries/{delivery['id']}/redeliver")
+    deliver()
+    assert _only(hooks, created)["status"] == "delivered"
+
+
+def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:
+    gate = threading.Event()
+    slow, quick = hooks.create("/slow"), hooks.create("/quick")
+    hooks.receiver.say("/slow", Answer(gate=gate))
+    hooks.emit(60)
+    rows = hooks.claim()
+    other = Dispatcher(app, threads=12)
+    other.start()
+    try:
+        other.accept([row for row in rows if row[1] == slow["id"]])
+        wait_until(lambda: len(hooks.receiver.at("/slow")) == 4)
+        other.accept([row for row in rows if row[1] == quick["id"]])
+        wait_until(lambda: len(hooks.deliveries(quick, status="delivered")) == 60)
+        assert len(hooks.receiver.at("/slow")) == 4
+        assert hooks.deliveries(slow, status="delivered") == []
+        assert hooks.org.api("admin").get(f"/webhooks/{slow['id']}").status_code == 200
+        gate.set()
+        assert other.settle(30)
+    finally:
+        gate.set()
+        other.stop(10)
+    assert len(hooks.deliveries(slow, status="delivered")) == 60

@@ -1,0 +1,356 @@
+"""Registering and managing endpoints."""
+
+import threading
+from typing import Any
+
+import pytest
+from flask import Flask
+from jsonschema import Draft202012Validator
+
+from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.kit import container, logging
+from app.kit.egress import Egress, Policy
+from app.kit.ids import uuid7
+from tests.factories import Org
+
+SHOWN = {
+    "id",
+    "url",
+    "events",
+    "description",
+    "active",
+    "consecutive_failures",
+    "last_triggered_at",
+    "last_status_code",
+    "disabled_reason",
+    "previous_secret_expires_at",
+    "created_at",
+    "updated_at",
+    "revision",
+}
+TABLES = ("webhooks", "webhook_deliveries", "webhook_attempts", "outbox_events", "jobs")
+URL = "http://127.0.0.2:9/hook"
+
+
+def _error(answer: Any) -> tuple[int, str, str | None]:
+    return answer.status_code, answer.json["error"]["code"], answer.json["error"].get("field")
+
+
+def test_create_answers_the_secret_once(hooks: Any) -> None:
+    wanted = ["export.completed", "drift.detected"]
+    created = hooks.create(description="for accounting", events=wanted)
+    assert set(created) == SHOWN | {"secret"}
+    assert len(created["secret"]) == 64
+    assert set(created["secret"]) <= set("0123456789abcdef")
+    assert created["active"] is True
+    assert created["events"] == wanted
+    assert created["description"] == "for accounting"
+    shown = hooks.get(created)
+    assert set(shown) == SHOWN
+    assert shown == {name: value for name, value in created.items() if name != "secret"}
+
+
+def test_no_other_answer_row_or_line_has_the_secret(
+    hooks: Any, deliver: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    api = hooks.org.api("admin")
+    logging.configure("DEBUG", "json")
+    try:
+        created = hooks.create()
+        path = f"/webhooks/{created['id']}"
+        api.post(path + "/test")
+        hooks.emit()
+        deliver()
+        answers = [api.get("/webhooks"), api.get(path), api.get(path + "/deliveries")]
+        answers += [api.patch(path, json={"description": "x"}), api.post(path + "/deactivate")]
+        answers += [api.post(path + "/activate")]
+        rotated = api.post(path + "/rotate-secret").json["data"]["secret"]
+        answers += [api.get(path)]
+    finally:
+        logging.configure("WARNING", "json")
+    output = "".join(capfd.readouterr())
+    assert "job.ran" in output, "the lines were seen"
+    for secret in (created["secret"], rotated):
+        assert not any(secret in answer.text for answer in answers)
+        assert secret not in output
+        for table in TABLES:
+            rows = hooks.sql(f"SELECT t::text AS line FROM {table} t WHERE organization_id = :org")
+            assert not any(secret in row.line for row in rows), table
+            assert rows, table
+
+
+def test_an_idempotency_key_replays_the_secret_and_stores_it_sealed(hooks: Any) -> None:
+    api, key = hooks.org.api("admin"), {"Idempotency-Key": str(uuid7())}
+    body = {"url": URL, "events": ["artifact.ingested"]}
+    first = api.post("/webhooks", json=body, headers=key)
+    again = api.post("/webhooks", json=body, headers=key)
+    assert (first.status_code, first.data) == (201, again.data)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert len(api.get("/webhooks").json["data"]) == 1
+    stored = hooks.sql("SELECT k::text AS line FROM idempotency_keys k")
+    assert not any(first.json["data"]["secret"] in row.line for row in stored)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [[], ["test"], ["artifact.deleted"], ["artifact.ingested", "x"], ["artifact.ingested"] * 2],
+)
+def test_unsupported_events_are_refused(org: Org, names: list[str]) -> None:
+    api = org.api("admin")
+    answer = api.post("/webhooks", json={"url": URL, "events": names})
+    assert _error(answer) == (400, "validation_error", "events")
+    assert api.get("/webhooks").json["data"] == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:9/",
+        "http://127.1:9/",
+        "http://2130706433/",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://169.254.169.254/latest/meta-data",
+        "https://10.0.0.5/hook",
+        "http://user:password@127.0.0.2/",
+        "http://127.0.0.2:0/",
+        "http://127.0.0.2:99999/",
+        "ftp://127.0.0.2/",
+        "file:///etc/passwd",
+        "127.0.0.2/hook",
+        "",
+        "http://",
+        "http://127.0.0.2/\r\nX: y",
+    ],
+)
+def test_urls_that_lead_nowhere_or_inside_are_refused(hooks: Any, url: str) -> None:
+    api = hooks.org.api("admin")
+    answer = api.post("/webhooks", json={"url": url, "events": ["artifact.ingested"]})
+    assert _error(answer) == (400, "validation_error", "url")
+    created = hooks.create()
+    assert _error(api.patch(f"/webhooks/{created['id']}", json={"url": url}))[0] == 400
+    assert hooks.get(created)["url"] == created["url"]
+
+
+def test_plain_http_needs_the_operators_consent(
+    app: Flask, org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    current = container.current()
+    policy = Policy(allowed_networks=current.settings.egress_allowed_networks, allow_http=False)
+    monkeypatch.setattr(current, "egress", Egress(policy))
+    api = org.api("admin")
+    body = {"events": ["artifact.ingested"]}
+    assert _error(api.post("/webhooks", json={**body, "url": URL})) == (
+        400,
+        "validation_error",
+        "url",
+    )
+    secure = {**body, "url": "https://127.0.0.2:9/hook"}
+    assert api.post("/webhooks", json=secure).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"events": ["artifact.ingested"]}, "url"),
+        ({"url": URL}, "events"),
+        ({"url": 1, "events": []}, "url"),
+        ({"url": URL, "events": "artifact.ingested"}, "events"),
+        ({"url": URL, "events": [1]}, "events.0"),
+        ({"url": URL, "events": None}, "events"),
+        ({"url": "http://127.0.0.2/" + "x" * 2048, "events": []}, "url"),
+        ({"url": URL, "events": [], "secret": "0" * 64}, "secret"),
+        ({"url": URL, "events": [], "description": "a\x00b"}, "description"),
+        ({"url": URL, "events": [], "description": None}, "description"),
+    ],
+)
+def test_bodies_that_do_not_fit_are_unprocessable(org: Org, body: Any, field: str) -> None:
+    assert _error(org.api("admin").post("/webhooks", json=body)) == (422, "unprocessable", field)
+
+
+def test_lists_are_filtered_and_paged(hooks: Any) -> None:
+    api = hooks.org.api("admin")
+    made = [hooks.create(f"/{n}", events=[SUBSCRIBABLE[n % 2]]) for n in range(5)]
+    api.post(f"/webhooks/{made[0]['id']}/deactivate")
+    ids = [webhook["id"] for webhook in made]
+
+    def found(**query: str) -> list[str]:
+        return [w["id"] for w in api.get("/webhooks", query_string=query).json["data"]]
+
+    assert found() == ids[::-1]
+    assert found(active="false") == [ids[0]]
+    assert found(event=SUBSCRIBABLE[1]) == [ids[3], ids[1]]
+    assert found(created_after=made[3]["created_at"]) == [ids[4]]
+    assert found(created_before=made[1]["created_at"]) == [ids[0]]
+    first = api.get("/webhooks", query_string={"page_size": 3, "sort": "created_at"}).json
+    rest = {"page_size": 3, "sort": "created_at", "cursor": first["meta"]["next_cursor"]}
+    second = api.get("/webhooks", query_string=rest).json
+    assert [w["id"] for w in first["data"] + second["data"]] == ids
+    assert first["meta"]["total"] == second["meta"]["total"] == 5
+    assert _error(api.get("/webhooks", query_string={"event": "test"}))[0] == 422
+
+
+def test_update_changes_what_is_sent_and_keeps_the_secret(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    secret = hooks.sql("SELECT secret FROM webhooks WHERE organization_id = :org")
+    change = {"url": hooks.receiver.url("/new"), "events": ["tag_set.accepted"], "description": "d"}
+    answer = api.patch(path, json={**change, "revision": 1})
+    assert answer.status_code == 200
+    assert answer.headers["ETag"] == '"2"'
+    assert {name: answer.json["data"][name] for name in change} == change
+    assert hooks.sql("SELECT secret FROM webhooks WHERE organization_id = :org") == secret
+    hooks.emit(name="artifact.ingested")
+    hooks.emit(name="tag_set.accepted")
+    deliver()
+    assert [r.path for r in hooks.receiver.received] == ["/new"]
+    assert api.patch(path, json={}).json["data"]["url"] == change["url"]
+
+
+@pytest.mark.parametrize(
+    ("method", "action"),
+    [
+        ("PATCH", ""),
+        ("DELETE", ""),
+        ("POST", "/activate"),
+        ("POST", "/deactivate"),
+        ("POST", "/rotate-secret"),
+    ],
+)
+def test_a_stale_revision_changes_nothing(hooks: Any, method: str, action: str) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    assert api.patch(path, json={"description": "newer"}).status_code == 200
+    before = hooks.get(created)
+    body = {"json": {"description": "older"}} if method == "PATCH" else {}
+    answer = api.request(method, path + action, headers={"If-Match": '"1"'}, **body)
+    assert _error(answer)[:2] == (409, "stale_precondition")
+    assert answer.json["error"]["details"] == {"current_revision": 2}
+    assert hooks.get(created) == before
+
+
+def test_of_two_writers_one_wins(hooks: Any) -> None:
+    created = hooks.create()
+    apis = [hooks.org.api("admin") for _ in range(6)]
+    barrier = threading.Barrier(len(apis))
+    statuses: list[int] = []
+
+    def write(number: int) -> None:
+        barrier.wait(10)
+        body = {"description": f"by {number}", "revision": 1}
+        statuses.append(apis[number].patch(f"/webhooks/{created['id']}", json=body).status_code)
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(len(apis))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(statuses) == [200, 409, 409, 409, 409, 409]
+    assert hooks.get(created)["revision"] == 2
+
+
+def test_deliveries_do_not_make_a_revision_stale(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit()
+    deliver()
+    assert hooks.get(created)["revision"] == created["revision"]
+    assert hooks.get(created)["updated_at"] == created["updated_at"]
+
+
+def test_delete_takes_the_deliveries_along(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit(2)
+    deliver()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    answer = api.delete(path)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert api.get(path).status_code == 404
+    assert api.get(path + "/deliveries").status_code == 404
+    for table in ("webhooks", "webhook_deliveries", "webhook_attempts"):
+        sql = f"SELECT count(*) AS n FROM {table} WHERE organization_id = :org"
+        assert hooks.sql(sql)[0].n == 0
+    hooks.emit()
+    deliver()
+    assert len(hooks.receiver.received) == 2
+
+
+def test_deactivating_and_activating(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    off = api.post(path + "/deactivate").json["data"]
+    assert (off["active"], off["disabled_reason"]) == (False, "Deactivated by a user.")
+    assert api.post(path + "/deactivate").json["data"] == off
+    hooks.emit()
+    deliver()
+    assert hooks.deliveries(created) == []
+    on = api.post(path + "/activate").json["data"]
+    assert (on["active"], on["disabled_reason"], on["consecutive_failures"]) == (True, None, 0)
+    hooks.emit()
+    deliver()
+    assert len(hooks.receiver.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "action"),
+    [
+        ("GET", ""),
+        ("PATCH", ""),
+        ("DELETE", ""),
+        ("POST", "/test"),
+        ("POST", "/activate"),
+        ("POST", "/deactivate"),
+        ("POST", "/rotate-secret"),
+        ("GET", "/deliveries"),
+        ("GET", "/deliveries/{delivery}"),
+        ("POST", "/deliveries/{delivery}/redeliver"),
+    ],
+)
+def test_another_organizations_webhook_is_an_absent_one(
+    hooks: Any, deliver: Any, other_org: Org, method: str, action: str
+) -> None:
+    created = hooks.create()
+    hooks.emit()
+    deliver()
+    delivery = hooks.deliveries(created)[0]["id"]
+    body = {"json": {"description": "mine"}} if method == "PATCH" else {}
+
+    def ask(webhook: str, delivery: str) -> tuple[int, bytes]:
+        path = f"/webhooks/{webhook}" + action.format(delivery=delivery)
+        answer = other_org.api("owner").request(method, path, **body)
+        return answer.status_code, answer.data
+
+    before = hooks.get(created)
+    assert ask(created["id"], delivery) == ask(str(uuid7()), str(uuid7()))
+    assert ask(created["id"], delivery)[0] == 404
+    assert hooks.get(created) == before
+
+
+def test_a_delivery_is_found_under_its_own_webhook_only(hooks: Any, deliver: Any) -> None:
+    one, two = hooks.create("/one"), hooks.create("/two", events=["drift.detected"])
+    hooks.emit()
+    deliver()
+    delivery = hooks.deliveries(one)[0]["id"]
+    api = hooks.org.api("admin")
+    assert api.get(f"/webhooks/{two['id']}/deliveries/{delivery}").status_code == 404
+    path = f"/webhooks/{two['id']}/deliveries/{delivery}/redeliver"
+    assert api.post(path).status_code == 404
+
+
+def test_the_catalogue(org: Org) -> None:
+    api = org.api("viewer", slug=None)
+    api.slug = None
+    answer = api.get("/webhooks/events").json
+    assert {kind["event"] for kind in answer["data"]} == {*SUBSCRIBABLE, "test"}
+    assert answer["meta"]["total"] == 6
+    for kind in answer["data"]:
+        Draft202012Validator.check_schema(kind["schema"])
+        validator = Draft202012Validator(kind["schema"])
+        assert validator.is_valid(kind["sample"])
+        assert not validator.is_valid({**kind["sample"], "event": "other"})
+        assert not validator.is_valid({**kind["sample"], "data": {}})
+        assert kind["description"] == CATALOGUE[kind["event"]].description
+    first = api.get("/webhooks/events", query_string={"page_size": 4}).json
+    rest = {"page_size": 4, "cursor": first["meta"]["next_cursor"]}
+    second = api.get("/webhooks/events", query_string=rest).json
+    assert first["data"] + second["data"] == answer["data"]
+    assert org.anonymous().get("/webhooks/events").status_code == 401
