@@ -5,10 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
+import pytest
 from flask import Flask
 from sqlalchemy import event
 
 from app.kit import db
+from app.kit.prepared import Prepared
 from tests.factories.desk import Desk, counts, tag
 
 _THREADS = 4
@@ -107,19 +109,29 @@ def test_label_sets_of_one_document_are_counted_right(desk: Desk) -> None:
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=4))
 
 
-def test_a_save_is_five_statements_at_most(desk: Desk, app: Flask) -> None:
-    draft = desk.saved()  # the connection prepares its statements here
+def test_a_save_is_five_statements_at_most(
+    desk: Desk, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = desk.saved()
     sent: list[str] = []
+    run = Prepared.rows
+
+    def note_prepared(self: Prepared, *values: Any) -> Any:
+        sent.append(self.name)
+        return run(self, *values)
 
     def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
         sent.append(statement)
 
     with app.app_context():
         engine = db.engine()
+    monkeypatch.setattr(Prepared, "rows", note_prepared)
     event.listen(engine, "after_cursor_execute", note)
     try:
-        saved = desk.save(draft, [tag("number", f"A-{i}") for i in range(1)])
+        saved = desk.save(draft, [tag("number", "A-2")])
     finally:
         event.remove(engine, "after_cursor_execute", note)
     assert saved.status_code == 200
+    assert {"authenticate", "lock_draft", "save_draft"} < set(sent)
+    assert len(desk.events("tag_set.saved")) == 2
     assert len(sent) <= 5, sent
