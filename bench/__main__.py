@@ -49,7 +49,7 @@ def main() -> int:
         if not names or "export" in names:
             jobs_rows.export(report, service, make_org(service.app), options.exports)
         if not names or "deliver" in names:
-            jobs_rows.deliver(report, service, make_org(service.app), options.deliveries)
+            jobs_rows.deliver(report, make_org(service.app), options.deliveries)
     for name in report.missed():
         print(f"missed: {name}")
     return 1 if report.missed() else 0

@@ -158,7 +158,7 @@ def _receiver() -> Iterator[str]:
         process.wait()
 
 
-def deliver(report: Report, service: Service, org: Org, count: int) -> None:
+def deliver(report: Report, org: Org, count: int) -> None:
     """`count` events to one receiver on loopback, from the first delivery to the last."""
     with _receiver() as url:
         body = {"url": f"{url}/hook", "events": ["export.completed"]}

@@ -100,8 +100,7 @@ def run(
             while (began := time.perf_counter()) < until:
                 status, body = connection.send(make(number, count))
                 times.append(time.perf_counter() - began)
-                if status != expect:
-                    raise AssertionError(f"{status}: {body[:300]!r}")
+                assert status == expect, f"{status}: {body[:300]!r}"
                 if answer is not None:
                     answer(number, count, body)
                 count += 1

