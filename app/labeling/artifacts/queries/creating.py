@@ -4,11 +4,12 @@ import re
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, select, text
-from sqlalchemy.dialects.postgresql import JSONB
+import orjson
+from sqlalchemy import select
 
 from app.kit import db, tenancy
-from app.labeling.artifacts.models import Artifact, no_labels
+from app.kit.prepared import Prepared
+from app.labeling.artifacts.models import Artifact
 
 SEARCHED_BYTES = 240_000
 """How much of a document is searched. PostgreSQL refuses a tsvector of more than 1 MB, and the
@@ -18,56 +19,72 @@ _JOINTS = re.compile(r"[\W_]+")
 
 # Who uploads and who deletes the same content take turns, or the one would lose its file to the
 # other.
-_LOCK = text(
+_LOCK = Prepared(
+    "lock_content",
+    "text, uuid, uuid",
     """
-    SELECT pg_advisory_xact_lock(hashtextextended(:content, 0)),
-           CAST(:schema_id AS uuid) IS NULL OR EXISTS (
-               SELECT FROM schemas WHERE organization_id = :organization_id AND id = :schema_id)
-    """
+    SELECT pg_advisory_xact_lock(hashtextextended($1, 0)),
+           $3 IS NULL OR EXISTS (SELECT FROM schemas WHERE organization_id = $2 AND id = $3)
+    """,
 )
-_CREATE = text(
-    """
+_COLUMNS = {
+    "organization_id": "uuid",
+    "id": "uuid",
+    "name": "text",
+    "schema_id": "uuid",
+    "external_id": "text",
+    "metadata": "jsonb",
+    "priority": "int",
+    "due_at": "timestamptz",
+    "gold": "bool",
+    "archived": "bool",
+    "media_type": "text",
+    "size_bytes": "bigint",
+    "sha256": "text",
+    "page_count": "int",
+    "language": "text",
+    "text_length": "int",
+    "status": "text",
+    "connector_id": "uuid",
+    "ingestion_job_id": "uuid",
+    "assignees": "jsonb",
+    "label_counts": "jsonb",
+    "created_by": "uuid",
+    "created_at": "timestamptz",
+    "updated_at": "timestamptz",
+    "revision": "int",
+}
+_ROW = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
+_TEXT, _SEARCHED, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2, 3))
+_CREATE = Prepared(
+    "create_artifact",
+    ", ".join([*_COLUMNS.values(), "text", "text", "jsonb"]),
+    f"""
     WITH made AS (
-        INSERT INTO artifacts (
-            organization_id, id, name, schema_id, external_id, metadata, priority, due_at, gold,
-            archived, media_type, size_bytes, sha256, page_count, language, text_length, status,
-            connector_id, ingestion_job_id, assignees, label_counts, created_by, created_at,
-            updated_at, revision)
-        VALUES (
-            :organization_id, :id, :name, :schema_id, :external_id, :metadata, :priority, :due_at,
-            :gold, :archived, :media_type, :size_bytes, :sha256, :page_count, :language,
-            :text_length, :status, :connector_id, :ingestion_job_id, '[]', :label_counts,
-            :created_by, :created_at, :created_at, 1)
+        INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW})
         ON CONFLICT (organization_id, sha256) DO NOTHING
-        RETURNING id
+        RETURNING organization_id, id
     ), worded AS (
         INSERT INTO artifact_texts (organization_id, artifact_id, text, search)
-        SELECT :organization_id, id, :text, to_tsvector('simple', :searched) FROM made
+        SELECT organization_id, id, {_TEXT}, to_tsvector('simple', {_SEARCHED}) FROM made
     ), paged AS (
         INSERT INTO artifact_pages
             (organization_id, artifact_id, number, width, height, rotation, start, "end")
-        SELECT :organization_id, id, number, width, height, rotation, start, "end"
-        FROM made, jsonb_to_recordset(:pages) AS page (
+        SELECT organization_id, id, number, width, height, rotation, start, "end"
+        FROM made, jsonb_to_recordset({_PAGES}) AS page (
             number int, width float8, height float8, rotation int, start int, "end" int)
     )
     SELECT id FROM made
-    """
-).bindparams(
-    bindparam("metadata", type_=JSONB()),
-    bindparam("label_counts", value=no_labels(), type_=JSONB()),
-    bindparam("pages", type_=JSONB()),
+    """,  # noqa: S608 - made of the names above
 )
 
 
 def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
     """Wait until nobody else handles this content; whether the schema, if any, exists."""
-    organization_id = tenancy.current_organization_id()
-    values = {
-        "content": f"{organization_id}/{sha256}",
-        "organization_id": organization_id,
-        "schema_id": schema_id,
-    }
-    return bool(db.session().execute(_LOCK, values).one()[1])
+    organization_id = str(tenancy.current_organization_id())
+    schema = None if schema_id is None else str(schema_id)
+    _, exists = _LOCK.first(f"{organization_id}/{sha256}", organization_id, schema)
+    return bool(exists)
 
 
 def by_content(sha256: str) -> UUID | None:
@@ -78,14 +95,16 @@ def by_content(sha256: str) -> UUID | None:
 
 def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:
     """Insert a document with its text and pages; False when its content is there already."""
-    values = {
-        **row,
-        "organization_id": tenancy.current_organization_id(),
-        "text": text,
-        "searched": searched(row["name"], text),
-        "pages": pages,
-    }
-    return db.session().execute(_CREATE, values).first() is not None
+    row = {**row, "organization_id": tenancy.current_organization_id()}
+    values = [_plain(row[name]) for name in _COLUMNS]
+    searched_text = searched(row["name"], text)
+    return _CREATE.first(*values, text, searched_text, _plain(pages)) is not None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, UUID):
+        return str(value)
+    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
 
 
 def searched(name: str, text: str) -> str:
