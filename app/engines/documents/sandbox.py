@@ -14,7 +14,7 @@ from typing import Self
 import orjson
 
 from app.engines.documents import frames
-from app.engines.documents.model import FAILURE_CODES, Limits, ParseFailed
+from app.engines.documents.model import FAILURE_CODES, FailureCode, Limits, ParseFailed
 
 _ROOT = Path(__file__).resolve().parents[3]
 _CHUNK = 1 << 20
@@ -155,10 +155,11 @@ def distrusted() -> ParseFailed:
 def _told(payload: bytes) -> ParseFailed:
     try:
         told = orjson.loads(payload)
-        code, message = told["code"], str(told["message"])
+        code, message = str(told["code"]), str(told["message"])
     except (ValueError, KeyError, TypeError):
         return distrusted()
-    return ParseFailed(code, message) if code in FAILURE_CODES else distrusted()
+    known: FailureCode | None = next((name for name in FAILURE_CODES if name == code), None)
+    return distrusted() if known is None else ParseFailed(known, message)
 
 
 def _environment() -> dict[str, str]:

@@ -129,9 +129,8 @@ def swollen_docx(size: int, declared: int | None = None) -> bytes:
                 stream.write(b" " * (1 << 20))
     data = out.getvalue()
     if declared is not None:  # in the central directory, which readers believe
-        at = data.index(b"word/document.xml", data.rindex(b"PK\x01\x02", 0, len(data)) - 2000)
-        at = data.rindex(b"word/document.xml")
-        data = data[: at - 22] + struct.pack("<I", declared) + data[at - 18 :]
+        name = data.rindex(b"word/document.xml")
+        data = data[: name - 22] + struct.pack("<I", declared) + data[name - 18 :]
     return data
 
 

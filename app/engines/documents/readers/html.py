@@ -48,6 +48,8 @@ def visible(markup: str) -> str:
         root = etree.fromstring(markup.encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError as error:
         raise ParseFailed("unreadable", "The file is not HTML.") from error
+    if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
+        raise ParseFailed("unreadable", "The file has too many elements inside one another.")
     if root is None:
         return ""
     flow = _Flow()

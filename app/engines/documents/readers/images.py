@@ -43,7 +43,7 @@ def render(
         if not 1 <= number <= count:
             raise PageNotFound(number, count)
         _seek(image, number - 1, media_type, limits)
-        width, height, _ = _displayed(image)
+        width, height, _ = _displayed(image, media_type)
         size = pixels(width, height, width_px, scale, limits)
         image.load()
         picture = _opaque(ImageOps.exif_transpose(image))
@@ -82,7 +82,7 @@ def _seek(image: Image.Image, index: int, media_type: str, limits: Limits) -> No
 
 def _page(image: Image.Image, index: int, media_type: str, limits: Limits) -> dict[str, object]:
     _seek(image, index, media_type, limits)
-    width, height, rotation = _displayed(image)
+    width, height, rotation = _displayed(image, media_type)
     if media_type == media.JPEG:
         image.draft("L", (image.width // 8, image.height // 8))  # enough to see that it is whole
     image.load()
@@ -98,14 +98,17 @@ def _page(image: Image.Image, index: int, media_type: str, limits: Limits) -> di
     }
 
 
-def _displayed(image: Image.Image) -> tuple[float, float, int]:
+def _displayed(image: Image.Image, media_type: str) -> tuple[float, float, int]:
     """Width and height in points, upright, and the clockwise turn that this took."""
     across, down = _resolution(image)
     orientation = image.getexif().get(_ORIENTATION, 1)
-    width, height = image.width / across, image.height / down
+    width, height = image.size
     if orientation in _TURNS and orientation >= _SIDEWAYS:
-        width, height = height, width
-    return width * _POINTS_PER_INCH, height * _POINTS_PER_INCH, _TURNS.get(orientation, 0)
+        across, down = down, across
+        if media_type != media.TIFF:  # of which Pillow tells the upright size
+            width, height = height, width
+    points = width / across * _POINTS_PER_INCH, height / down * _POINTS_PER_INCH
+    return *points, _TURNS.get(orientation, 0)
 
 
 def _resolution(image: Image.Image) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 import email
 import email.policy
 from collections.abc import Iterator
+from contextlib import suppress
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
@@ -27,19 +28,17 @@ def text(data: bytes) -> str:
 
 
 def _header(message: Message, name: str) -> str:
-    value = message.get(name)
-    if value is None:
-        return ""
-    try:
-        shown = str(make_header(decode_header(value)))
-    except (LookupError, ValueError):  # an encoding unknown or not kept to
-        shown = str(value)
-    return " ".join(_repaired(shown).split())
+    wanted = name.lower()
+    return next((_shown(value) for key, value in message.raw_items() if key.lower() == wanted), "")
 
 
-def _repaired(value: str) -> str:
-    """Header bytes that are not ASCII come as surrogates (PEP 383)."""
-    return decode(value.encode("utf-8", "surrogateescape"))
+def _shown(value: str) -> str:
+    """A header's value with its encoded words (RFC 2047) read, on one line."""
+    with suppress(LookupError, ValueError):  # an encoding unknown or not kept to
+        value = str(make_header(decode_header(value)))
+    with suppress(UnicodeEncodeError):  # bytes that are not ASCII come as surrogates (PEP 383)
+        value = decode(value.encode("utf-8", "surrogateescape"))
+    return " ".join(value.split())
 
 
 def _contents(message: Message) -> tuple[str, list[str]]:
@@ -79,10 +78,4 @@ def _payload(part: Message) -> bytes:
 
 def _file_name(part: Message) -> str:
     name = part.get_filename()
-    if not name:
-        return ""
-    try:
-        shown = str(make_header(decode_header(collapse_rfc2231_value(name))))
-    except (LookupError, ValueError):
-        shown = str(name)
-    return " ".join(_repaired(shown).split())
+    return _shown(collapse_rfc2231_value(name)) if name else ""

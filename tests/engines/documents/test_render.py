@@ -1,0 +1,160 @@
+"""Page images of every kind."""
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageChops, ImageDraw
+
+from app.engines.documents import (
+    ImageFormat,
+    Limits,
+    PageNotFound,
+    ParseFailed,
+    UnsupportedMediaType,
+    parse,
+    render,
+)
+from tests.engines.documents import samples
+
+PDF = "application/pdf"
+# ruff: noqa: RUF001 - letters of many scripts are the point
+TEXT = (
+    "Invoice 17\nGröße: 5 €\tĄčęį @WMQ|_jgy\nСчёт Ωμέγα\nשלום עולם\nمرحبا\n中文 한국어 ไทย हिन्दी\n"
+    + "x" * 90
+)
+
+
+def opened(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("kind", ["png", "jpeg", "webp"])
+def test_formats_and_width(tmp_path: Path, kind: ImageFormat) -> None:
+    path = samples.stored(tmp_path, samples.pdf())
+    picture = opened(render(path, PDF, 1, width_px=777, format=kind))
+    assert picture.format == kind.upper()
+    assert picture.size == (777, 1101)
+
+
+def test_scale(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, samples.pdf())
+    assert opened(render(path, PDF, 1, scale=0.5)).size == (210, 298)
+    assert opened(render(path, PDF, 1)).size == (840, 1190)
+
+
+@pytest.mark.parametrize(
+    ("width", "scale"), [(0, None), (-1, None), (None, 0), (None, float("nan")), (9, 1.0)]
+)
+def test_senseless_sizes(tmp_path: Path, width: int | None, scale: float | None) -> None:
+    path = samples.stored(tmp_path, samples.pdf())
+    with pytest.raises(ValueError, match=r"size|both"):
+        render(path, PDF, 1, width_px=width, scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data"),
+    [
+        (PDF, samples.pdf()),
+        ("text/plain", b"words"),
+        ("image/png", samples.image("PNG")),
+        ("image/tiff", samples.image("TIFF")),
+    ],
+)
+def test_pages_that_are_not_there(tmp_path: Path, media_type: str, data: bytes) -> None:
+    path = samples.stored(tmp_path, data)
+    for number in (0, -1, 2, 10**12):
+        with pytest.raises(PageNotFound) as caught:
+            render(path, media_type, number)
+        assert (caught.value.number, caught.value.page_count) == (number, 1)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data"),
+    [(PDF, samples.pdf()), ("text/plain", b"words"), ("image/png", samples.image("PNG"))],
+)
+def test_more_pixels_than_allowed(tmp_path: Path, media_type: str, data: bytes) -> None:
+    path = samples.stored(tmp_path, data)
+    for size in ({"width_px": 1_000_000}, {"scale": 1e9}, {"scale": 1e300}):
+        with pytest.raises(ParseFailed) as caught:
+            render(path, media_type, 1, **size)  # type: ignore[arg-type]
+        assert caught.value.code == "too_many_pixels"
+
+
+def test_an_image_bomb_is_refused_by_its_header(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, samples.png_claiming(50_000, 50_000))
+    with pytest.raises(ParseFailed) as caught:
+        render(path, "image/png", 1, width_px=100, limits=Limits(memory_bytes=256 << 20))
+    assert caught.value.code == "too_many_pixels"
+
+
+def test_virtual_pages_have_their_ink_inside_the_boxes(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, TEXT.encode())
+    (page,) = parse(path, "text/plain").pages
+    for width in (595, 1000, 1333):
+        picture = opened(render(path, "text/plain", 1, width_px=width)).convert("L")
+        assert picture.size == (width, -(-842 * width // 595))
+        dark = picture.point(lambda value: 255 if value < 128 else 0)
+        boxes = Image.new("L", picture.size, 255)
+        pen = ImageDraw.Draw(boxes)
+        for word in page.words:
+            x0, y0, x1, y1 = word.box
+            area = [round(s * d) for s, d in zip((x0, y0, x1, y1), picture.size * 2, strict=True)]
+            assert dark.crop(area).getextrema() == (0, 255), word
+            pen.rectangle((area[0] - 1, area[1] - 1, area[2] + 1, area[3] + 1), fill=0)
+        assert ImageChops.darker(dark, boxes).histogram()[255] == 0
+
+
+def test_a_later_page_of_a_long_text(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, ("\n" * 58 + "here").encode())
+    assert opened(render(path, "text/plain", 1)).convert("L").getextrema() == (255, 255)
+    assert opened(render(path, "text/plain", 2)).convert("L").getextrema() == (0, 255)
+
+
+def test_every_flowing_kind_can_be_drawn(tmp_path: Path) -> None:
+    word = samples.word(lambda document: document.add_paragraph("Hello"))
+    docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    kinds = {docx: word, "text/html": b"<p>Hello", "message/rfc822": bytes(samples.mail())}
+    for media_type, data in kinds.items():
+        picture = opened(render(samples.stored(tmp_path, data), media_type, 1, width_px=300))
+        assert picture.convert("L").getextrema()[0] < 128
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF", "PNG"])
+def test_turned_images_are_drawn_upright(tmp_path: Path, kind: str) -> None:
+    picture = Image.new("RGB", (200, 100), "white")
+    picture.paste("black", (0, 0, 40, 40))  # top left as stored; top right once turned
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    path = samples.stored(tmp_path, samples.image(kind, picture, exif=exif))
+    drawn = opened(render(path, f"image/{kind.lower()}", 1, width_px=100)).convert("L")
+    assert drawn.size == (100, 200)
+    assert (drawn.getpixel((90, 10)), drawn.getpixel((10, 10))) == (0, 255)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "I;16", "I", "F", "CMYK"])
+def test_modes(tmp_path: Path, mode: str) -> None:
+    picture = Image.new(mode, (50, 50))
+    path = samples.stored(
+        tmp_path, samples.image("PNG" if mode in ("LA", "P", "RGBA") else "TIFF", picture)
+    )
+    media_type = "image/png" if mode in ("LA", "P", "RGBA") else "image/tiff"
+    assert opened(render(path, media_type, 1)).size == (100, 100)
+
+
+def test_what_shines_through_is_white(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, samples.image("PNG", Image.new("RGBA", (9, 9), (0, 0, 0, 0))))
+    assert opened(render(path, "image/png", 1, format="jpeg")).convert("L").getextrema()[0] > 250
+
+
+def test_sixteen_bits_become_eight(tmp_path: Path) -> None:
+    picture = Image.new("I;16", (9, 9), 0x8000)
+    path = samples.stored(tmp_path, samples.image("PNG", picture))
+    assert opened(render(path, "image/png", 1)).convert("L").getextrema() == (128, 128)
+
+
+def test_unknown_media_types_start_no_child(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, b"x")
+    for action in (lambda: render(path, "image/gif", 1), lambda: parse(path, "image/gif")):
+        with pytest.raises(UnsupportedMediaType):
+            action()

@@ -1,0 +1,258 @@
+"""What a document may cost, and that it costs nothing but itself."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from PIL import Image
+
+from app.engines.documents import (
+    FAILURE_CODES,
+    Limits,
+    Page,
+    ParseFailed,
+    frames,
+    parse,
+    parse_stream,
+    render,
+)
+from app.engines.documents.sandbox import Child
+from tests.engines.documents import samples
+
+PDF = "application/pdf"
+MODULE = "app.engines.documents.child"
+
+
+def children(of: int | None = None) -> list[psutil.Process]:
+    found = []
+    for process in psutil.Process(of).children():
+        try:
+            if MODULE in process.cmdline():
+                found.append(process)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def wait_until(true: Callable[[], object], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def failure(action: Callable[[], object]) -> ParseFailed:
+    with pytest.raises(ParseFailed) as caught:
+        action()
+    assert caught.value.code in FAILURE_CODES
+    assert not children()
+    return caught.value
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    """A document whose pages do not fit into a pipe at once."""
+    lines = ["many words on every line of it " * 3] * 14
+    return samples.stored(tmp_path, samples.pdf([lines] * 60), "long.pdf")
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    return samples.stored(tmp_path, samples.endless_pdf(), "endless.pdf")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_a_child_that_is_killed(long: Path, number: signal.Signals) -> None:
+    pages: list[Page] = []
+
+    def kill(page: Page) -> None:
+        pages.append(page)
+        for child in children():
+            child.send_signal(number)
+
+    error = failure(lambda: parse_stream(long, PDF, Limits(), kill))
+    assert error.code == "crashed"
+    assert number.name in error.message
+    assert 0 < len(pages) < 60
+    assert len(parse(long, PDF).pages) == 60
+
+
+def test_wall_clock(endless: Path) -> None:
+    begun = time.monotonic()
+    error = failure(lambda: parse(endless, PDF, Limits(wall_seconds=0.6)))
+    assert error.code == "timed_out"
+    assert "0.6 seconds" in error.message
+    assert 0.5 < time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("action", [parse, lambda *given: render(*given[:2], 1, limits=given[2])])
+def test_processor_time(endless: Path, action: Callable[[Path, str, Limits], object]) -> None:
+    error = failure(lambda: action(endless, PDF, Limits(cpu_seconds=1)))
+    assert error.code == "timed_out"
+    assert "processor" in error.message
+
+
+def test_time_in_the_callers_hands_does_not_count(long: Path) -> None:
+    limits = Limits(wall_seconds=3)
+    late = time.monotonic() + limits.wall_seconds + 0.2
+
+    def slow(page: Page) -> None:
+        if page.number == 1:
+            wait_until(lambda: time.monotonic() > late)
+
+    assert parse_stream(long, PDF, limits, slow).page_count == 60
+
+
+def test_memory(tmp_path: Path) -> None:
+    big = samples.stored(tmp_path, samples.image("PNG", Image.new("RGB", (9000, 9000))))
+    error = failure(lambda: parse(big, "image/png", Limits(memory_bytes=200 << 20)))
+    assert error.code == "out_of_memory"
+    assert len(parse(big, "image/png").pages) == 1
+
+
+def test_memory_too_small_to_start_with(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, b"words")
+    error = failure(lambda: parse(path, "text/plain", Limits(memory_bytes=1 << 20)))
+    assert error.code in ("crashed", "out_of_memory")
+
+
+def test_what_the_callback_raises_comes_through(long: Path) -> None:
+    def refuse(page: Page) -> None:
+        raise KeyError(page.number)
+
+    with pytest.raises(KeyError):
+        parse_stream(long, PDF, Limits(), refuse)
+    assert not children()
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert failure(lambda: parse(tmp_path / "none", "text/plain")).code == "unreadable"
+
+
+def test_nothing_is_left_open(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, b"words")
+    parse(path, "text/plain")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        parse(path, "text/plain")
+        failure(lambda: parse(path, PDF))
+        failure(lambda: parse(path, "text/plain", Limits(wall_seconds=0)))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_the_child_is_confined(long: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "do not hand this on")
+    seen: dict[str, object] = {}
+
+    def look(page: Page) -> None:
+        for child in [] if seen else children():
+            limit = {kind: child.rlimit(kind) for kind in (psutil.RLIMIT_AS, psutil.RLIMIT_FSIZE)}
+            seen.update(
+                environment=child.environ(),
+                limits=limit,
+                core=child.rlimit(psutil.RLIMIT_CORE),
+                files=[file.path for file in child.open_files()],
+                folder=child.cwd(),
+                descriptors=child.num_fds(),
+            )
+
+    parse_stream(long, PDF, Limits(memory_bytes=700 << 20), look)
+    assert set(seen["environment"]) <= {  # type: ignore[call-overload]
+        "LC_ALL",
+        "LD_LIBRARY_PATH",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONPATH",
+        "PYTHONUTF8",
+    }
+    assert seen["limits"] == {
+        psutil.RLIMIT_AS: (700 << 20, 700 << 20),
+        psutil.RLIMIT_FSIZE: (0, 0),
+    }
+    assert seen["core"] == (0, 0)
+    assert seen["files"] == [str(long)]
+    assert seen["folder"] == "/"
+    assert int(str(seen["descriptors"])) <= 6
+
+
+def test_the_child_dies_with_its_parent(endless: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from app.engines.documents import parse; "
+        f"parse(Path(sys.argv[1]), {PDF!r})"
+    )
+    root = Path(__file__).resolve().parents[3]
+    parent = subprocess.Popen([sys.executable, "-c", code, str(endless)], cwd=root)
+    orphans: list[psutil.Process] = []
+    try:
+        wait_until(lambda: orphans.extend(children(parent.pid)) or orphans)
+        (child,) = orphans[:1]
+        wait_until(lambda: child.cpu_times().user > 0.3)
+    finally:
+        parent.kill()
+        parent.wait()
+    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+
+
+def test_a_child_of_another_parent_does_nothing() -> None:
+    command = [sys.executable, "-m", MODULE, str(os.getppid()), "{}", "/dev/null"]
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run(command, cwd=root, capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+GOOD = (
+    b'{"text":"one two","width":1,"height":1,"rotation":0,"has_text_layer":true,'
+    b'"starts":[0,4],"ends":[3,7],"boxes":[0,0,1,1,0,0,1,1]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        (frames.PAGE, b"not JSON"),
+        (frames.PAGE, b"[]"),
+        (frames.PAGE, b"{}"),
+        (frames.PAGE, GOOD.replace(b"[3,7]", b"[3,8]")),
+        (frames.PAGE, GOOD.replace(b"[3,7]", b"[3]")),
+        (frames.PAGE, GOOD.replace(b"[0,4]", b"[3,4]")),
+        (frames.PAGE, GOOD.replace(b"[0,4]", b"[-1,4]")),
+        (frames.PAGE, GOOD.replace(b"[0,4]", b'["0",4]')),
+        (frames.PAGE, GOOD.replace(b"[0,0,1,1,0,0,1,1]", b"[0,0,1,1,0,0,1,2]")),
+        (frames.PAGE, GOOD.replace(b'"width":1', b'"width":"wide"')),
+        (frames.FAILED, b"not JSON"),
+        (frames.FAILED, b'{"code":"new_code","message":""}'),
+        (frames.FAILED, b'{"code":["a"],"message":""}'),
+        (b"?", b""),
+    ],
+)
+def test_a_child_that_was_taken_over_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes, payload: bytes
+) -> None:
+    answers = [(frames.PAGE, GOOD), (kind, payload)]
+    sent = b"".join(frames.HEADER.pack(name, len(data)) + data for name, data in answers)
+
+    def speak(child: Child) -> None:
+        child._buffer += sent
+
+    monkeypatch.setattr(Child, "_fill", speak)
+    path = samples.stored(tmp_path, b"")
+    pages: list[Page] = []
+    error = failure(lambda: parse_stream(path, PDF, Limits(), pages.append))
+    assert (error.code, len(pages)) == ("crashed", 1)
+    assert [word.text for word in pages[0].words] == ["one", "two"]
+
+
+def test_a_frame_that_promises_more_than_any_page_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def speak(child: Child) -> None:
+        child._buffer += frames.HEADER.pack(frames.PAGE, 0xFFFFFFFF)
+
+    monkeypatch.setattr(Child, "_fill", speak)
+    path = samples.stored(tmp_path, b"")
+    assert failure(lambda: parse(path, PDF)).code == "crashed"
