@@ -11,7 +11,9 @@ from sqlalchemy import event
 from app.kit import db
 from app.kit.prepared import Prepared
 
-_SCOPE = re.compile(r"^SELECT set_config\('app\.organization_id'.*?, true\); ")
+_SCOPE = re.compile(
+    r"^SET LOCAL app\.organization_id = .*?; SET LOCAL app\.all_organizations = .*?; "
+)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 Statement = tuple[str, Any]
