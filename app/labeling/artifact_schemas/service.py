@@ -125,7 +125,16 @@ def publish(
             "Labels of the version before would not fit this one.",
             details={"changes": breaking},
         )
-    version: dict[str, Any] = {
+    version = _next(schema, changes, published_by=published_by, note=note)
+    if not dry_run:
+        _freeze(schema, version)
+    return {**version, "dry_run": dry_run}
+
+
+def _next(
+    schema: ArtifactSchema, changes: list[dict[str, Any]], *, published_by: UUID, note: str | None
+) -> dict[str, Any]:
+    return {
         "id": None,
         "schema_id": schema.id,
         "number": schema.current_version_number + 1,
@@ -134,14 +143,11 @@ def publish(
         "published_by": published_by,
         "published_at": None,
         "changes": changes,
-        "breaking": bool(breaking),
+        "breaking": any(change["breaking"] for change in changes),
         "note": note,
         "created_at": None,
         "updated_at": None,
     }
-    if not dry_run:
-        _freeze(schema, version)
-    return {**version, "dry_run": dry_run}
 
 
 def _freeze(schema: ArtifactSchema, version: dict[str, Any]) -> None:

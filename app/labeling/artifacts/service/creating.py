@@ -1,5 +1,6 @@
 """Taking documents in: as text, ready at once, or as a file, read later by a job."""
 
+from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256 as digest_of
 from typing import Any, TypedDict, Unpack
@@ -8,7 +9,7 @@ from uuid import UUID
 from app.engines import documents
 from app.kit import db, errors, events
 from app.kit.ids import uuid7
-from app.kit.storage import Staged
+from app.kit.storage import Staged, StorageUnavailable
 from app.labeling.artifacts.errors import duplicate, unsupported
 from app.labeling.artifacts.models import no_labels
 from app.labeling.artifacts.names import check_name
@@ -108,27 +109,32 @@ def create_from_file(
     )
     _lock(row)
     _refuse_duplicate(row)
+    _keep(staged, row, kind_of=(file_name or row["name"], declared))
+    return row
+
+
+def _keep(staged: Staged, row: dict[str, Any], *, kind_of: tuple[str, str | None]) -> None:
     key = files.content_key(row["sha256"])
     with files.answering():
         staged.promote(key)
     try:
-        row["media_type"] = _kind(key, file_name or row["name"], declared)
+        row["media_type"] = _kind(key, *kind_of)
         _insert(row, text="", pages=[])
         events.emit("artifact.created", {"artifact_id": row["id"]})
     except BaseException:
-        # Under the content's lock, and no document has it: nobody else can have promoted it.
-        files.storage().delete(key)
+        # Under the content's lock, and no document has it: nobody else can have promoted it. What
+        # cannot be removed now is swept later; the error under way says more.
+        with suppress(StorageUnavailable):
+            files.storage().delete(key)
         raise
-    return row
 
 
 def ingested(row: dict[str, Any]) -> dict[str, Any]:
     """What `artifact.ingested` tells of a document."""
-    return {name: row[name] for name in _TOLD if name != "artifact_id"} | {"artifact_id": row["id"]}
+    return {"artifact_id": row["id"], **{name: row[name] for name in _TOLD}}
 
 
 _TOLD = (
-    "artifact_id",
     "name",
     "media_type",
     "sha256",
