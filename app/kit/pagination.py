@@ -124,9 +124,8 @@ def paginate(
     else:
         page = statement
     page = page.order_by(*(c.desc() if descending else c.asc() for c in columns))
-    entity = statement.column_descriptions[0].get("entity") and (
-        statement.column_descriptions[0]["expr"] is statement.column_descriptions[0]["entity"]
-    )
+    described = statement.column_descriptions[0]
+    entity = described["entity"] is not None and described["expr"] is described["entity"]
     result = db.session().execute(page.limit(request.page_size + 1))
     rows: list[Any] = list(result.scalars() if entity else result)
     total = cursor.total if cursor else _count(statement if count is None else count)
