@@ -62,7 +62,7 @@ def test_charsets_true_and_false(tmp_path: Path, charset: str) -> None:
 
 def test_raw_bytes_and_nonsense_in_headers(tmp_path: Path) -> None:
     data = (
-        "Subject: Größe\nFrom: =?no-such?q?x?= <a@b>\nTo: =?utf-8?b?!!!?=\n"
+        "Subject: Größe\nFrom: =?no-such?q?x?= <a@b>\nTo: =?utf-8?b?abcde?=\nCc: =?\x7f\xe9?q?x?=\n"
         "Content-Type: multipart/mixed\nContent-Disposition: attachment; filename*=zz''%FF\n\nbody"
     ).encode()
     text = text_of(tmp_path, data)

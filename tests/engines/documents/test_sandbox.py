@@ -116,12 +116,6 @@ def test_memory(tmp_path: Path) -> None:
     assert len(parse(big, "image/png").pages) == 1
 
 
-def test_memory_too_small_to_start_with(tmp_path: Path) -> None:
-    path = samples.stored(tmp_path, b"words")
-    error = failure(lambda: parse(path, "text/plain", Limits(memory_bytes=1 << 20)))
-    assert error.code in ("crashed", "out_of_memory")
-
-
 def test_what_the_callback_raises_comes_through(long: Path) -> None:
     def refuse(page: Page) -> None:
         raise KeyError(page.number)

@@ -62,7 +62,7 @@ def _check_archive(path: Path, limits: Limits) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             _check_entries(archive, limits)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
         raise ParseFailed("unreadable", "The file is damaged or not a Word document.") from error
 
 

@@ -4,6 +4,7 @@ import email
 import email.policy
 from collections.abc import Iterator
 from contextlib import suppress
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
@@ -34,7 +35,7 @@ def _header(message: Message, name: str) -> str:
 
 def _shown(value: str) -> str:
     """A header's value with its encoded words (RFC 2047) read, on one line."""
-    with suppress(LookupError, ValueError):  # an encoding unknown or not kept to
+    with suppress(LookupError, ValueError, MessageError):  # an encoding unknown or not kept to
         value = str(make_header(decode_header(value)))
     with suppress(UnicodeEncodeError):  # bytes that are not ASCII come as surrogates (PEP 383)
         value = decode(value.encode("utf-8", "surrogateescape"))
