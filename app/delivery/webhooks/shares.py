@@ -1,8 +1,9 @@
 """Whose turn it is: what each webhook may have under way, so that none holds up another.
 
-A webhook has few attempts under way at a time: fewer when it fails or is slow, fewer still when
-threads run short, and never so many that a failing one could get more than the attempts after which
-it is deactivated. To keep its senders busy, a healthy one has some more taken ahead of them.
+A webhook has few attempts under way at a time: two until it has shown that it is quick, and when it
+fails; fewer still when threads run short; and never so many that a failing one could get more than
+the attempts after which it is deactivated. To keep its senders busy, a quick one has some more
+taken ahead of them.
 
 Nothing here is safe for threads or waits for anything; the dispatcher holds its lock around it.
 """
@@ -17,7 +18,7 @@ from app.delivery.webhooks.queries.outcomes import Result
 
 DEACTIVATE_AT = 10
 AT_ONCE = 8
-AT_ONCE_TROUBLED = 2
+AT_ONCE_AT_FIRST = 2
 AHEAD = 8
 TAKE_AT_LEAST = 4
 SLOW_MS = 2000
@@ -32,7 +33,7 @@ class Hook:
     """What is known of a webhook here: `waiting` is claimed, `begun` is taken and not yet sent."""
 
     failures: int = 0
-    slow: bool = False
+    quick: bool = False
     waiting: "OrderedDict[str, Lease]" = field(default_factory=OrderedDict)
     begun: "deque[Taken]" = field(default_factory=deque)
     taking: int = 0
@@ -41,7 +42,7 @@ class Hook:
     @property
     def at_once(self) -> int:
         """How many attempts may be under way."""
-        limit = AT_ONCE_TROUBLED if self.failures or self.slow else AT_ONCE
+        limit = AT_ONCE if self.quick and not self.failures else AT_ONCE_AT_FIRST
         return max(0, min(limit, DEACTIVATE_AT - self.failures))
 
     @property
@@ -62,7 +63,7 @@ class Hook:
         return bool(self.begun) and free_threads > 0 and self.sending < limit
 
     def surplus(self) -> list[Taken]:
-        """What was taken ahead and must not be sent now, as the webhook has begun to fail."""
+        """What was taken ahead and must not be sent now: the webhook fails, or is slow."""
         if self.at_once == AT_ONCE:
             return []
         keep = max(0, self.at_once - self.sending)
@@ -163,7 +164,7 @@ class Shares:
         hook = self._hooks[webhook]
         hook.sending -= 1
         self.sending -= 1
-        hook.slow = result.duration_ms >= SLOW_MS
+        hook.quick = result.duration_ms < SLOW_MS
         if not (result.test or result.fatal):
             hook.failures = 0 if result.ok else hook.failures + 1
         self._stirred[webhook] = None

@@ -15,7 +15,7 @@ from flask import Flask
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, Worker
-from rq.exceptions import DeserializationError
+from rq.exceptions import DeserializationError, StopRequested
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
@@ -27,6 +27,7 @@ log = get_logger(__name__)
 
 _MAINTENANCE_SECONDS = 30
 _WORKER_TTL_SECONDS = 45
+_FAREWELL_SECONDS = 1.0
 _CALLBACKS = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
 
 
@@ -51,6 +52,7 @@ class _Held:
     exponential_backoff_factor = 1.5
     log_result_lifespan = False
     app: Flask
+    connection: Redis
     functions: frozenset[str]
     stopping: Event
 
@@ -63,8 +65,26 @@ class _Held:
     def set_shutdown_requested_date(self) -> None:
         """RQ would write to Redis from its signal handler, in the middle of whatever runs."""
 
+    def register_death(self) -> None:
+        """Say good-bye to Redis, but not for as long as one that hangs would have it."""
+        pool = self.connection.connection_pool
+        pool.disconnect()
+        # A connection keeps the timeout that it was made with.
+        pool.reset()
+        pool.connection_kwargs["socket_timeout"] = _FAREWELL_SECONDS
+        super().register_death()  # type: ignore[misc]
+
     def handle_warm_shutdown_request(self) -> None:
         self.stopping.set()
+
+    def _set_ip_address(self, _connection: Redis) -> None:
+        """RQ would ask Redis for all its clients, before it can be told to stop."""
+        self.ip_address = "unknown"
+
+    def bootstrap(self, *args: Any, **kwargs: Any) -> None:
+        # RQ does this only afterwards, and a Redis that hangs would keep it from being stopped.
+        self._install_signal_handlers()
+        super().bootstrap(*args, **kwargs)  # type: ignore[misc]
 
     def _install_signal_handlers(self) -> None:
         super()._install_signal_handlers()  # type: ignore[misc]
@@ -114,6 +134,8 @@ def consume(
         try:
             worker = make(kind, app, queues, functions, connect(), stopping)
             worker.work(logging_level="WARNING", dequeue_strategy=DequeueStrategy.ROUND_ROBIN)
+        except StopRequested:
+            stopping.set()
         except (RedisError, OSError) as failure:
             log.warning("worker.waiting", queues=list(queues), error=type(failure).__name__)
         finally:
@@ -139,10 +161,7 @@ def make(
     connection: Redis,
     stopping: Event,
 ) -> InProcess | Forking:
-    """A worker on `queues` that runs `functions` only, and sets `stopping` when it is told to end.
-
-    Raises RedisError, as it introduces itself to Redis.
-    """
+    """A worker on `queues` that runs `functions` only, and sets `stopping` when told to end."""
     worker = kind(
         list(queues),
         connection=connection,

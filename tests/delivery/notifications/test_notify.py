@@ -1,0 +1,119 @@
+"""Telling users: once each, in the application and by e-mail."""
+
+from collections.abc import Callable
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+
+from app.delivery.notifications import service
+from app.delivery.notifications.models import Notification
+from app.kit import container, db, tenancy
+from app.kit.mail import MailFailed
+from app.kit.permissions import Role
+from tests.factories import Org
+
+
+def _notify(org: Org, **members: Any) -> int:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        return service.notify(**{"kind": "mention", "title": "Somebody asks", **members})
+
+
+def _told(org: Org) -> list[Notification]:
+    with org.app.app_context(), tenancy.organization(org.id):
+        return list(db.session().scalars(select(Notification).order_by(Notification.id)))
+
+
+def _mails(org: Org) -> list[EmailMessage]:
+    folder = container.settings().data_dir / "mail"
+    ids = {f"notification-{told.id}" for told in _told(org)}
+    return [
+        message_from_bytes((folder / f"{name}.eml").read_bytes(), policy=policy.default)
+        for name in sorted(ids)
+        if (folder / f"{name}.eml").exists()
+    ]
+
+
+def _address(org: Org, name: str) -> str:
+    with org.app.app_context():
+        sql = text("SELECT email FROM users WHERE id = :id")
+        return str(db.session().execute(sql, {"id": org.users[name]}).scalar_one())
+
+
+def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
+    org.add_user("second", "owner")
+    assert _notify(org, role=Role.owner, body="Look at it.", link="/api/v1/artifacts/1") == 2
+    told = _told(org)
+    assert {row.user_id for row in told} == {org.users["owner"], org.users["second"]}
+    assert {(row.kind, row.title, row.body, row.read_at) for row in told} == {
+        ("mention", "Somebody asks", "Look at it.", None)
+    }
+    work()
+    mails = _mails(org)
+    assert {mail["To"] for mail in mails} == {_address(org, "owner"), _address(org, "second")}
+    assert {mail["Subject"] for mail in mails} == {"[Test] Somebody asks"}
+    for mail in mails:
+        link = container.settings().public_url + "/api/v1/artifacts/1"
+        assert mail.get_content().splitlines() == ["Look at it.", "", link]
+
+
+def test_named_users_are_told_and_strangers_are_not(org: Org, other_org: Org) -> None:
+    named = [org.users["viewer"], other_org.users["viewer"]]
+    assert _notify(org, user_ids=named) == 1
+    assert [row.user_id for row in _told(org)] == [org.users["viewer"]]
+    assert _told(other_org) == []
+
+
+def test_one_cause_is_told_once(org: Org, work: Callable[[], None]) -> None:
+    assert _notify(org, role=Role.owner, unique_key="cause-1") == 1
+    assert _notify(org, role=Role.owner, unique_key="cause-1") == 0
+    assert _notify(org, role=Role.owner, unique_key="cause-2") == 1
+    work()
+    assert len(_told(org)) == len(_mails(org)) == 2
+
+
+def test_who_is_disabled_is_not_told(org: Org) -> None:
+    with org.app.app_context(), db.transaction() as session:
+        sql = text("UPDATE users SET disabled_at = now() WHERE id = :id")
+        session.execute(sql, {"id": org.users["owner"]})
+    assert _notify(org, role=Role.owner) == 0
+
+
+def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], None]) -> None:
+    with org.app.app_context(), tenancy.organization(org.id):
+        service.notify(kind="mention", title="no", role=Role.owner)
+        db.session().rollback()
+    work()
+    assert _told(org) == []
+
+
+@pytest.mark.parametrize(("permanent", "status"), [(False, "queued"), (True, "completed")])
+def test_a_mail_that_fails_is_tried_again_unless_it_is_hopeless(
+    org: Org,
+    work: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+    permanent: bool,
+    status: str,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MailFailed("the server does not want it", permanent=permanent)
+
+    monkeypatch.setattr(container.current().mailer, "send", fail)
+    _notify(org, role=Role.owner)
+    work()
+    with org.app.app_context(), tenancy.organization(org.id):
+        sql = text(
+            "SELECT status FROM jobs WHERE organization_id = :org"
+            " AND function = 'notifications.email'"
+        )
+        assert db.session().execute(sql, {"org": org.id}).scalars().all() == [status]
+
+
+def test_a_title_of_several_lines_is_one_subject(org: Org, work: Callable[[], None]) -> None:
+    _notify(org, role=Role.owner, title="One\r\nBcc: everybody@example.com")
+    work()
+    (mail,) = _mails(org)
+    assert mail["Subject"] == "[Test] One  Bcc: everybody@example.com"
+    assert mail["Bcc"] is None

