@@ -125,7 +125,8 @@ def paginate(
         page = statement
     page = page.order_by(*(c.desc() if descending else c.asc() for c in columns))
     described = statement.column_descriptions[0]
-    entity = described["entity"] is not None and described["expr"] is described["entity"]
+    kind = described.get("entity")  # a VALUES list has none
+    entity = kind is not None and described["expr"] is kind
     result = db.session().execute(page.limit(request.page_size + 1))
     rows: list[Any] = list(result.scalars() if entity else result)
     total = cursor.total if cursor else _count(statement if count is None else count)
