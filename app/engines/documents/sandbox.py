@@ -15,6 +15,7 @@ import orjson
 
 from app.engines.documents import frames
 from app.engines.documents.model import FAILURE_CODES, FailureCode, Limits, ParseFailed
+from app.engines.documents.text import clean
 
 _ROOT = Path(__file__).resolve().parents[3]
 _CHUNK = 1 << 20
@@ -22,6 +23,7 @@ _CHUNK = 1 << 20
 _MEMORY_SUSPECT = 0.5
 # A child whose pipe has ended is on its way out; longer than this it does not take.
 _PATIENCE_SECONDS = 2.0
+_MESSAGE_CHARS = 300
 OUT_OF_MEMORY = "Reading it takes more memory than is allowed."
 
 
@@ -155,7 +157,7 @@ def distrusted() -> ParseFailed:
 def _told(payload: bytes) -> ParseFailed:
     try:
         told = orjson.loads(payload)
-        code, message = str(told["code"]), str(told["message"])
+        code, message = str(told["code"]), clean(str(told["message"]))[:_MESSAGE_CHARS]
     except (ValueError, KeyError, TypeError):
         return distrusted()
     known: FailureCode | None = next((name for name in FAILURE_CODES if name == code), None)
