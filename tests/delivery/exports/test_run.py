@@ -2,16 +2,20 @@
 
 import hashlib
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
 import orjson
+import psycopg2
 import pytest
 
 from app.delivery.exports import jobs
-from app.kit import tenancy
+from app.delivery.exports.queries import rows
+from app.kit import db, tenancy
+from app.runtime.postgres import EmbeddedPostgres
 from tests.factories.labels import make_labeled
 
 
@@ -144,10 +148,39 @@ def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> Non
         for _ in range(10):
             with (
                 pytest.raises(RuntimeError, match="enough"),
-                jobs.rows.snapshot({}, include) as snapshot,
+                rows.snapshot({}, include) as snapshot,
             ):
                 snapshot.copy(stop)
     assert len(exports.rows()) == 3
+
+
+def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(
+    exports: Any, other_org: Any, postgres: EmbeddedPostgres
+) -> None:
+    make_labeled(other_org, 3000)
+    with closing(psycopg2.connect(postgres.url)) as owner, owner, owner.cursor() as cursor:
+        cursor.execute("ANALYZE artifacts, artifact_texts, tag_sets, tag_set_revisions")
+    make_labeled(exports.org, 1000, revisions=True)
+    include = {"tags": "all", "evidence": True, "text": True, "history": True}
+    wanted = rows._Wanted.of(exports.org.id, {"statuses": ["accepted"]}, include)
+    with (
+        exports.org.app.app_context(),
+        tenancy.organization(exports.org.id),
+        db.engine().connect() as connection,
+    ):
+        sql = f"EXPLAIN (FORMAT JSON) {wanted.rows}"
+        plan = connection.exec_driver_sql(sql, wanted.values).scalar_one()
+    for table in ("artifacts", "artifact_texts", "tag_set_revisions"):
+        (scan,) = [one for one in nodes(plan[0]["Plan"]) if one.get("Relation Name") == table]
+        assert scan["Index Name"] == f"pk_{table}"
+        assert "organization_id = s.organization_id" in scan["Index Cond"]
+        assert "= s." in scan["Index Cond"].partition("AND")[2]
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
 
 
 def test_memory_does_not_grow_with_the_rows(exports: Any) -> None:
