@@ -16,6 +16,7 @@ from app.identity.users.models import User
 from app.kit import db, secrets, tenancy, tokens
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
+from tests.factories import answers
 
 PREFIX = "/api/v1"
 _DAY = timedelta(days=1)
@@ -29,7 +30,10 @@ def _password_hash() -> str:
 
 @dataclass
 class Api:
-    """A client with a bearer token and, when it has one, an organization."""
+    """A client with a bearer token and, when it has one, an organization.
+
+    Every answer is held against the API's description (`tests.factories.answers`).
+    """
 
     client: FlaskClient
     token: str | None
@@ -46,7 +50,9 @@ class Api:
     def request(self, method: str, path: str, **kwargs: Any) -> TestResponse:
         headers = {**self.headers(), **kwargs.pop("headers", {})}
         url = path if path.startswith(("/api", "/health", "/openapi")) else PREFIX + path
-        return self.client.open(url, method=method, headers=headers, **kwargs)
+        answer = self.client.open(url, method=method, headers=headers, **kwargs)
+        answers.check(self.client.application, answer)
+        return answer
 
     def get(self, path: str, **kwargs: Any) -> TestResponse:
         return self.request("GET", path, **kwargs)

@@ -47,7 +47,7 @@ class Listing:
         if not self._schema:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
             members: dict[str, Any] = {
-                "cursor": Str(max_length=2000, metadata={"description": "Where to go on."}),
+                "cursor": Str(max_length=2000),
                 "page_size": QueryInt(
                     minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE
                 ),
@@ -215,7 +215,7 @@ def _facts(op: Operation, text: str) -> str:
         )
     if op.revision:
         facts.append(f"The revision that was read is {op.revision}.")
-    return " ".join(facts)
+    return " ".join(filter(None, facts))
 
 
 def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from flask import Flask, Response, request
 from marshmallow import Schema, fields
 from werkzeug.exceptions import NotFound
 
+from app.kit.api import components
 from app.kit.api import fields as kit_fields
 from app.kit.api.blueprint import Blueprint
 from app.kit.api.operation import Operation
@@ -56,12 +57,12 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
         API_SPEC_OPTIONS={
             "info": {
                 "description": "Label documents, review the labels, hand them on.",
-                "license": {"name": "Proprietary", "url": "https://localhost/license"},
+                "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
             },
             "servers": [{"url": "/"}],
         },
     )
-    api = Api(app)
+    api = Api(app, spec_kwargs={"marshmallow_plugin": components.plugin()})
     api.spec.components.security_scheme("HTTPBearer", {"type": "http", "scheme": "bearer"})
     api.spec.options["security"] = [{"HTTPBearer": []}]
     api.spec.components.schema("ErrorResponse", schema=ErrorResponse)
@@ -72,9 +73,10 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
         api.register_blueprint(blueprint)
     _complete(api, {op.name: op for op in operations(blueprints)})
     # flask-smorest registers what it would use itself; here nothing refers to it.
-    for name in ("PaginationMetadata", "Error"):
+    for name in ("PaginationMetadataSchema", "ErrorSchema"):
         api.spec.components.schemas.pop(name, None)
     api.spec.components.responses.clear()
+    components.tell_apart(api.spec._paths, api.spec.components.schemas)  # noqa: SLF001 - as above
     _serve(app, api)
     return api
 
@@ -97,7 +99,7 @@ def _complete(api: Api, declared: dict[str, Operation]) -> None:
             op = declared[found["operationId"]]
             found["responses"]["422"] = refusal
             found["responses"].pop("default", None)
-            own = [_told(p) for p in found.get("parameters", []) if p["in"] != "path"]
+            own = [_told(op, p) for p in found.get("parameters", []) if p["in"] != "path"]
             path = [_typed(op, dict(p)) for p in shared]
             parameters = [*path, *own, *_headers(op)]
             if parameters:
@@ -106,10 +108,11 @@ def _complete(api: Api, declared: dict[str, Operation]) -> None:
                 _offer_upload(api, op, found)
 
 
-def _told(parameter: dict[str, Any]) -> dict[str, Any]:
-    name = parameter["name"]
-    text = _COMMON.get(name, f"Only those with this {name.replace('_', ' ')}.")
-    return {"description": text, **parameter}
+def _told(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
+    name = parameter["name"].replace("_", " ")
+    text = f"Filter by {name}." if op.listing else f"The {name}."
+    schema = components.without_null(parameter["schema"])
+    return {"description": _COMMON.get(parameter["name"], text), **parameter, "schema": schema}
 
 
 _COMMON = {
@@ -159,9 +162,13 @@ def _headers(op: Operation) -> list[dict[str, Any]]:
 def _offer_upload(api: Api, op: Operation, found: dict[str, Any]) -> None:
     assert op.upload is not None
     schema = api.ma_plugin.converter.schema2jsonschema(op.upload)
-    schema["properties"] = {"file": {"type": "string", "format": "binary"}, **schema["properties"]}
+    members = {name: components.without_null(m) for name, m in schema["properties"].items()}
+    schema["properties"] = {"file": {"type": "string", "format": "binary"}, **members}
     schema["required"] = ["file", *schema.get("required", [])]
-    found["requestBody"]["content"]["multipart/form-data"] = {"schema": schema}
+    name = type(op.upload).__name__
+    api.spec.components.schema(name, schema)
+    form = {"schema": {"$ref": f"#/components/schemas/{name}"}}
+    found["requestBody"]["content"]["multipart/form-data"] = form
 
 
 def description(api: Api) -> dict[str, Any]:

@@ -111,10 +111,11 @@ class Bool(fields.Boolean):
 
 
 class QueryBool(fields.Boolean):
-    """`true` or `false` in a query string."""
+    """`true` or `false` in a query string or form."""
 
-    truthy = {"true"}
-    falsy = {"false"}
+    # Capitalized as generated Python clients write a form's members.
+    truthy = {"true", "True"}
+    falsy = {"false", "False"}
 
 
 class UtcDateTime(fields.DateTime):

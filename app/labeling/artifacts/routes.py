@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from app.engines.documents import MEDIA_TYPES
 from app.kit.api.blueprint import Blueprint, File, Listing
 from app.kit.permissions import Role
 from app.kit.principal import Caller
@@ -60,7 +61,7 @@ def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> 
 @blueprint.get(
     "/artifacts/{artifact_id}/content",
     permission="artifacts:read",
-    returns=File(("application/octet-stream",)),
+    returns=File(tuple(MEDIA_TYPES)),
 )
 def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
     """Download the original bytes; ranges are served."""

@@ -1,0 +1,88 @@
+"""What the description says of bodies that come in and of answers that go out.
+
+A limit is told of what comes in. An answer promises members, types, formats and choices, and
+nothing that a later version could not keep: more members may come, and a limit may be raised.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.common import resolve_schema_cls
+
+_LIMITS = ("minLength", "maxLength", "minimum", "maximum")
+
+
+def plugin() -> MarshmallowPlugin:
+    """The plugin that turns schemas into components, each named after its class."""
+    return MarshmallowPlugin(schema_name_resolver=_name)
+
+
+def _name(schema: Any) -> str:
+    # Resolving by name needs the class; a schema's default name would lose its last word.
+    found = resolve_schema_cls(schema)
+    return str((found[0] if isinstance(found, list) else found).__name__)
+
+
+def tell_apart(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Loosen the components that only answers refer to, and write out choices that may be null."""
+    incoming: set[str] = set()
+    for operation in (found for item in paths.values() for found in item.values()):
+        _collect(operation.get("requestBody", {}), schemas, incoming)
+    for name, schema in schemas.items():
+        for part in _parts(schema):
+            _split_null(part)
+            if name not in incoming:
+                _loosen(part)
+
+
+def without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a member of a form or query string: what is not sent there is left out."""
+    kinds = schema.get("type")
+    if not isinstance(kinds, list):
+        return schema
+    found = {k: v for k, v in schema.items() if k != "default" or v is not None}
+    found["type"] = next(kind for kind in kinds if kind != "null")
+    return found
+
+
+def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every schema in `value`, itself included. Members named like keywords are no schemas."""
+    if isinstance(value, list):
+        for member in value:
+            yield from _parts(member)
+    if not isinstance(value, dict):
+        return
+    yield value
+    for key, member in list(value.items()):
+        if key == "properties":
+            for nested in member.values():
+                yield from _parts(nested)
+        elif key not in ("default", "enum", "required", "example"):
+            yield from _parts(member)
+
+
+def _collect(value: Any, schemas: dict[str, Any], found: set[str]) -> None:
+    for part in _parts(value):
+        name = str(part.get("$ref", "")).rpartition("/")[2]
+        if name and name not in found:
+            found.add(name)
+            _collect(schemas[name], schemas, found)
+
+
+def _loosen(part: dict[str, Any]) -> None:
+    for limit in _LIMITS:
+        part.pop(limit, None)
+    if part.get("additionalProperties") is False:
+        del part["additionalProperties"]
+
+
+def _split_null(part: dict[str, Any]) -> None:
+    """`anyOf` of the choices and null: generators of clients take null for a choice otherwise."""
+    choices = part.get("enum")
+    if not choices or None not in choices:
+        return
+    del part["enum"], part["type"]
+    named = {"type": "string", "enum": [choice for choice in choices if choice is not None]}
+    part["anyOf"] = [named, {"type": "null"}]
+    part.pop("maxLength", None)
