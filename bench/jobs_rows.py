@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -74,13 +74,15 @@ def export(report: Report, service: Service, org: Org, count: int) -> None:
     """A jsonl export of `count` accepted label sets of 4 tags."""
     make_labeled(org, count)
     analyze(service)
-    floors, jobs = [], []
+    floors, jobs, peaks = [], [], []
     for _ in range(_ROUNDS):
         with _plain(service) as cursor:
             began = time.perf_counter()
             cursor.copy_expert(_COPY.format(organization_id=org.id), _Sink())
             floors.append(time.perf_counter() - began)
-        jobs.append(_job(org, count))
+        seconds, peak = _job(service, org, count)
+        jobs.append(seconds)
+        peaks.append(peak)
     ratio = median(jobs) / median(floors)
     report.add(
         Row(
@@ -92,13 +94,16 @@ def export(report: Report, service: Service, org: Org, count: int) -> None:
             ratio <= 3,
         )
     )
-    _peak(report, service)
+    _memory(report, max(peaks))
 
 
-def _job(org: Org, count: int) -> float:
+def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
+    """One export: its seconds, and the workers' peak in MB."""
     api = org.api("reviewer")
     job = api.post("/exports", {"format": "jsonl"}).json["data"]
+    peak = 0.0
     while True:
+        peak = max(peak, _peak(service))
         found = api.get(f"/exports/{job['id']}").json["data"]
         if found["status"] in ("completed", "failed"):
             break
@@ -112,20 +117,26 @@ def _job(org: Org, count: int) -> float:
         assert row is not None
         assert row.finished_at is not None
         assert row.started_at is not None
-        return (row.finished_at - row.started_at).total_seconds()
+        return (row.finished_at - row.started_at).total_seconds(), peak
 
 
-def _peak(report: Report, service: Service) -> None:
+def _peak(service: Service) -> float:
+    """The largest peak of resident memory among the workers that live now, in MB."""
     peaks = [0.0]
     for process in psutil.Process(service.process.pid).children(recursive=True):
-        with Path(f"/proc/{process.pid}/status").open() as status:
-            lines = dict(line.split(":", 1) for line in status if ":" in line)
-        if any("worker.py" in part for part in process.cmdline()):
-            peaks.append(int(lines["VmHWM"].split()[0]) / 1024)
-    megabytes = max(peaks)
+        # A worker's child lives as long as its job: it may be gone at any of these steps.
+        with suppress(psutil.Error, OSError, KeyError):
+            if any("worker.py" in part for part in process.cmdline()):
+                status = Path(f"/proc/{process.pid}/status").read_text()
+                lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+                peaks.append(int(lines["VmHWM"].split()[0]) / 1024)
+    return max(peaks)
+
+
+def _memory(report: Report, megabytes: float) -> None:
     report.add(
         Row(
-            "largest worker's peak memory (RSS)",
+            "largest worker's peak memory (RSS) meanwhile",
             f"{megabytes:,.0f} MB",
             "",
             None,

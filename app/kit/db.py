@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -90,12 +91,15 @@ def engine_options(threads: int) -> JSON:
     }
 
 
+_reading: ContextVar[bool] = ContextVar("reading", default=False)
+
+
 class RoutedSession(FlaskSession):
     """Sends a request that only reads to the pool in autocommit, all else to the other one."""
 
     def get_bind(self, *_: Any, **__: Any) -> Engine:
         """The engine of this session's statements."""
-        return db.engines["read" if self.info.get("read") else None]
+        return db.engines["read" if _reading.get() else None]
 
 
 db = SQLAlchemy(
@@ -131,9 +135,14 @@ def engine() -> Engine:
     return db.engine
 
 
-def read_without_transaction() -> None:
-    """Put the running request's session in autocommit: for requests that only read."""
-    db.session().info["read"] = True
+def set_reading(*, reading: bool) -> None:
+    """Say whether the running request only reads: then its statements run in autocommit."""
+    _reading.set(reading)
+
+
+def reading() -> bool:
+    """Whether the running request only reads."""
+    return _reading.get()
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class Prepared:
 
         Values are what psycopg2 adapts: text for UUIDs and JSON.
         """
-        if db.session().info.get("read"):
+        if db.reading():
             return self._read(values)
         connection = db.session().connection()
         proxied = connection.connection

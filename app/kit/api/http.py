@@ -95,6 +95,7 @@ def _finish(response: Response) -> Response:
 def _teardown(_: BaseException | None) -> None:
     uploads.discard()
     tenancy.bind(None)
+    db.set_reading(reading=False)
 
 
 def _answer(error: ApiError) -> Response:

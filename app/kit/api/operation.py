@@ -75,8 +75,7 @@ def run(op: Operation, path: dict[str, str]) -> Response:
     """Serve one request of `op`: the database's errors become the contract's, and nothing stays."""
     g.operation = op.name
     try:
-        if not op.writes:
-            db.read_without_transaction()
+        db.set_reading(reading=not op.writes)
         response = _serve(op, path)
         if op.writes:
             db.session().commit()
