@@ -83,3 +83,12 @@ def test_the_stored_response_shows_no_secret(org: Org) -> None:
         stored = db.session().scalars(text("SELECT response FROM idempotency_keys")).all()
     assert stored
     assert not any(secret in (text or "") for text in stored)
+
+
+def test_a_repeated_rotation_shows_the_same_secret(org: Org) -> None:
+    made = _create(org, "k1").json["data"]
+    path = f"/webhooks/{made['id']}/rotate-secret"
+    answers = [org.api("admin").post(path, headers={"Idempotency-Key": "r1"}) for _ in range(2)]
+    assert [a.status_code for a in answers] == [200, 200]
+    assert answers[0].data == answers[1].data
+    assert answers[0].json["data"]["secret"] != made["secret"]

@@ -218,3 +218,20 @@ def test_two_relays_claim_a_job_once(org: Org, app: Flask) -> None:
 def test_every_queue_has_a_worker_limit() -> None:
     assert set(relay.IN_FLIGHT) == set(handlers.QUEUES)
     assert {h.queue for h in handlers.HANDLERS.values()} <= set(handlers.QUEUES)
+
+
+def test_a_worn_out_job_does_not_take_its_batch_along(org: Org) -> None:
+    for n in range(3):
+        _enqueue(org, "test.batch", {"n": n})
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        sql = "UPDATE jobs SET attempts = 5 WHERE organization_id = :o AND args ->> 'n' = '1'"
+        session.execute(text(sql), {"o": org.id})
+        claim = (
+            "UPDATE jobs SET lease_token = gen_random_uuid(),"
+            " leased_until = now() + interval '1 min' WHERE organization_id = :o RETURNING id, lease_token"
+        )
+        rows = session.execute(text(claim), {"o": org.id}).all()
+    with org.app.app_context():
+        worker.run([[str(row.id), str(row.lease_token)] for row in rows])
+    assert sorted(r.status for r in _rows(org)) == ["completed", "completed", "failed"]
+    assert sorted(SEEN["batch"][0]) == [0, 2]

@@ -93,6 +93,8 @@ def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -
     permission=_MANAGE,
     returns=WebhookWithSecret,
     revision="optional",
+    # Repeated without one, a rotation would lose the secret that the receiver still knows.
+    idempotent=True,
 )
 def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
     """Issue a new signing secret, shown once; the old one signs too for 24 hours."""

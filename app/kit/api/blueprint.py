@@ -25,6 +25,9 @@ from app.kit.ratelimit import LIMITS
 
 Handler = Callable[..., Any]
 PREFIX = "/api/v1"
+MIB = 1024 * 1024
+_BODY = 256 * 1024
+_PUBLIC_BODY = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ class Declaration:
     `permission` is a key of PERMISSIONS, or `access` is public, user or control-plane. `query` is a
     Listing for lists. `upload` is the form of a multipart body offered beside JSON. `revision` is
     "required" or "optional" where a writer names the revision it read. Path parameters are record
-    ids unless named in `text_ids` or `numbers`.
+    ids unless named in `text_ids` or `numbers`. `max_body` is in bytes, of JSON. `idempotent` lets
+    an acting POST take an idempotency key too.
     """
 
     permission: str | None = None
@@ -81,6 +85,8 @@ class Declaration:
     writes: bool | None = None
     text_ids: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    max_body: int | None = None
+    idempotent: bool = False
 
     def check(self, path: str) -> None:
         """Refuse a declaration that leaves open who may, or names a limit there is none of."""
@@ -109,6 +115,8 @@ def _operation(told: Declaration, handler: Handler, method: str, path: str) -> O
         writes=method != "GET" if told.writes is None else told.writes,
         text_ids=told.text_ids,
         numbers=told.numbers,
+        max_body=told.max_body or (_PUBLIC_BODY if told.access == "public" else _BODY),
+        idempotent=told.idempotent,
         handler=handler,
     )
 
@@ -236,4 +244,4 @@ def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: Any) -> dic
     return doc
 
 
-__all__ = ["PREFIX", "Blueprint", "File", "Listing", "fields"]
+__all__ = ["MIB", "PREFIX", "Blueprint", "File", "Listing", "fields"]

@@ -155,6 +155,20 @@ class Any_(fields.Raw):  # noqa: N801 - `Any` is taken
 
 
 Uuid = fields.UUID
-List = fields.List
+
+
+class List(fields.List):  # type: ignore[type-arg]
+    """A list of at most `max_items`, counted before its items are looked at one by one."""
+
+    def __init__(self, inner: Any, *, max_items: int = 10_000, **kwargs: Any) -> None:
+        super().__init__(inner, **kwargs)
+        self.max_items = max_items
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(value, list) and len(value) > self.max_items:
+            raise ValidationError(f"Longer than {self.max_items} items.")
+        return super()._deserialize(value, *args, **kwargs)
+
+
 Nested = fields.Nested
 OneOf = validate.OneOf

@@ -52,6 +52,8 @@ class Operation:
     writes: bool
     text_ids: tuple[str, ...]
     numbers: tuple[str, ...]
+    max_body: int
+    idempotent: bool
     handler: Callable[..., Any]
 
     @property
@@ -62,7 +64,7 @@ class Operation:
     @property
     def creates(self) -> bool:
         """Whether an idempotency key means something here."""
-        return self.method == "POST" and self.status in (201, 202)
+        return self.idempotent or (self.method == "POST" and self.status in (201, 202))
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
@@ -75,7 +77,6 @@ def run(op: Operation, path: dict[str, str]) -> Response:
     """Serve one request of `op`: the database's errors become the contract's, and nothing stays."""
     g.operation = op.name
     try:
-        db.set_reading(reading=not op.writes)
         response = _serve(op, path)
         if op.writes:
             db.session().commit()
@@ -89,6 +90,8 @@ def run(op: Operation, path: dict[str, str]) -> Response:
 
 
 def _serve(op: Operation, path: dict[str, str]) -> Response:
+    # The caller is proven in autocommit: no transaction stays open over a body that drips in.
+    db.set_reading(reading=True)
     caller = _authenticate(op, path)
     if op.limit:
         ratelimit.check(op.limit, lambda: str(caller.org.id) if caller else "")
@@ -103,10 +106,11 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
             arguments["body"] = uploads.read(op.upload)
             raw = uploads.digest(arguments["body"])
         else:
-            arguments["body"], raw = requests.json_body(op.body)
+            arguments["body"], raw = requests.json_body(op.body, op.max_body)
     if op.revision:
         arguments["revision"] = _revision(op, arguments.get("body"))
     key = idempotency.header() if op.creates else None
+    db.set_reading(reading=not op.writes)
     if key is None:
         return op.respond(op.handler(**arguments))
     return idempotency.run(
@@ -134,6 +138,8 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
     slug = None
     if op.in_organization:
         slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
+        if slug is not None and "\x00" in slug:
+            slug = ""  # PostgreSQL cannot even be asked; it answers like any unknown one
     caller = _prove(slug)
     if not op.in_organization:
         return caller
@@ -141,7 +147,7 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required here.")
     assert caller.role is not None
     require_role(caller.role, Role[op.access])
-    if op.writes and caller.organization.status == "suspended":
+    if op.method != "GET" and caller.organization.status == "suspended":
         raise errors.denied("The organization is suspended: reads go on, writes are refused.")
     tenancy.bind(caller.organization.id)
     g.org_id = str(caller.organization.id)
@@ -174,6 +180,8 @@ def _control_plane() -> None:
 def _path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, text in path.items():
+        if "\x00" in text:
+            raise errors.not_found()
         if name == "org_slug" or name in op.text_ids:
             found[name] = text
         elif name in op.numbers:

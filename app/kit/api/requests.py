@@ -11,24 +11,29 @@ from marshmallow import Schema, ValidationError
 from app.kit import errors
 from app.kit.errors import ApiError
 
-MAX_JSON_BYTES = 16 * 1024 * 1024
+MAX_VALUES = 200_000
+MAX_ERRORS = 100
+_ECHO_LENGTH = 64
 _JSON_TYPES = ("application/json",)
 
 
 def _flatten(messages: Any, path: str) -> list[dict[str, str]]:
     if isinstance(messages, Mapping):
-        found = []
+        found: list[dict[str, str]] = []
         for key, value in messages.items():
-            part = path if key == "_schema" else f"{path}.{key}" if path else str(key)
+            name = str(key)[:_ECHO_LENGTH]
+            part = path if key == "_schema" else f"{path}.{name}" if path else name
             found += _flatten(value, part)
-        return found
+            if len(found) >= MAX_ERRORS:
+                break
+        return found[:MAX_ERRORS]
     if isinstance(messages, list):
         return [{"field": path, "message": str(message)} for message in messages]
     return [{"field": path, "message": str(messages)}]
 
 
 def refuse(failure: ValidationError) -> ApiError:
-    """422 with the first culprit in `field` and all of them in `details.errors`."""
+    """422 with the first culprit in `field` and all, up to 100, in `details.errors`."""
     found = _flatten(failure.messages, "")
     first = found[0]
     return ApiError(
@@ -61,15 +66,15 @@ def read_body(limit: int) -> bytes:
     return b"".join(chunks)
 
 
-def json_body(schema: Schema) -> tuple[dict[str, Any], bytes]:
-    """The JSON body, validated, and its raw bytes. Raises 413, 415 or 422."""
+def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+    """The JSON body of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422."""
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
         raise ApiError(
             "unsupported_media_type",
             "The body must be application/json.",
             details={"supported": list(_JSON_TYPES)},
         )
-    raw = read_body(MAX_JSON_BYTES)
+    raw = read_body(limit)
     if not raw.strip():
         raise errors.unprocessable("body", "A JSON body is required.")
     try:
@@ -78,7 +83,20 @@ def json_body(schema: Schema) -> tuple[dict[str, Any], bytes]:
         raise errors.unprocessable("body", f"Malformed JSON: {failure}") from None
     if not isinstance(data, dict):
         raise errors.unprocessable("body", "The body must be a JSON object.")
+    _check_size(data)
     return load(schema, data), raw
+
+
+def _check_size(data: Any) -> None:
+    """Refuse more values than any request needs, before each is validated: that costs far more."""
+    count, waiting = 0, [data]
+    while waiting:
+        value = waiting.pop()
+        children = value.values() if isinstance(value, dict) else value
+        count += len(children)
+        if count > MAX_VALUES:
+            raise errors.unprocessable("body", f"The body holds more than {MAX_VALUES} values.")
+        waiting += [child for child in children if isinstance(child, dict | list)]
 
 
 def query(schema: Schema) -> dict[str, Any]:

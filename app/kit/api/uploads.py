@@ -98,6 +98,8 @@ def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
     for name, values in form.lists():
         if len(values) > 1:
             raise errors.unprocessable(name, "Given more than once.")
+        if "\ufffd" in values[0]:
+            raise errors.unprocessable(name, "Not valid UTF-8 text.")
         members[name] = values[0]
     if any(name != "file" for name in files):
         raise errors.unprocessable(next(n for n in files if n != "file"), "Unknown file part.")

@@ -48,7 +48,7 @@ _CLAIM = text(
                     leased_until = now() + make_interval(secs => :lease)
     FROM due WHERE jobs.id = due.id
     RETURNING jobs.id, jobs.function, jobs.organization_id, jobs.lease_token,
-              due.leased_until IS NOT NULL AS expired
+              due.leased_until IS NOT NULL AS expired, jobs.attempts
     """
 )
 
@@ -70,7 +70,9 @@ def claim(queue: str, batch: int = BATCH) -> list[list[list[str]]]:
     groups: dict[tuple[str, str], list[list[str]]] = {}
     for row in rows:
         declared = handlers.HANDLERS.get(row.function)
-        key = str(row.organization_id) if declared and declared.batch else str(row.id)
+        # What failed once comes alone: it must not take its batch down again.
+        together = declared is not None and declared.batch and row.attempts == 0
+        key = str(row.organization_id) if together else str(row.id)
         groups.setdefault((row.function, key), []).append([str(row.id), str(row.lease_token)])
     return list(groups.values())
 

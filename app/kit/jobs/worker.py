@@ -60,13 +60,12 @@ def run(claims: list[list[str]]) -> None:
             log.error("job.unknown", function=name)
             return
         jobs = _take(declared, claims)
-    if not jobs:
-        return
-    if jobs[0].attempt > declared.max_attempts:
-        for job in jobs:
-            _give_up(declared, job, "The worker died each time it ran this.")
-        return
-    _run(declared, jobs)
+    worn = [job for job in jobs if job.attempt > declared.max_attempts]
+    for job in worn:
+        _give_up(declared, job, "The worker died each time it ran this.")
+    rest = [job for job in jobs if job not in worn]
+    if rest:
+        _run(declared, rest)
 
 
 def _take(declared: Handler, claims: Sequence[Sequence[str]]) -> list[Job]:

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service
 from app.labeling.artifact_schemas.schemas import (
@@ -32,7 +32,12 @@ def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
 
 
 @blueprint.post(
-    "/schemas", permission="schemas:manage", body=CreateSchema, returns=SchemaDetail, status=201
+    "/schemas",
+    permission="schemas:manage",
+    body=CreateSchema,
+    max_body=4 * MIB,
+    returns=SchemaDetail,
+    status=201,
 )
 def create_schema(caller: Caller, body: dict[str, Any]) -> Any:
     """Create a draft schema with its fields."""
@@ -49,6 +54,7 @@ def get_schema(caller: Caller, schema_id: UUID) -> Any:
     "/schemas/{schema_id}",
     permission="schemas:manage",
     body=UpdateSchema,
+    max_body=4 * MIB,
     returns=SchemaDetail,
     revision="required",
 )

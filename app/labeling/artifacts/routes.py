@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.documents import MEDIA_TYPES
-from app.kit.api.blueprint import Blueprint, File, Listing
+from app.kit.api.blueprint import MIB, Blueprint, File, Listing
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifacts import service
@@ -37,6 +37,7 @@ def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
     "/artifacts",
     permission="artifacts:create",
     body=CreateArtifact,
+    max_body=16 * MIB,
     upload=UploadArtifact,
     returns=Artifact,
     status=201,

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.principal import Caller
 from app.labeling.artifacts.routes import blueprint as artifacts
 from app.labeling.tag_sets import service
@@ -59,6 +59,7 @@ def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> An
     "/tag-sets/{tag_set_id}/tags",
     permission="tag_sets:write",
     body=ReplaceTags,
+    max_body=8 * MIB,
     returns=TagSet,
     revision="required",
 )
@@ -84,6 +85,7 @@ def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> An
     "/tag-sets/{tag_set_id}/accept",
     permission="tag_sets:review",
     body=AcceptTagSet,
+    max_body=8 * MIB,
     returns=TagSet,
     revision="optional",
 )
