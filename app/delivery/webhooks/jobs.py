@@ -9,7 +9,7 @@ from flask import Flask, current_app
 from app.delivery.webhooks import service
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import Dispatcher
-from app.delivery.webhooks.queries import fanout, leases
+from app.delivery.webhooks.queries import leases, upkeep
 from app.kit import jobs, metrics
 from app.kit.jobs import Job, handlers
 
@@ -20,7 +20,7 @@ _lock = Lock()
 _dispatcher: Dispatcher | None = None
 
 
-@jobs.handler("webhooks.fan_out", listens=SUBSCRIBABLE, batch=True)
+@jobs.handler("webhooks.fan_out", listens=SUBSCRIBABLE, batch=True, lease_seconds=20)
 def fan_out(batch: Sequence[Job]) -> None:
     """Give each event of one organization to every active webhook that subscribes to it."""
     service.fan_out(
@@ -33,15 +33,21 @@ def fan_out(batch: Sequence[Job]) -> None:
     )
 
 
-@jobs.handler("webhooks.purge")
-def purge(job: Job) -> None:
-    """Forget deliveries past their time, and rotated secrets that sign no more."""
-    fanout.forget_secrets()
-    while fanout.purge():
+@jobs.handler("webhooks.tidy")
+def tidy(job: Job) -> None:
+    """Forget old deliveries and secrets; encrypt anew what an older key had encrypted."""
+    upkeep.forget_secrets()
+    job.checkpoint()
+    found = upkeep.sealed(None)
+    while found:
+        service.reseal(found)
+        job.checkpoint()
+        found = upkeep.sealed(found[-1])
+    while upkeep.purge():
         job.checkpoint()
 
 
-jobs.periodic("webhooks.purge", every=_DAY_SECONDS)
+jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Claims:

@@ -11,11 +11,15 @@ from sqlalchemy import func
 
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE, TEST, TEST_MESSAGE, EventType
 from app.delivery.webhooks.models import Webhook
-from app.delivery.webhooks.queries import fanout, outcomes, records
+from app.delivery.webhooks.queries import fanout, outcomes, records, upkeep
 from app.kit import container, db, errors, events, secrets
 from app.kit.egress import EgressRefused
 from app.kit.ids import uuid7
+from app.kit.logging import get_logger
 from app.kit.pagination import Page, PageRequest
+from app.kit.secrets import DecryptionFailed
+
+log = get_logger(__name__)
 
 SECRET_OVERLAP = timedelta(hours=24)
 _BY_HAND = "Deactivated by a user."
@@ -264,6 +268,18 @@ def fan_out(happened: Sequence[Happened]) -> None:
     if wanted:
         slug, now = fanout.org_slug(), db.utc_now()
         fanout.add([_row(webhook_id, event, slug, now) for webhook_id, event in wanted])
+
+
+def reseal(webhooks: Sequence[upkeep.Sealed]) -> None:
+    """Encrypt secrets with the first key where another one had encrypted them."""
+    keyring = container.keyring()
+    for webhook in webhooks:
+        for token in (webhook.secret, webhook.previous_secret):
+            try:
+                if token is not None and keyring.needs_rotation(token):
+                    upkeep.reseal(webhook, token, keyring.rotate(token))
+            except DecryptionFailed:
+                log.warning("webhook.secret_unreadable", webhook=str(webhook.id))
 
 
 def _row(webhook_id: UUID, event: Happened, slug: str, now: datetime) -> dict[str, Any]:

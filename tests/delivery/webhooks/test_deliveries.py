@@ -16,7 +16,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import Dispatcher
-from app.kit import container, db, events, jobs, tenancy
+from app.kit import container, db, events, jobs, metrics, tenancy
 from app.kit.jobs.relay import Relay
 from tests.factories import Org
 
@@ -330,9 +330,23 @@ def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app:
     )
     everything = tenancy.across_organizations(reason="a test is the schedule")
     with app.app_context(), everything, db.transaction():
-        jobs.enqueue("webhooks.purge", {}, organization_id=None)
+        jobs.enqueue("webhooks.tidy", {}, organization_id=None)
     deliver()
     assert [d["id"] for d in hooks.deliveries(created)] == [kept["id"]]
     assert hooks.get(created)["previous_secret_expires_at"] is None
     secrets = hooks.sql("SELECT previous_secret FROM webhooks WHERE organization_id = :org")
     assert [row.previous_secret for row in secrets] == [None]
+
+
+def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
+    hooks.create()
+    before = metrics.DELIVERIES.labels("delivered")._value.get()
+    hooks.emit(3)
+    deliver()
+    assert metrics.DELIVERIES.labels("delivered")._value.get() == before + 3
+    hooks.emit(2)
+    hooks.claim()
+    page = hooks.org.app.test_client().get("/metrics").text
+    assert 'labeling_queue_depth{queue="webhooks"}' in page
+    assert 'labeling_queue_oldest_due_seconds{queue="webhooks"}' in page
+    assert 'labeling_queue_depth{queue="default"}' in page

@@ -13,7 +13,7 @@ from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases, outcomes
 from app.delivery.webhooks.queries.leases import Lease, Taken
 from app.delivery.webhooks.queries.outcomes import Result
-from app.kit import container, db, metrics, tenancy
+from app.kit import container, db, jobs, metrics, tenancy
 from app.kit.secrets import Keyring
 from tests.delivery.webhooks.conftest import Answer
 
@@ -259,15 +259,29 @@ def test_a_secret_that_cannot_be_read_fails_the_delivery(
 
 
 def test_secrets_survive_a_change_of_the_encryption_key(
-    hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     current = container.current()
     created = hooks.create()
-    keys = (Fernet.generate_key().decode(), *current.settings.encryption_keys)
+    hooks.org.api("admin").post(f"/webhooks/{created['id']}/rotate-secret")
+    new = Fernet.generate_key().decode()
+    keys = (new, *current.settings.encryption_keys)
     monkeypatch.setattr(current, "keyring", Keyring(current.settings.secret_key, keys))
     hooks.emit()
     deliver()
     assert _only(hooks, created)["status"] == "delivered"
+
+    everything = tenancy.across_organizations(reason="a test is the schedule")
+    with app.app_context(), everything, db.transaction():
+        jobs.enqueue("webhooks.tidy", {}, organization_id=None)
+    deliver()
+    only_new = Keyring(current.settings.secret_key, [new])
+    (row,) = hooks.sql("SELECT secret, previous_secret FROM webhooks WHERE organization_id = :org")
+    assert only_new.decrypt(row.previous_secret).decode() == created["secret"]
+    monkeypatch.setattr(current, "keyring", only_new)
+    hooks.emit()
+    deliver()
+    assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
 
 
 def test_the_recorder_waits_for_the_database(

@@ -1,18 +1,15 @@
-"""SQL of turning events into deliveries, and of forgetting old ones."""
+"""SQL of turning events into deliveries."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.delivery.webhooks.models import Delivery, Webhook
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
-
-RETENTION_DAYS = 30
-_PURGE_BATCH = 5000
 
 
 class Listener(NamedTuple):
@@ -45,28 +42,3 @@ def add(rows: Sequence[dict[str, Any]]) -> None:
     """Insert deliveries; one that its webhook already has for the event is left as it is."""
     if rows:
         db.session().execute(insert(Delivery).on_conflict_do_nothing(), rows)
-
-
-_PURGE = text(
-    """
-    DELETE FROM webhook_deliveries WHERE (organization_id, id) IN (
-        SELECT organization_id, id FROM webhook_deliveries
-        WHERE next_attempt_at IS NULL AND updated_at < now() - make_interval(days => :days)
-        LIMIT :batch FOR UPDATE SKIP LOCKED)
-    """
-)
-_FORGET_SECRETS = text(
-    "UPDATE webhooks SET previous_secret = NULL, previous_secret_expires_at = NULL"
-    " WHERE previous_secret_expires_at <= now()"
-)
-
-
-def purge() -> bool:
-    """Delete a batch of deliveries that ended long ago; whether there may be more."""
-    deleted = db.session().execute(_PURGE, {"days": RETENTION_DAYS, "batch": _PURGE_BATCH})
-    return bool(deleted.rowcount == _PURGE_BATCH)  # type: ignore[attr-defined]
-
-
-def forget_secrets() -> None:
-    """Drop rotated secrets that sign no more."""
-    db.session().execute(_FORGET_SECRETS)

@@ -120,8 +120,7 @@ _COUNT = text(
     """
     UPDATE webhooks w SET consecutive_failures = tally.failures, active = tally.active,
         last_triggered_at = clock_timestamp(), last_status_code = tally.status_code,
-        disabled_reason = coalesce(tally.reason, w.disabled_reason),
-        revision = w.revision + (w.active <> tally.active)::int
+        disabled_reason = coalesce(tally.reason, w.disabled_reason)
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]),
                 CAST(:failures AS integer[]), CAST(:actives AS boolean[]),
                 CAST(:status_codes AS integer[]), CAST(:reasons AS text[]))
