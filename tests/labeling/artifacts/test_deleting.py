@@ -4,10 +4,12 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psycopg2
 import pytest
 from sqlalchemy import text
 
@@ -18,6 +20,7 @@ from app.kit.storage import blob_key
 from app.labeling.artifacts import service
 from app.labeling.artifacts.queries import creating
 from app.labeling.artifacts.service import creating as creation
+from app.runtime.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.labeling.artifacts.conftest import Stored, create_text, make_pdf, upload
 
@@ -161,6 +164,38 @@ def test_a_failure_after_the_file_was_stored_removes_it(
     assert answer.status_code == 503
     assert stored() == []
     assert _rows(org) == 0
+
+
+def test_a_request_whose_session_died_leaves_anothers_file_alone(
+    org: Org, stored: Stored, postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its session the first request loses the lock, and a second takes the same content."""
+    insert, answers = creation._insert, []
+
+    def lose(*args: Any, **members: Any) -> None:
+        monkeypatch.setattr(creation, "_insert", insert)
+        pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
+
+        def second() -> Any:
+            with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
+                # Waits, 10,000 ms at most, until the backend is gone.
+                cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+                assert cursor.fetchone() == (True,)
+            return upload(org.api("labeler"), b"the same bytes", "a.txt")
+
+        with ThreadPoolExecutor(1) as threads:
+            answers.append(threads.submit(second).result())
+        insert(*args, **members)
+
+    monkeypatch.setattr(creation, "_insert", lose)
+    lost = upload(org.api("labeler"), b"the same bytes", "a.txt")
+    assert lost.status_code >= 500
+    (taken,) = answers
+    assert taken.status_code == 201
+    document = taken.json["data"]
+    assert stored() == [blob_key(org.id, document["sha256"])]
+    download = org.api("viewer").get(f"/artifacts/{document['id']}/content")
+    assert download.data == b"the same bytes"
 
 
 def test_the_sweep_takes_old_strays_and_nothing_else(org: Org, stored: Stored) -> None:

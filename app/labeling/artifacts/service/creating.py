@@ -6,8 +6,11 @@ from hashlib import sha256 as digest_of
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from app.engines import documents
 from app.kit import db, errors, events
+from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.storage import Staged, StorageUnavailable
 from app.labeling.artifacts.errors import duplicate, unsupported
@@ -92,7 +95,7 @@ def create_from_file(
 
     `declared` is the media type that the sender says; the content decides. Raises 400 on an empty
     `file` or on `schema_id`, 409 `artifact_duplicate`, 415 for a kind that cannot be read, 422 on
-    `name` when the file's own is none. Whatever is raised, the content is not kept.
+    `name` when the file's own is none. Whatever of these is raised, the content is not kept.
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
@@ -121,12 +124,18 @@ def _keep(staged: Staged, row: dict[str, Any], *, kind_of: tuple[str, str | None
         row["media_type"] = _kind(key, *kind_of)
         _insert(row, text="", pages=[])
         events.emit("artifact.created", {"artifact_id": row["id"]})
-    except BaseException:
-        # Under the content's lock, and no document has it: nobody else can have promoted it. What
-        # cannot be removed now is swept later; the error under way says more.
-        with suppress(StorageUnavailable):
-            files.storage().delete(key)
+    except ApiError:
+        # Anything else may mean that the session died, and the content's lock with it: the file may
+        # be another document's by now. That, and what cannot be removed here, is swept later.
+        with suppress(StorageUnavailable, SQLAlchemyError):
+            _discard(row)
         raise
+
+
+def _discard(row: dict[str, Any]) -> None:
+    # Asked in the transaction that took the lock, so an answer also proves that it is still held.
+    if queries.by_content(row["sha256"]) in (None, row["id"]):
+        files.storage().delete(files.content_key(row["sha256"]))
 
 
 def ingested(row: dict[str, Any]) -> dict[str, Any]:
