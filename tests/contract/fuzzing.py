@@ -1,0 +1,170 @@
+"""Requests of an operation: some fit its description, some do not, some all but for a part."""
+
+import json
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+from urllib.parse import quote
+
+import jsonschema_rs
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.core import NotSet
+
+from app.kit.api.operation import Operation
+from tests.contract.seeds import Seeds
+
+NASTY: list[Any] = [
+    *(None, True, [], {}, "", 0, -1, 1.5, 2**31, 2**63, 2**64, 1e308, -0.0, [None], [[]], {"": {}}),
+    *("\x00", "a\x00b", "\ud800", "\ufffe", "\u202egpj.exe", "\u2028", "é" * 5000, " ", "\n"),
+    *("../../etc/passwd", "'; DROP TABLE x; --", "%s%n", "{{7*7}}", "<script>", "\\", "$ref"),
+    *("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30", "1e400", "NaN"),
+    *("00000000-0000-0000-0000-000000000000", "http://127.0.0.1:1/", "http://[::1/", "file:///x"),
+    "x" * 100_000,
+    json.loads("[" * 100 + "]" * 100),
+]
+_TEXTS = [value for value in NASTY if isinstance(value, str) and len(value) < 5000]
+_REVISIONS = [None, None, None, '"1"', '"2"', 'W/"2"', "*", "x", '"99999999999"']
+_RANGES = ["bytes=0-4", "bytes=-3", "bytes=5-1", "bytes=9999999-", "bytes=0-1,3-4", "bytes=x", "0"]
+
+
+@dataclass
+class Request:
+    """What goes out. `body` is JSON, a form, raw bytes, or None for none."""
+
+    path: str
+    query: dict[str, Any]
+    headers: dict[str, str]
+    body: Any = None
+    media_type: str | None = None
+    options: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.options = {"query_string": _encoded(self.query)} if self.query else {}
+        if self.media_type is None:
+            return
+        if self.media_type == "multipart/form-data" and isinstance(self.body, dict):
+            self.options["data"] = dict(_parts(self.body))
+            return
+        raw = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+        self.options |= {"data": raw, "content_type": self.media_type}
+
+
+def _encoded(query: dict[str, Any]) -> str:
+    pairs = (
+        f"{_quoted(name)}={_quoted(value)}"
+        for name, values in query.items()
+        for value in (values if isinstance(values, list) else [values])
+    )
+    return "&".join(pairs)
+
+
+def _quoted(value: Any) -> str:
+    return quote(str(value).encode("utf-8", "surrogatepass"), safe="")
+
+
+def _parts(form: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in form.items():
+        raw = getattr(value, "data", value)
+        if isinstance(raw, bytes):
+            yield name, (BytesIO(raw), "upload.bin")
+        else:
+            text = raw if isinstance(raw, str) else json.dumps(raw)
+            yield name, text.encode("utf-8", "replace").decode()
+
+
+class Requests:
+    """Draws requests of `op`; `fits` says whether a JSON body is as the description has it."""
+
+    def __init__(self, op: Operation, description: Any, seeds: Seeds) -> None:
+        self.op = op
+        self.seeds = seeds
+        operation = description[f"/api/v1{op.path}"][op.method]
+        self._cases = st.one_of(
+            operation.as_strategy(GenerationMode.POSITIVE),
+            operation.as_strategy(GenerationMode.NEGATIVE),
+        )
+        content = operation.definition.raw.get("requestBody", {}).get("content", {})
+        told = {**content.get("application/json", {}).get("schema", {})}
+        told["components"] = description.raw_schema["components"]
+        self._body = jsonschema_rs.Draft202012Validator(told)
+
+    def fits(self, request: Request) -> bool:
+        if request.media_type != "application/json":
+            return True
+        return not isinstance(request.body, bytes) and bool(self._body.is_valid(request.body))
+
+    def repeated(self, request: Request, answer: Any) -> Request | None:
+        """The same over the revision that stands, where it named another."""
+        error = answer.json["error"] if answer.status_code == 409 else {}
+        if error.get("code") != "stale_precondition":
+            return None
+        revision = error["details"]["current_revision"]
+        body = request.body
+        if isinstance(body, dict) and "revision" in body:
+            body = {**body, "revision": revision}
+        headers = {**request.headers, "If-Match": f'"{revision}"'}
+        return Request(request.path, request.query, headers, body, request.media_type)
+
+    def draw(self, data: st.DataObject) -> Request:
+        case = data.draw(self._cases)
+        query = dict(case.query or {})
+        if "cursor" in query and data.draw(st.integers(0, 4)) < 4:
+            del query["cursor"]  # A forged one hides all the rest.
+        if self.op.query is not None and data.draw(st.integers(0, 2)) == 2:
+            name = data.draw(st.sampled_from(sorted(self.op.query.load_fields)))
+            query[name] = data.draw(st.sampled_from(_TEXTS))
+        body = None if isinstance(case.body, NotSet) else case.body
+        media_type = case.media_type if self.op.body is not None else None
+        known = self.seeds.bodies.get(self.op.name)
+        if known and media_type is not None and data.draw(st.integers(0, 3)) < 3:
+            body, media_type = self._bent(data, known), "application/json"
+        headers = self._headers(data, case.headers or {})
+        return Request(
+            self._path(data, case.path_parameters or {}), query, headers, body, media_type
+        )
+
+    def _path(self, data: st.DataObject, generated: dict[str, Any]) -> str:
+        def value(name: str) -> str:
+            known = self.seeds.ids.get(name)
+            if known and data.draw(st.integers(0, 5)) < 5:
+                return str(data.draw(st.sampled_from(known)))
+            # What schemathesis makes is quoted already.
+            return str(generated.get(name, "-")) or "-"
+
+        return re.sub(r"{(\w+)}", lambda found: value(found[1]), self.op.path)
+
+    def _headers(self, data: st.DataObject, generated: Any) -> dict[str, str]:
+        found = {}
+        key = generated.get("Idempotency-Key")
+        if key is not None and str(key).isascii() and str(key).isprintable():
+            found["Idempotency-Key"] = str(key)
+        if self.op.revision:
+            revision = data.draw(st.sampled_from(_REVISIONS))
+            found |= {} if revision is None else {"If-Match": revision}
+        if self.op.method == "GET" and data.draw(st.integers(0, 3)) == 3:
+            found["Range"] = data.draw(st.sampled_from(_RANGES))
+        return found
+
+    def _bent(self, data: st.DataObject, known: list[dict[str, Any]]) -> dict[str, Any]:
+        """A body that the API takes, as it is or with one part put wrong."""
+        body = deepcopy(data.draw(st.sampled_from(known)))
+        if "text" in body:
+            body["text"] += f" {data.draw(st.integers(0, 10**6))}"  # Content is taken once.
+        places = list(_places(body))
+        if places and data.draw(st.integers(0, 3)) > 0:
+            holder, key = data.draw(st.sampled_from(places))
+            holder[key] = data.draw(st.sampled_from(NASTY))
+        return body
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every (object, member) and (list, index) of a JSON value."""
+    keys: Any = value if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from _places(value[key])

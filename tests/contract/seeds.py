@@ -1,0 +1,147 @@
+"""An organization with records in many states, and bodies that the API takes: to be bent."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.factories import Org
+from tests.factories.orgs import PASSWORD, Api
+
+HOOK = "http://127.0.0.2:9/hook"
+"""Nobody listens there, and deliveries may go there."""
+
+_TEXT = "Invoice A-{}\nTotal: 119.00 EUR\n"
+_FIELDS = [
+    {"key": "number", "type": "text", "required": True},
+    {"key": "total", "type": "money"},
+    {"key": "day", "type": "date"},
+    {"key": "kind", "type": "choice", "options": [{"value": "a"}, {"value": "b"}]},
+    {"key": "clause", "type": "span", "multiple": True},
+    {"key": "place", "type": "region"},
+    {"key": "lines", "type": "table", "columns": [{"key": "item", "type": "text"}]},
+]
+_TAGS = [
+    {"field": "number", "value": "A-1", "evidence": [{"page": 1, "start": 8, "end": 11}]},
+    {"field": "total", "value": "119.00 EUR", "confidence": 0.5},
+    {"field": "day", "value": "2026-01-31"},
+    {"field": "lines.item", "value": "Rope", "row": 0},
+]
+
+
+@dataclass
+class Seeds:
+    """`ids` has the values of a path parameter by its name, `bodies` those of an operation."""
+
+    org: Org
+    ids: dict[str, list[Any]] = field(default_factory=dict)
+    bodies: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+def plant(org: Org) -> Seeds:
+    """Fill `org` over the API; what is left for jobs to do is theirs."""
+    seeds = Seeds(org)
+    owner, labeler = org.api("owner"), org.api("labeler")
+    schemas, versions = _schemas(owner)
+    artifacts = [_artifact(owner, number, schemas[0]) for number in range(10)]
+    sets = _tag_sets(owner, labeler, artifacts)
+    hook = _made(owner, "/webhooks", url=HOOK, events=["tag_set.accepted"])["id"]
+    deliveries = [_made(owner, f"/webhooks/{hook}/test")["id"] for _ in range(3)]
+    _made(owner, f"/webhooks/{hook}/deactivate")  # What waits is abandoned, to be sent again.
+    _made(owner, f"/webhooks/{hook}/activate")
+    jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
+    seeds.ids = {
+        "schema_id": schemas,
+        "version_id": versions,
+        "artifact_id": artifacts,
+        "page_number": [1, 1, 2],
+        "tag_set_id": sets,
+        "webhook_id": [hook],
+        "delivery_id": deliveries,
+        "job_id": [job["id"] for job in jobs],
+        "format_id": ["jsonl", "csv"],
+        "org_slug": [org.slug],
+    }
+    seeds.bodies = _bodies(seeds)
+    return seeds
+
+
+def _made(api: Api, path: str, **body: Any) -> dict[str, Any]:
+    answer = api.post(path, json=body or None)
+    assert answer.status_code in (200, 201, 202), answer.json
+    found: dict[str, Any] = answer.json["data"]
+    return found
+
+
+def _schemas(owner: Api) -> tuple[list[str], list[str]]:
+    made = [_made(owner, "/schemas", name=f"Invoices {i}", fields=_FIELDS)["id"] for i in range(3)]
+    versions = [_made(owner, f"/schemas/{s}/publish", note="first")["id"] for s in made[:2]]
+    for schema in made[:2]:
+        _made(owner, f"/schemas/{schema}/activate")
+    return made, versions
+
+
+def _artifact(owner: Api, number: int, schema: str) -> str:
+    body = {"name": f"{number}.txt", "text": _TEXT.format(number), "schema_id": schema}
+    identifier: str = _made(owner, "/artifacts", **body)["id"]
+    return identifier
+
+
+def _tag_sets(owner: Api, labeler: Api, artifacts: list[str]) -> list[str]:
+    """Two drafts of the owner's; of the labeler's three submitted, one accepted, one rejected."""
+    sets = []
+    labelers = [*[owner] * 2, *[labeler] * 5]
+    for artifact, api in zip(artifacts, labelers, strict=False):
+        draft = _made(api, f"/artifacts/{artifact}/tag-sets", **{"from": "empty"})
+        saved = api.put(f"/tag-sets/{draft['id']}/tags", json={"tags": _TAGS, "revision": 1})
+        assert saved.status_code == 200, saved.json
+        sets.append(draft["id"])
+    for tag_set in sets[2:]:
+        _made(labeler, f"/tag-sets/{tag_set}/submit")
+    _made(owner, f"/tag-sets/{sets[5]}/accept", note="Good")
+    _made(owner, f"/tag-sets/{sets[6]}/reject", reason="Look again")
+    return sets
+
+
+def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    schema, tag_set = seeds.ids["schema_id"][0], seeds.ids["tag_set_id"][0]
+    hook = {"url": HOOK, "events": ["export.completed"], "description": "A hook"}
+    policy = {"labels_per_artifact": 2, "sample_rate": 0.5, "auto_accept_agreement": 0.9}
+    wanted = {
+        "schema_id": schema,
+        "statuses": ["draft", "accepted"],
+        "created_after": "2026-01-01T00:00:00Z",
+        "artifact_ids": seeds.ids["artifact_id"][:2],
+    }
+    email = seeds.org.email("viewer")
+    schema_body = {"name": "New", "document_type": "x", "fields": _FIELDS, "review_policy": policy}
+    return {
+        "login": [{"email": email, "password": PASSWORD}],
+        "create_schema": [schema_body],
+        "update_schema": [{**schema_body, "revision": 1}, {"name": "Renamed", "revision": 3}],
+        "publish_schema": [{"note": "n", "base_version": 1, "dry_run": True}, {}],
+        "create_artifact": [
+            {
+                "name": "new.txt",
+                "text": "Some words",
+                "schema_id": schema,
+                "metadata": {"lot": 7, "who": "me"},
+                "due_at": "2026-12-31T23:59:59Z",
+                "external_id": "x-1",
+            }
+        ],
+        "release_artifact": [{"reason": "Too hard"}],
+        "create_tag_set": [{"from": "empty"}, {"from": tag_set}],
+        "replace_tags": [{"tags": _TAGS, "revision": 2, "seconds_spent": 5}],
+        "accept_tag_set": [{"tags": _TAGS, "note": "ok", "revision": 3}, {}],
+        "reject_tag_set": [{"reason": "No", "send_to": "pool"}],
+        "create_export": [
+            {
+                "format": "csv",
+                "filter": wanted,
+                "options": {"delimiter": ";"},
+                "include": {"tags": "all", "evidence": False, "text": True},
+            },
+            {"format": "jsonl"},
+        ],
+        "create_webhook": [hook],
+        "update_webhook": [{**hook, "revision": 1}],
+    }

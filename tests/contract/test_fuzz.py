@@ -1,0 +1,97 @@
+"""Whatever is sent, the answer is a declared one: no request fails, and no job does afterwards.
+
+schemathesis makes requests of the served description; `tests.contract.fuzzing` aims them at records
+that are there. They are the same in every run.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from app.kit import db, tenancy
+from app.kit.api.operation import Operation
+from tests.contract.conftest import OPERATIONS
+from tests.contract.fuzzing import Request, Requests
+from tests.contract.seeds import Seeds, plant
+from tests.factories import make_org
+from tests.factories.work import drain
+
+EXAMPLES = 30
+
+
+def _ends_something(op: Operation) -> bool:
+    """A deletion, or the end of the caller's own session: each has records of its own."""
+    return op.method == "DELETE" or op.name == "logout"
+
+
+@pytest.fixture(scope="module")
+def fuzzed(app: Flask) -> Any:
+    """The description as schemathesis reads it."""
+    return schemathesis.openapi.from_wsgi("/openapi.json", app)
+
+
+@pytest.fixture(scope="module")
+def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
+    """Records by the name of who shares them; in the end whatever was taken in is worked on."""
+    planted: dict[str, Seeds] = {}
+
+    def of(name: str) -> Seeds:
+        if name not in planted:
+            planted[name] = plant(make_org(app))
+            drain(app)
+        return planted[name]
+
+    yield of
+    drain(app)
+    with app.app_context(), tenancy.across_organizations(reason="tests look at their jobs"):
+        asked = {"orgs": [one.org.id for one in planted.values()]}
+        found = db.session().execute(
+            text(
+                "SELECT function, error FROM jobs WHERE error IS NOT NULL"
+                " AND organization_id = ANY(:orgs)"
+            ),
+            asked,
+        )
+        assert found.all() == []
+
+
+@pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
+def test_every_answer_is_a_declared_one(
+    op: Operation, fuzzed: Any, seeds: Callable[[str], Seeds]
+) -> None:
+    planted = seeds(op.name if _ends_something(op) else op.path.split("/")[1])
+    api = planted.org.api("owner" if op.access != "public" else "viewer")
+    if op.access == "public":
+        api.token = None
+    requests = Requests(op, fuzzed, planted)
+
+    def send(request: Request) -> TestResponse:
+        # The client holds every answer against the description: envelope, code, members.
+        answer = api.request(op.method, request.path, headers=request.headers, **request.options)
+        assert answer.status_code < 500, request
+        assert requests.fits(request) or answer.status_code >= 400, request
+        return answer
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(data=st.data())
+    def fuzz(data: st.DataObject) -> None:
+        request = requests.draw(data)
+        again = requests.repeated(request, send(request))
+        if again is not None:
+            send(again)
+
+    fuzz()
