@@ -228,7 +228,8 @@ def test_a_worn_out_job_does_not_take_its_batch_along(org: Org) -> None:
         session.execute(text(sql), {"o": org.id})
         claim = (
             "UPDATE jobs SET lease_token = gen_random_uuid(),"
-            " leased_until = now() + interval '1 min' WHERE organization_id = :o RETURNING id, lease_token"
+            " leased_until = now() + interval '1 min'"
+            " WHERE organization_id = :o RETURNING id, lease_token"
         )
         rows = session.execute(text(claim), {"o": org.id}).all()
     with org.app.app_context():
