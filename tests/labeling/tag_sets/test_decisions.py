@@ -257,12 +257,14 @@ def test_it_is_sent_to_those_who_label(desk: Desk, other_org: Org) -> None:
 
 
 def test_a_draft_in_the_way_is_named(desk: Desk) -> None:
-    sent = desk.submitted()
-    other = desk.draft(sent["artifact_id"])
-    for send_to in ("labeler", str(desk.org.users["labeler"])):
-        answer = _reject(desk, sent, send_to=send_to)
-        assert answer.status_code == 409
-        assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
+    second = desk.org.add_user("second", "labeler")
+    draft = desk.saved()
+    desk.release(draft["artifact_id"])
+    other = desk.draft(draft["artifact_id"], by="second")
+    sent = _act(desk, draft, "submit", by="labeler").json["data"]
+    answer = _reject(desk, sent, send_to=str(second))
+    assert answer.status_code == 409
+    assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
     assert _reject(desk, sent, send_to="pool").status_code == 200
 
 

@@ -112,6 +112,14 @@ def open_set(artifact_id: UUID, user_id: UUID, states: tuple[str, ...]) -> UUID 
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
+def in_states(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
+    """The label sets of a document in any of `states`, the oldest first."""
+    statement = select(TagSet.id).where(
+        TagSet.artifact_id == artifact_id, TagSet.status.in_(states)
+    )
+    return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
+
+
 def role_of(user_id: UUID) -> str | None:
     """The role of a member of the organization."""
     statement = select(Membership.role).where(Membership.user_id == user_id)

@@ -39,7 +39,8 @@ def review_rank(priority: int, at: datetime) -> int:
 
 
 def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
-    """Hand a draft to review; one that the schema's sampling passes by is accepted at once.
+    """Hand a draft to review; one that the schema's sampling passes by is accepted at once, unless
+    the document has as many accepted ones as the schema asks for.
 
     Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400 `required_fields_missing` or, when
     the document has changed under its tags, `validation_error`.
@@ -62,7 +63,9 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
     deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)
     deciding.release_claim(held.artifact_id, held.labeler_id)
     tell("submitted", tag_set_id, held._asdict())
-    if not sampled(tag_set_id, terms.sample_rate):
+    # Once there are enough, a reviewer decides what becomes of one more.
+    wanted = len(_accepted(held)) < terms.labels_per_artifact
+    if wanted and not sampled(tag_set_id, terms.sample_rate):
         _accept(held, {}, reviewer_id=None, kind="accept", note=None)
     artifacts.refresh_status(held.artifact_id)
     return reading.get(tag_set_id)
@@ -89,14 +92,16 @@ def accept(
 ) -> Any:
     """Accept a submitted label set, with other tags in the reviewer's name if any.
 
-    Raises 404; 403 on one's own; 409 `conflict` (`details.state`, or `claim` of another reviewer),
-    `stale_precondition`; 400 `validation_error` or `required_fields_missing` on corrections.
+    Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
+    `claim` of another reviewer, or `accepted`, the ids, when the schema asks for no more; 400
+    `validation_error` or `required_fields_missing` on corrections.
     """
     held = _lock(tag_set_id)
     _check_decision(held, caller, revision)
+    terms = rules.terms(held.schema_version_id)
+    _check_wanted(held, terms)
     changes: dict[str, Any] = {}
     if tags is not None:
-        terms = rules.terms(held.schema_version_id)
         checked = _check(terms, held, tags)
         if checked != held.tags:
             changes["tags"] = checked
@@ -104,6 +109,21 @@ def accept(
     _accept(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
     artifacts.refresh_status(held.artifact_id)
     return reading.get(tag_set_id)
+
+
+def _check_wanted(held: Any, terms: rules.Terms) -> None:
+    accepted = _accepted(held)
+    if len(accepted) >= terms.labels_per_artifact:
+        raise errors.conflict(
+            "The document has as many accepted label sets as its schema asks for.",
+            accepted=accepted,
+            labels_per_artifact=terms.labels_per_artifact,
+        )
+
+
+def _accepted(held: Any) -> list[UUID]:
+    """Those of its document, which is locked."""
+    return deciding.in_states(held.artifact_id, ("accepted",))
 
 
 def _accept(

@@ -55,6 +55,12 @@ def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
     claim = artifact.claim
     if claim is not None and claim["user_id"] != str(caller.user_id) and not overlapping:
         raise errors.conflict("Somebody else is working on this document.", claim=claim)
+    if len(deciding.in_states(artifact.id, ("submitted", "accepted"))) >= terms.labels_per_artifact:
+        raise errors.conflict(
+            "The document has as many label sets as its schema asks for.",
+            state=artifact.status,
+            labels_per_artifact=terms.labels_per_artifact,
+        )
 
 
 def _copied(

@@ -1,0 +1,84 @@
+"""No more label sets of a document than its schema asks for."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.factories.desk import Desk, counts
+
+
+def _act(desk: Desk, tag_set: dict[str, Any], verb: str, *, by: str, **body: Any) -> Any:
+    return desk.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", json=body or None)
+
+
+def _accept(desk: Desk, tag_set: dict[str, Any]) -> Any:
+    return desk.org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/accept", json={})
+
+
+def _two_drafts(desk: Desk, artifact_id: UUID) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Drafts of two people on one document: the first one's claim ran out."""
+    desk.org.add_user("second", "labeler")
+    first = desk.saved(artifact_id)
+    desk.sql(
+        "UPDATE artifacts SET claim_expires_at = now() - interval '1 second' WHERE id = :id",
+        id=artifact_id,
+    )
+    return first, desk.saved(artifact_id, by="second")
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+def test_a_document_with_enough_takes_no_further_draft(desk: Desk, accepted: bool) -> None:
+    desk.org.add_user("second", "labeler")
+    sent = desk.submitted()
+    if accepted:
+        assert _accept(desk, sent).status_code == 200
+    path = f"/artifacts/{sent['artifact_id']}/tag-sets"
+    for by in ("labeler", "second"):
+        answer = desk.org.api(by).post(path, json={})
+        assert answer.status_code == 409
+        assert answer.json["error"]["code"] == "conflict"
+        assert answer.json["error"]["details"]["state"] == ("done" if accepted else "in_review")
+    assert desk.artifact_row(sent["artifact_id"]).label_counts in (
+        counts(submitted=1), counts(accepted=1),
+    )  # fmt: skip
+
+
+def test_a_rejected_one_makes_room(desk: Desk) -> None:
+    desk.org.add_user("second", "labeler")
+    sent = desk.submitted()
+    body = {"reason": "No.", "send_to": "pool"}
+    assert _act(desk, sent, "reject", by="reviewer", **body).status_code == 200
+    assert desk.submitted(sent["artifact_id"], by="second")["status"] == "submitted"
+
+
+def test_overlapping_label_sets_are_as_many_as_asked_for(desk: Desk) -> None:
+    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
+    for name in ("second", "third"):
+        desk.org.add_user(name, "labeler")
+    for name in ("labeler", "second"):
+        assert _accept(desk, desk.submitted(artifact_id, by=name)).status_code == 200
+    answer = desk.org.api("third").post(f"/artifacts/{artifact_id}/tag-sets", json={})
+    assert answer.status_code == 409
+    assert answer.json["error"]["details"] == {"state": "done"}
+
+
+def test_no_more_are_accepted_than_asked_for(desk: Desk) -> None:
+    first, second = _two_drafts(desk, desk.artifact())
+    _act(desk, first, "submit", by="labeler")
+    _act(desk, second, "submit", by="second")
+    assert _accept(desk, first).status_code == 200
+    answer = _accept(desk, second)
+    assert answer.status_code == 409
+    assert answer.json["error"]["code"] == "conflict"
+    assert answer.json["error"]["details"] == {"accepted": [first["id"]], "labels_per_artifact": 1}
+    row = desk.artifact_row(first["artifact_id"])
+    assert (row.status, row.label_counts) == ("done", counts(accepted=1, submitted=1))
+    assert len(desk.events("tag_set.accepted")) == 1
+
+
+def test_what_sampling_passes_by_waits_for_a_reviewer_when_there_are_enough(desk: Desk) -> None:
+    first, second = _two_drafts(desk, desk.artifact(desk.schema(sample_rate=0.0)))
+    assert _act(desk, first, "submit", by="labeler").json["data"]["status"] == "accepted"
+    assert _act(desk, second, "submit", by="second").json["data"]["status"] == "submitted"
+    assert len(desk.events("tag_set.accepted")) == 1
