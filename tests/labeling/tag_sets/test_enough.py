@@ -82,3 +82,26 @@ def test_what_sampling_passes_by_waits_for_a_reviewer_when_there_are_enough(desk
     assert _act(desk, first, "submit", by="labeler").json["data"]["status"] == "accepted"
     assert _act(desk, second, "submit", by="second").json["data"]["status"] == "submitted"
     assert len(desk.events("tag_set.accepted")) == 1
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+def test_none_is_sent_to_a_person_who_has_an_independent_one(desk: Desk, accepted: bool) -> None:
+    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
+    second = desk.org.add_user("second", "labeler")
+    third = desk.org.add_user("third", "labeler")
+    sent, other = desk.submitted(artifact_id), desk.submitted(artifact_id, by="second")
+    if accepted:
+        assert _accept(desk, other).status_code == 200
+    body = {"reason": "No.", "send_to": str(second)}
+    answer = _act(desk, sent, "reject", by="reviewer", **body)
+    assert answer.status_code == 409
+    assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
+    assert desk.org.api("viewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
+    body["send_to"] = str(third)
+    assert _act(desk, sent, "reject", by="reviewer", **body).status_code == 200
+
+
+def test_an_independent_one_goes_back_to_its_own_labeler(desk: Desk) -> None:
+    sent = desk.submitted(desk.artifact(desk.schema(labels_per_artifact=2)))
+    answer = _act(desk, sent, "reject", by="reviewer", reason="No.", send_to="labeler")
+    assert answer.json["data"]["status"] == "draft"

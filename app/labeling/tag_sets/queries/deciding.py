@@ -102,13 +102,17 @@ def remove(tag_set_id: UUID) -> None:
     db.session().execute(delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_DIRECT))
 
 
-def open_set(artifact_id: UUID, user_id: UUID, states: tuple[str, ...]) -> UUID | None:
-    """A label set that a user has of a document in one of `states`."""
+def open_set(
+    artifact_id: UUID, user_id: UUID, states: tuple[str, ...], *, but: UUID | None = None
+) -> UUID | None:
+    """A label set, other than `but`, that a user has of a document in one of `states`."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id,
         TagSet.labeler_id == user_id,
         TagSet.status.in_(states),
     )
+    if but is not None:
+        statement = statement.where(TagSet.id != but)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 

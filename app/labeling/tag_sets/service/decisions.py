@@ -152,7 +152,7 @@ def reject(
     it stays rejected and that member gets a draft with its tags.
 
     Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
-    `claim` of another reviewer, `tag_set_id` of a draft in the way, or `rejections` when the schema
+    `claim` of another reviewer, `tag_set_id` of one in the way, or `rejections` when the schema
     lets no more go back; 400 on `send_to`.
     """
     held = _lock(tag_set_id)
@@ -162,7 +162,7 @@ def reject(
     if back:
         _check_return(held)
     if heir is not None:
-        _check_no_draft(held, heir)
+        _check_has_none(held, heir)
     values = {
         **_DECIDED,
         "status": "draft" if back else "rejected",
@@ -206,10 +206,13 @@ def _check_return(held: Any) -> None:
         )
 
 
-def _check_no_draft(held: Any, heir: UUID) -> None:
-    other = deciding.open_set(held.artifact_id, heir, ("draft",))
+def _check_has_none(held: Any, heir: UUID) -> None:
+    states = rules.states_in_the_way(rules.terms(held.schema_version_id))
+    other = deciding.open_set(held.artifact_id, heir, states, but=held.id)
     if other is not None:
-        raise errors.conflict("The labeler has another draft of this document.", tag_set_id=other)
+        raise errors.conflict(
+            "The labeler has another label set of this document.", tag_set_id=other
+        )
 
 
 def _pass_on(held: Any, heir: UUID, reason: str, caller: Caller) -> UUID:

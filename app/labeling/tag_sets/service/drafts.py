@@ -46,14 +46,11 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
 
 
 def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
-    overlapping = terms.labels_per_artifact > 1
-    # Independent label sets are by different people.
-    states = ("draft", "submitted", "accepted") if overlapping else ("draft",)
-    other = deciding.open_set(artifact.id, caller.user_id, states)
+    other = deciding.open_set(artifact.id, caller.user_id, rules.states_in_the_way(terms))
     if other is not None:
         raise errors.conflict("You have a label set of this document already.", tag_set_id=other)
     claim = artifact.claim
-    if claim is not None and claim["user_id"] != str(caller.user_id) and not overlapping:
+    if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.overlapping:
         raise errors.conflict("Somebody else is working on this document.", claim=claim)
     if len(deciding.in_states(artifact.id, ("submitted", "accepted"))) >= terms.labels_per_artifact:
         raise errors.conflict(

@@ -43,6 +43,17 @@ class Terms:
     auto_accept_confidence: float | None
     max_rejections: int | None
 
+    @property
+    def overlapping(self) -> bool:
+        """Whether several people label a document, each for themselves."""
+        return self.labels_per_artifact > 1
+
+
+def states_in_the_way(of: Terms) -> tuple[str, ...]:
+    """A person with a label set of a document in one of these states gets no other one of it."""
+    # Independent label sets are by different people.
+    return ("draft", "submitted", "accepted") if of.overlapping else ("draft",)
+
 
 @lru_cache(maxsize=_TERMS_KEPT)
 def terms(version_id: UUID) -> Terms:
