@@ -51,7 +51,7 @@ def get_tag_set(caller: Caller, tag_set_id: UUID) -> Any:
 
 @blueprint.delete("/tag-sets/{tag_set_id}", permission="tag_sets:write", revision="optional")
 def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> Any:
-    """Discard one's own draft."""
+    """Discard one's own draft; one that was sent back only an admin discards."""
     return service.delete(tag_set_id, caller=caller, revision=revision)
 
 

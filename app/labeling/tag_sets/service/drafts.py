@@ -5,6 +5,7 @@ from uuid import UUID
 
 from app.engines.fields import CompiledFields, TagErrors
 from app.kit import errors, events
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service as schemas
 from app.labeling.artifacts import service as artifacts
@@ -126,12 +127,21 @@ def replace_tags(
 
 
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
-    """Discard a draft with its revisions. Raises 404, 403, 409."""
+    """Discard a draft with its revisions. Raises 404, 403, 409.
+
+    One that was sent back holds the record of its rejections: only an admin discards it, to others
+    it is 409 `conflict` with `details.rejections`.
+    """
     held = deciding.lock(tag_set_id)
     if held is None:
         raise errors.not_found()
     rules.check_labeler(caller, held)
     rules.check_state(held, "draft", revision)
+    if held.rejections and not caller.has(Role.admin):
+        raise errors.conflict(
+            "A label set that was sent back cannot be discarded. Release the document instead.",
+            rejections=held.rejections,
+        )
     deciding.remove(tag_set_id)
     deciding.release_claim(held.artifact_id, held.labeler_id)
     artifacts.refresh_status(held.artifact_id)
