@@ -10,7 +10,7 @@ from typing import Any
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
 
-_LIMITS = ("minLength", "maxLength", "minimum", "maximum")
+_LIMITS = ("minLength", "maxLength", "minimum", "maximum", "maxProperties")
 
 
 def plugin() -> MarshmallowPlugin:

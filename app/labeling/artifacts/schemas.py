@@ -30,7 +30,15 @@ MAX_METADATA_MEMBERS = 100
 MAX_METADATA_KEY = 100
 MAX_METADATA_TEXT = 2000
 IMAGE_FORMATS = ("png", "jpeg", "webp")
-_METADATA = {"description": "An object of strings, numbers and booleans."}
+_METADATA = {
+    "description": "An object of strings, numbers and booleans.",
+    "maxProperties": MAX_METADATA_MEMBERS,
+    "additionalProperties": {
+        "type": ["string", "number", "boolean"],
+        "maxLength": MAX_METADATA_TEXT,
+    },
+}
+_METADATA_TEXT = {"description": "The JSON text of an object of strings, numbers and booleans."}
 
 
 class DocumentName(Str):
@@ -101,7 +109,7 @@ class UploadArtifact(Schema):
     name = DocumentName(max_length=MAX_NAME, load_default=None)
     schema_id = Uuid(load_default=None)
     external_id = Str(max_length=255, load_default=None)
-    metadata = MetadataText(load_default=dict, metadata=_METADATA)
+    metadata = MetadataText(load_default=dict, metadata=_METADATA_TEXT)
     priority = QueryInt(maximum=100, load_default=50)
     due_at = UtcDateTime(load_default=None)
     gold = QueryBool(load_default=False)
@@ -178,7 +186,7 @@ class Artifact(Schema):
     name = Str(required=True)
     schema_id = Uuid(required=True, allow_none=True)
     external_id = Str(required=True, allow_none=True)
-    metadata = JsonObject(required=True)
+    metadata = JsonObject(required=True, metadata=_METADATA)
     priority = Int(required=True)
     due_at = UtcDateTime(required=True, allow_none=True)
     gold = Bool(required=True)
