@@ -6,12 +6,16 @@ from typing import Any
 
 from flask import Flask, current_app
 
-from app.delivery.webhooks import service
+from app.delivery.webhooks import fanout
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases, upkeep
-from app.kit import jobs, metrics
+from app.kit import container, jobs, metrics
 from app.kit.jobs import Job, handlers
+from app.kit.logging import get_logger
+from app.kit.secrets import DecryptionFailed
+
+log = get_logger(__name__)
 
 QUEUE = "webhooks"
 BATCH = 64
@@ -23,9 +27,9 @@ _dispatcher: Dispatcher | None = None
 @jobs.handler("webhooks.fan_out", listens=SUBSCRIBABLE, batch=True, lease_seconds=20)
 def fan_out(batch: Sequence[Job]) -> None:
     """Give each event of one organization to every active webhook that subscribes to it."""
-    service.fan_out(
+    fanout.fan_out(
         [
-            service.Happened(
+            fanout.Happened(
                 job.args["event_id"], job.args["name"], job.args["data"], job.request_id
             )
             for job in batch
@@ -40,11 +44,23 @@ def tidy(job: Job) -> None:
     job.checkpoint()
     found = upkeep.sealed(None)
     while found:
-        service.reseal(found)
+        _reseal(found)
         job.checkpoint()
         found = upkeep.sealed(found[-1])
     while upkeep.purge():
         job.checkpoint()
+
+
+def _reseal(webhooks: Sequence[upkeep.Sealed]) -> None:
+    """Encrypt secrets with the first key where another one had encrypted them."""
+    keyring = container.keyring()
+    for webhook in webhooks:
+        for token in (webhook.secret, webhook.previous_secret):
+            try:
+                if token is not None and keyring.needs_rotation(token):
+                    upkeep.reseal(webhook, token, keyring.rotate(token))
+            except DecryptionFailed:
+                log.warning("webhook.secret_unreadable", webhook=str(webhook.id))
 
 
 jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)

@@ -1,7 +1,7 @@
 """Webhooks: who is told of what, and what became of it. Sending is the dispatcher's."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,30 +9,16 @@ from uuid import UUID
 import orjson
 from sqlalchemy import func
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE, TEST, TEST_MESSAGE, EventType
+from app.delivery.webhooks import fanout
+from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE, EventType
 from app.delivery.webhooks.models import Webhook
-from app.delivery.webhooks.queries import fanout, outcomes, records, upkeep
+from app.delivery.webhooks.queries import outcomes, records
 from app.kit import container, db, errors, events, secrets
 from app.kit.egress import EgressRefused
-from app.kit.ids import uuid7
-from app.kit.logging import get_logger
 from app.kit.pagination import Page, PageRequest
-from app.kit.secrets import DecryptionFailed
-
-log = get_logger(__name__)
 
 SECRET_OVERLAP = timedelta(hours=24)
 _BY_HAND = "Deactivated by a user."
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """An event of the bound organization."""
-
-    id: str
-    name: str
-    data: dict[str, Any]
-    request_id: str | None
 
 
 def list_webhooks(
@@ -182,10 +168,7 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 def test(webhook_id: UUID) -> dict[str, Any]:
     """Queue one test delivery, of a deactivated webhook too. Raises 404."""
     get(webhook_id)
-    happened = Happened(str(uuid7()), TEST, {"message": TEST_MESSAGE}, events.request_id())
-    row = _row(webhook_id, happened, fanout.org_slug(), db.utc_now())
-    fanout.add([{**row, "test": True}])
-    return get_delivery(webhook_id, row["id"])
+    return get_delivery(webhook_id, fanout.add_test(webhook_id, events.request_id()))
 
 
 def list_deliveries(
@@ -255,48 +238,3 @@ def list_events(*, page: PageRequest) -> Page:
     found = records.event_names(page, list(CATALOGUE))
     kinds: list[EventType] = [CATALOGUE[row.event] for row in found.items]
     return replace(found, items=kinds)
-
-
-def fan_out(happened: Sequence[Happened]) -> None:
-    """Create the deliveries of events; done twice, it changes nothing."""
-    wanted = [
-        (listener.id, event)
-        for listener in fanout.listeners()
-        for event in happened
-        if event.name in listener.events
-    ]
-    if wanted:
-        slug, now = fanout.org_slug(), db.utc_now()
-        fanout.add([_row(webhook_id, event, slug, now) for webhook_id, event in wanted])
-
-
-def reseal(webhooks: Sequence[upkeep.Sealed]) -> None:
-    """Encrypt secrets with the first key where another one had encrypted them."""
-    keyring = container.keyring()
-    for webhook in webhooks:
-        for token in (webhook.secret, webhook.previous_secret):
-            try:
-                if token is not None and keyring.needs_rotation(token):
-                    upkeep.reseal(webhook, token, keyring.rotate(token))
-            except DecryptionFailed:
-                log.warning("webhook.secret_unreadable", webhook=str(webhook.id))
-
-
-def _row(webhook_id: UUID, event: Happened, slug: str, now: datetime) -> dict[str, Any]:
-    """A delivery. Its body is fixed here, so that each attempt sends the same bytes."""
-    body = {
-        "event": event.name,
-        "timestamp": now.isoformat().replace("+00:00", "Z"),
-        "org_slug": slug,
-        "data": event.data,
-    }
-    return {
-        "id": uuid7(),
-        "webhook_id": webhook_id,
-        "event_id": UUID(event.id),
-        "event": event.name,
-        "body": orjson.dumps(body),
-        "request_id": event.request_id,
-        "created_at": now,
-        "updated_at": now,
-    }

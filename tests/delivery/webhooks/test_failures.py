@@ -3,7 +3,6 @@
 import threading
 import time
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -168,125 +167,6 @@ def test_hostile_answers_are_kept_as_text(hooks: Any, deliver: Any) -> None:
     excerpt = _only(hooks, created)["attempts"][0]["response_excerpt"]
     assert excerpt.startswith("a\ufffdb\ufffd\ufffd\u202ex")
     assert len(excerpt) == 1000
-
-
-def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: Any) -> None:
-    second = hooks.org.add_user("second", "owner")
-    created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
-    hooks.emit(40)
-    deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
-    assert "500" in shown["disabled_reason"]
-    assert shown["last_status_code"] == 500
-    assert len(hooks.receiver.received) == 10, "and nothing more was sent"
-    statuses = [d["status"] for d in hooks.deliveries(created)]
-    assert statuses == ["abandoned"] * 40
-    told = hooks.sql(
-        "SELECT user_id, kind, body, link FROM notifications WHERE organization_id = :org"
-    )
-    assert {row.user_id for row in told} == {hooks.org.users["owner"], second}
-    assert len(told) == 2
-    assert {row.kind for row in told} == {"webhook_deactivated"}
-    assert {row.link for row in told} == {f"/api/v1/webhooks/{created['id']}"}
-    hooks.emit(3)
-    _retry(hooks, deliver)
-    assert len(hooks.receiver.received) == 10
-
-
-def test_the_owners_get_mail(app: Flask, hooks: Any, deliver: Any, work: Any) -> None:
-    created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
-    hooks.emit(10)
-    deliver()
-    work()
-    mails = [
-        mail
-        for mail in (container.settings().data_dir / "mail").glob("*.eml")
-        if created["id"] in mail.read_text(encoding="utf-8")
-    ]
-    (owner,) = hooks.sql(
-        "SELECT email FROM users JOIN memberships m ON m.user_id = users.id"
-        " WHERE m.organization_id = :org AND m.role = 'owner'"
-    )
-    assert len(mails) == 1
-    text = Path(mails[0]).read_text(encoding="utf-8")
-    assert f"To: {owner.email}" in text
-    assert "deactivated" in text
-
-
-def test_two_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks: Any) -> None:
-    created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
-    hooks.emit(60)
-    rows = hooks.claim()
-    others = [Dispatcher(app) for _ in range(3)]
-    for number, other in enumerate(others):
-        other.start()
-        other.accept(rows[number::3])
-    assert all(other.settle(30) for other in others)
-    for other in others:
-        other.stop(10)
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
-    told = hooks.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
-    assert [row.user_id for row in told] == [hooks.org.users["owner"]]
-    assert {d["status"] for d in hooks.deliveries(created)} == {"abandoned"}
-
-
-def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
-    created = hooks.create()
-    hooks.receiver.say("/hook", *[BROKEN] * 10, Answer())
-    hooks.emit(12)
-    deliver()
-    assert hooks.get(created)["active"] is False
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    answer = api.post(path + "/activate").json["data"]
-    assert (answer["active"], answer["consecutive_failures"]) == (True, 0)
-    assert answer["disabled_reason"] is None
-    _retry(hooks, deliver)
-    assert len(hooks.receiver.received) == 10, "what was abandoned stays so by itself"
-    for delivery in hooks.deliveries(created):
-        assert api.post(f"{path}/deliveries/{delivery['id']}/redeliver").status_code == 202
-    deliver()
-    assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
-    assert len(hooks.receiver.received) == 22
-
-
-def test_test_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
-    created = hooks.create()
-    hooks.receiver.say("/hook", *[BROKEN] * 14, Answer())
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    hooks.emit(2)
-    deliver()
-    for _ in range(12):
-        api.post(path + "/test")
-        deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, 2)
-    assert shown["last_status_code"] == 500
-    api.post(path + "/test")
-    deliver()
-    assert hooks.deliveries(created)[0]["status"] == "delivered"
-    assert hooks.get(created)["consecutive_failures"] == 2
-
-
-def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
-    created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN, Answer())
-    hooks.emit()
-    deliver()
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    api.post(path + "/deactivate")
-    delivery = _only(hooks, created)
-    assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
-    _retry(hooks, deliver)
-    assert len(hooks.receiver.received) == 1
-    api.post(path + "/activate")
-    api.post(f"{path}/deliveries/{delivery['id']}/redeliver")
-    deliver()
-    assert _only(hooks, created)["status"] == "delivered"
 
 
 def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:

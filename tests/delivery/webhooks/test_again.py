@@ -1,0 +1,182 @@
+"""Test deliveries, redelivery, rotated secrets, and several workers at once."""
+
+import base64
+import hashlib
+import hmac
+import json
+import threading
+from typing import Any
+
+import pytest
+from flask import Flask
+from jsonschema import Draft202012Validator
+from standardwebhooks.webhooks import Webhook as StandardWebhook
+from standardwebhooks.webhooks import WebhookVerificationError
+
+from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.dispatcher import Dispatcher
+from app.kit import container
+from app.kit.jobs.relay import Relay
+
+
+def _standard(secret: str) -> StandardWebhook:
+    return StandardWebhook("whsec_" + base64.b64encode(secret.encode()).decode())
+
+
+def _hmac(secret: str, body: bytes) -> str:
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    path = f"/webhooks/{created['id']}/test"
+    answer = hooks.org.api("admin").post(path)
+    assert answer.status_code == 202
+    queued = answer.json["data"]
+    assert (queued["status"], queued["event"], queued["test"]) == ("pending", "test", True)
+    assert queued["attempts"] == []
+    assert hooks.receiver.received == []
+    deliver()
+    (request,) = hooks.receiver.received
+    body = json.loads(request.body)
+    assert request.headers["X-Service-Event"] == body["event"] == "test"
+    assert body["data"] == {"message": CATALOGUE["test"].sample["data"]["message"]}
+    Draft202012Validator(CATALOGUE["test"].schema).validate(body)
+    assert request.headers["X-Service-Signature"] == _hmac(created["secret"], request.body)
+    assert hooks.deliveries(created)[0]["status"] == "delivered"
+
+
+def test_a_deactivated_webhook_can_be_tested(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    api.post(path + "/test")
+    api.post(path + "/deactivate")
+    api.post(path + "/test")
+    deliver()
+    assert [d["status"] for d in hooks.deliveries(created)] == ["delivered", "delivered"]
+    assert hooks.get(created)["active"] is False
+
+
+def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit()
+    deliver()
+    (delivery,) = hooks.deliveries(created)
+    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
+    answer = hooks.org.api("admin").post(path)
+    assert answer.status_code == 202
+    assert (answer.json["data"]["status"], answer.json["data"]["round"]) == ("pending", 2)
+    deliver()
+    first, second = hooks.receiver.received
+    assert second.body == first.body
+    assert second.headers["X-Service-Delivery"] == first.headers["X-Service-Delivery"]
+    assert second.headers["X-Service-Signature"] == first.headers["X-Service-Signature"]
+    assert second.headers["X-Service-Attempt"] == "2"
+    (delivery,) = hooks.deliveries(created)
+    assert delivery["status"] == "delivered"
+    assert [a["number"] for a in delivery["attempts"]] == [1, 2]
+
+
+def test_what_is_on_its_way_is_not_redelivered(hooks: Any) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    queued = api.post(path + "/test").json["data"]
+    answer = api.post(f"{path}/deliveries/{queued['id']}/redeliver")
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"] == {"state": "pending"}
+
+
+def test_a_deactivated_webhook_gets_no_redelivery(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit()
+    deliver()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    (delivery,) = hooks.deliveries(created)
+    api.post(path + "/deactivate")
+    answer = api.post(f"{path}/deliveries/{delivery['id']}/redeliver")
+    assert (answer.status_code, answer.json["error"]["details"]) == (409, {"state": "deactivated"})
+    assert hooks.deliveries(created) == [delivery]
+
+
+def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    answer = api.post(path + "/rotate-secret")
+    assert answer.status_code == 200
+    new, old = answer.json["data"]["secret"], created["secret"]
+    assert new != old
+    assert len(new) == 64
+    assert answer.json["data"]["previous_secret_expires_at"] is not None
+    hooks.emit()
+    deliver()
+    request = hooks.receiver.received[-1]
+    assert request.headers["X-Service-Signature"] == _hmac(new, request.body)
+    assert len(request.headers["webhook-signature"].split(" ")) == 2
+    for secret in (new, old):
+        _standard(secret).verify(request.body, request.headers)
+
+    hooks.sql(
+        "UPDATE webhooks SET previous_secret_expires_at = now() - interval '1 second'"
+        " WHERE organization_id = :org"
+    )
+    hooks.emit()
+    deliver()
+    request = hooks.receiver.received[-1]
+    _standard(new).verify(request.body, request.headers)
+    with pytest.raises(WebhookVerificationError):
+        _standard(old).verify(request.body, request.headers)
+
+
+def test_a_second_rotation_forgets_the_first_secret(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    second = api.post(path + "/rotate-secret").json["data"]["secret"]
+    third = api.post(path + "/rotate-secret").json["data"]["secret"]
+    hooks.emit()
+    deliver()
+    request = hooks.receiver.received[-1]
+    for secret in (second, third):
+        _standard(secret).verify(request.body, request.headers)
+    with pytest.raises(WebhookVerificationError):
+        _standard(created["secret"]).verify(request.body, request.headers)
+
+
+def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: Any) -> None:
+    created = hooks.create(events=list(SUBSCRIBABLE))
+    hooks.emit(150)
+    barrier = threading.Barrier(4)
+    moved: list[int] = []
+
+    def relay() -> None:
+        connection = container.current().redis(timeout=5)
+        loop = Relay(app, lambda: connection)
+        barrier.wait(10)
+        moved.extend(loop.round() for _ in range(3))
+
+    deliver_threads = [threading.Thread(target=relay) for _ in range(4)]
+    for thread in deliver_threads:
+        thread.start()
+    for thread in deliver_threads:
+        thread.join(30)
+    assert sum(moved) >= 150
+    deliver()
+    ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
+    assert len(ids) == len(set(ids)) == 150
+    assert len(hooks.deliveries(created, status="delivered", page_size=1000)) == 150
+
+
+def test_two_deliverers_at_once_deliver_each_once(app: Flask, hooks: Any) -> None:
+    created = hooks.create()
+    hooks.emit(100)
+    rows = hooks.claim()
+    assert len(rows) == 100
+    others = [Dispatcher(app, threads=8) for _ in range(2)]
+    for other in others:
+        other.start()
+        other.accept(rows)
+    assert all(other.settle(30) for other in others)
+    for other in others:
+        other.stop(10)
+    ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
+    assert len(ids) == len(set(ids)) == 100
+    assert len(hooks.deliveries(created, status="delivered", page_size=1000)) == 100

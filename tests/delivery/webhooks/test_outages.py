@@ -1,0 +1,153 @@
+"""The database goes away, an outcome cannot be written, a key is gone, the process ends."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from flask import Flask
+from sqlalchemy.exc import DataError, OperationalError
+
+from app.delivery.webhooks import recorder, sending
+from app.delivery.webhooks.dispatcher import Dispatcher
+from app.delivery.webhooks.queries import leases
+from app.delivery.webhooks.queries.leases import Lease, Taken
+from app.delivery.webhooks.queries.outcomes import Result
+from app.kit import container, db, jobs, tenancy
+from app.kit.secrets import Keyring
+
+
+def _only(hooks: Any, webhook: Any) -> Any:
+    (delivery,) = hooks.deliveries(webhook)
+    return delivery
+
+
+def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit(40)
+    rows = hooks.claim()
+    ending: list[Dispatcher] = []
+
+    def send(attempt: Taken) -> Result:
+        ending[0]._stopping = True
+        return sending.send(attempt)
+
+    ending.append(Dispatcher(app, send=send))
+    ending[0].start()
+    ending[0].accept(rows)
+    assert ending[0]._changed is not None
+    ending[0]._thread.join(30)
+    ending[0].stop(10)
+    sent = len(hooks.receiver.received)
+    assert 1 <= sent < 40
+    assert len(hooks.deliveries(created, status="delivered")) == sent
+    deliver()
+    assert len(hooks.receiver.received) == 40
+    attempts = [a["number"] for d in hooks.deliveries(created) for a in d["attempts"]]
+    assert attempts == [1] * 40, "what was given back was due at once, and lost no attempt"
+
+
+def test_a_secret_that_cannot_be_read_fails_the_delivery(
+    hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = hooks.create()
+    other = Keyring("another root", [Fernet.generate_key().decode()])
+    hooks.sql(
+        "UPDATE webhooks SET secret = :secret WHERE organization_id = :org",
+        secret=other.encrypt("0" * 64),
+    )
+    hooks.emit()
+    deliver()
+    delivery = _only(hooks, created)
+    assert (delivery["status"], delivery["next_attempt_at"]) == ("failed", None)
+    assert delivery["attempts"][0]["error_kind"] == "secret"
+    assert hooks.receiver.received == []
+    shown = hooks.get(created)
+    assert (shown["active"], shown["consecutive_failures"]) == (True, 0)
+
+
+def test_secrets_survive_a_change_of_the_encryption_key(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    current = container.current()
+    created = hooks.create()
+    hooks.org.api("admin").post(f"/webhooks/{created['id']}/rotate-secret")
+    new = Fernet.generate_key().decode()
+    keys = (new, *current.settings.encryption_keys)
+    monkeypatch.setattr(current, "keyring", Keyring(current.settings.secret_key, keys))
+    hooks.emit()
+    deliver()
+    assert _only(hooks, created)["status"] == "delivered"
+
+    everything = tenancy.across_organizations(reason="a test is the schedule")
+    with app.app_context(), everything, db.transaction():
+        jobs.enqueue("webhooks.tidy", {}, organization_id=None)
+    deliver()
+    only_new = Keyring(current.settings.secret_key, [new])
+    (row,) = hooks.sql("SELECT secret, previous_secret FROM webhooks WHERE organization_id = :org")
+    assert only_new.decrypt(row.previous_secret).decode() == created["secret"]
+    monkeypatch.setattr(current, "keyring", only_new)
+    hooks.emit()
+    deliver()
+    assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
+
+
+def test_the_recorder_waits_for_the_database(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = hooks.create()
+    real, calls = recorder.write, []
+
+    def unreliable(results: Sequence[Result]) -> None:
+        calls.append(len(results))
+        if len(calls) < 3:
+            raise OperationalError("write", {}, Exception("the server is away"))
+        real(results)
+
+    monkeypatch.setattr(recorder, "write", unreliable)
+    hooks.emit()
+    deliver()
+    assert calls == [1, 1, 1]
+    assert _only(hooks, created)["status"] == "delivered"
+    assert len(hooks.receiver.received) == 1
+
+
+def test_an_outcome_that_cannot_be_written_takes_no_other_along(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = hooks.create()
+    real, poisoned = recorder.write, []
+
+    def picky(results: Sequence[Result]) -> None:
+        if not poisoned:
+            poisoned.append(results[0].delivery_id)
+        if any(result.delivery_id == poisoned[0] for result in results):
+            raise DataError("write", {}, Exception("no such value"))
+        real(results)
+
+    monkeypatch.setattr(recorder, "write", picky)
+    hooks.emit(20)
+    deliver()
+    statuses = {d["id"]: d["status"] for d in hooks.deliveries(created)}
+    assert statuses.pop(str(poisoned[0])) == "pending", "its lease will run out"
+    assert set(statuses.values()) == {"delivered"}
+
+
+def test_the_dispatcher_waits_for_the_database(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = hooks.create()
+    real, calls = leases.take, []
+
+    def unreliable(wanted: Sequence[Lease], *, attempts: int) -> list[Taken]:
+        calls.append(len(wanted))
+        if len(calls) < 3:
+            raise OperationalError("take", {}, Exception("the server is away"))
+        return real(wanted, attempts=attempts)
+
+    monkeypatch.setattr(leases, "take", unreliable)
+    hooks.emit(5)
+    deliver()
+    assert len(calls) >= 3
+    assert len(hooks.deliveries(created, status="delivered")) == 5
+    assert len(hooks.receiver.received) == 5
