@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
 from sqlalchemy import (
     Row,
     Select,
@@ -16,10 +15,8 @@ from sqlalchemy import (
     func,
     or_,
     select,
-    type_coerce,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.types import TypeDecorator
 
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
@@ -92,16 +89,6 @@ _SHOWN = Prepared.of(
 )
 
 
-class _Ready(TypeDecorator[Any]):
-    """JSON that goes into the answer as PostgreSQL wrote it, without being taken apart."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_result_value(self, value: Any, _dialect: Any) -> Any:
-        return None if value is None else orjson.Fragment(value)
-
-
 _CONTENT: Any = select(
     Artifact.name,
     Artifact.media_type,
@@ -125,14 +112,14 @@ _SPANS = (
     .where(ArtifactPage.artifact_id == bindparam("artifact_id"))
     .order_by(ArtifactPage.number)
 )
-_PAGES = select(
+_PAGES: Select[Any] = select(
     ArtifactPage.number,
     ArtifactPage.width,
     ArtifactPage.height,
     ArtifactPage.rotation,
     ArtifactPage.start,
     ArtifactPage.end,
-    type_coerce(cast(ArtifactPage.words, Text), _Ready).label("words"),
+    ArtifactPage.words.is_(None).label("flowing"),
 )
 
 
@@ -211,7 +198,7 @@ def spans(artifact_id: UUID) -> list[dict[str, int]]:
 
 
 def pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """A page of pages; `words` is None where they are laid out from the text."""
+    """A page of pages; `flowing` where words are laid out from the text, and not stored."""
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
     sorts = {"number": ArtifactPage.number}
     return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)

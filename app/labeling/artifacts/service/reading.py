@@ -6,12 +6,11 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.engines import documents
 from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.pagination import Page, PageRequest
 from app.labeling.artifacts.queries import reading as queries
-from app.labeling.artifacts.service import files
+from app.labeling.artifacts.service import files, words
 
 
 def list_artifacts(page: PageRequest, **filters: Any) -> Page:
@@ -72,14 +71,10 @@ def get_text(artifact_id: UUID) -> dict[str, Any]:
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
-    """A page of its pages, with words. Raises 404, 409 before it is read."""
+    """A page of its pages, with words as far as `words.ANSWER_BYTES` go. Raises 404, 409 before it
+    is read."""
     files.readable(queries.content(artifact_id))
     found = queries.pages(page, artifact_id)
-    if not found.items or found.items[0].words is not None:
-        return found
-    text = queries.text(artifact_id)
-    if text is None:  # deleted since
-        raise errors.not_found()
-    laid_out = documents.parse_text(text.text).pages
-    items = [{**row._asdict(), "words": laid_out[row.number - 1].words} for row in found.items]
+    given = words.of_pages(artifact_id, found.items)
+    items = [{**row._asdict(), "words": given.get(row.number)} for row in found.items]
     return replace(found, items=items)
