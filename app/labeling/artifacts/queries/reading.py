@@ -112,7 +112,7 @@ _SPANS = (
     .where(ArtifactPage.artifact_id == bindparam("artifact_id"))
     .order_by(ArtifactPage.number)
 )
-_PAGES: Select[Any] = select(
+_PAGES: Any = select(
     ArtifactPage.number,
     ArtifactPage.width,
     ArtifactPage.height,
