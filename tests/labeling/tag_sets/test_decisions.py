@@ -334,16 +334,3 @@ def test_the_rank_is_priority_then_time() -> None:
     assert review_rank(90, late) < review_rank(50, early) < review_rank(50, late)
     assert review_rank(51, never) < review_rank(50, ancient) == 50 * 10**13
     assert review_rank(50, early) == 50 * 10**13 + 1_767_225_600_000
-
-
-def test_its_labeler_cannot_discard_what_was_sent_back(desk: Desk) -> None:
-    sent = desk.submitted()
-    back = _reject(desk, sent).json["data"]
-    path = f"/tag-sets/{sent['id']}"
-    answer = desk.org.api("labeler").delete(path)
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "conflict"
-    assert answer.json["error"]["details"] == {"rejections": 1}
-    assert desk.org.api("labeler").get(path).json["data"] == back
-    assert [r.kind for r in desk.revisions(sent["id"])] == ["create", "save", "submit", "reject"]
-    assert desk.org.api("admin").delete(path).status_code == 204

@@ -105,3 +105,16 @@ def test_an_independent_one_goes_back_to_its_own_labeler(desk: Desk) -> None:
     sent = desk.submitted(desk.artifact(desk.schema(labels_per_artifact=2)))
     answer = _act(desk, sent, "reject", by="reviewer", reason="No.", send_to="labeler")
     assert answer.json["data"]["status"] == "draft"
+
+
+def test_its_labeler_cannot_discard_what_was_sent_back(desk: Desk) -> None:
+    sent = desk.submitted()
+    back = _act(desk, sent, "reject", by="reviewer", reason="No.").json["data"]
+    path = f"/tag-sets/{sent['id']}"
+    answer = desk.org.api("labeler").delete(path)
+    assert answer.status_code == 409
+    assert answer.json["error"]["code"] == "conflict"
+    assert answer.json["error"]["details"] == {"rejections": 1}
+    assert desk.org.api("labeler").get(path).json["data"] == back
+    assert [r.kind for r in desk.revisions(sent["id"])] == ["create", "save", "submit", "reject"]
+    assert desk.org.api("admin").delete(path).status_code == 204
