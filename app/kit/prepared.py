@@ -33,7 +33,7 @@ class Prepared:
 
     def __init__(self, name: str, types: str, sql: str) -> None:
         self.name = name
-        self.prepare = f"PREPARE {name} ({types}) AS {sql}"
+        self.prepare = f"PREPARE {name}{f' ({types})' if types else ''} AS {sql}"
         count = len(types.split(",")) if types else 0
         places = f" ({', '.join(['%s'] * count)})" if count else ""
         self.execute_sql = f"EXECUTE {name}{places}"
@@ -82,7 +82,11 @@ class Prepared:
         return found[0] if self.shape is None else self.shape(found[0])
 
     def _read(self, values: tuple[Any, ...]) -> Rows:
-        proxied = _own_connection()
+        try:
+            proxied = _own_connection()
+        except psycopg2.Error as failure:
+            # The pool hands on what psycopg2 raises when it cannot connect at all.
+            raise _wrapped(self.execute_sql, failure, broken=True) from failure
         try:
             return self._run(proxied, proxied.info, values)
         except psycopg2.Error as failure:

@@ -1,0 +1,91 @@
+"""Prepared statements: their errors are SQLAlchemy's, and a broken connection is given up."""
+
+from contextlib import closing
+
+import psycopg2
+import pytest
+from flask import Flask
+from sqlalchemy.exc import DBAPIError, ProgrammingError
+
+from app.kit import db, db_errors, prepared, tenancy
+from app.kit.errors import ApiError
+from app.kit.prepared import Prepared
+from app.runtime.postgres import EmbeddedPostgres
+from tests.factories import Org
+
+BACKEND = Prepared("test_backend", "", "SELECT pg_backend_pid()")
+FORBIDDEN = Prepared("test_forbidden", "", "SELECT count(*) FROM pg_authid")
+COUNT = Prepared("test_count", "", "SELECT count(*) FROM memberships")
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    prepared.forget_connection()
+
+
+def test_reads_keep_the_connection_of_their_thread(app: Flask) -> None:
+    with app.app_context():
+        db.set_reading(reading=True)
+        first, second = BACKEND.first(), BACKEND.first()
+        db.set_reading(reading=False)
+    assert first == second
+
+
+def test_a_broken_connection_is_given_up_and_told_as_unavailable(
+    app: Flask, postgres: EmbeddedPostgres
+) -> None:
+    with app.app_context():
+        db.set_reading(reading=True)
+        (pid,) = BACKEND.first()
+        db.set_reading(reading=False)
+        with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        db.set_reading(reading=True)
+        with pytest.raises(DBAPIError) as failure:
+            BACKEND.first()
+        translated = db_errors.translate(failure.value)
+        assert isinstance(translated, ApiError)
+        assert translated.status == 503
+        assert BACKEND.first() != (pid,)
+        db.set_reading(reading=False)
+
+
+def test_a_database_that_cannot_be_reached_is_unavailable(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise psycopg2.OperationalError("connection refused")
+
+    with app.app_context():
+        monkeypatch.setattr(db.db.engines["read"], "raw_connection", refuse)
+        db.set_reading(reading=True)
+        with pytest.raises(DBAPIError) as failure:
+            BACKEND.first()
+        db.set_reading(reading=False)
+    translated = db_errors.translate(failure.value)
+    assert isinstance(translated, ApiError)
+    assert translated.status == 503
+
+
+@pytest.mark.parametrize("reading", [True, False])
+def test_errors_of_a_statement_are_sqlalchemys(app: Flask, *, reading: bool) -> None:
+    with app.app_context():
+        db.set_reading(reading=reading)
+        with pytest.raises(ProgrammingError):
+            FORBIDDEN.first()
+        db.session().rollback()
+        assert BACKEND.first() is not None
+        db.session().rollback()
+        db.set_reading(reading=False)
+
+
+@pytest.mark.parametrize("reading", [True, False])
+def test_the_scope_travels_along(org: Org, other_org: Org, *, reading: bool) -> None:
+    with org.app.app_context():
+        db.set_reading(reading=reading)
+        assert COUNT.first() == (0,)
+        with tenancy.organization(org.id):
+            assert COUNT.first() == (5,)
+        assert COUNT.first() == (0,)
+        db.session().rollback()
+        db.set_reading(reading=False)
