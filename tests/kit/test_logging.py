@@ -35,6 +35,8 @@ def _json_logs() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     configure("INFO", "json")
+    # rq sets the level of its own logger when a worker of another test starts.
+    logging.getLogger("rq.worker").setLevel(logging.NOTSET)
     clear_contextvars()
     yield
     clear_contextvars()
