@@ -1,0 +1,100 @@
+"""Generated over every operation on a record: another organization's record answers, byte for byte,
+like one that never was; and stays as it is."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select, text
+
+from app.delivery.exports.models import Export
+from app.delivery.webhooks.models import Delivery, Webhook
+from app.kit import db, tenancy
+from app.kit.api.operation import Operation
+from app.kit.ids import uuid7
+from app.labeling.artifacts.models import Artifact
+from app.labeling.tag_sets.models import TagSet
+from tests.contract.conftest import OPERATIONS
+from tests.factories import Org
+from tests.factories.labels import make_labeled
+
+ON_RECORDS = [
+    op
+    for op in OPERATIONS
+    if re.search(r"{\w+_id}", op.path) and op.in_organization and not op.text_ids
+]
+BODIES: dict[str, dict[str, Any]] = {
+    "replace_tags": {"tags": [], "revision": 1},
+    "update_schema": {"name": "x", "revision": 1},
+    "reject_tag_set": {"reason": "x"},
+    "update_webhook": {"description": "x"},
+    "create_tag_set": {"from": "empty"},
+}
+
+
+def _records(org: Org) -> dict[str, UUID]:
+    """One record of each kind, by the name of the path parameter that means it."""
+    labeled = make_labeled(org, 1)
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        webhook = Webhook(url="https://example.com/", events=["export.completed"], secret="x")
+        export = Export(format="jsonl", status="completed", created_by=org.users["owner"])
+        session.add_all([webhook, export])
+        session.flush()
+        delivery = Delivery(
+            webhook_id=webhook.id,
+            event_id=uuid7(),
+            event="export.completed",
+            body=b"{}",
+            status="abandoned",
+            next_attempt_at=None,
+        )
+        session.add(delivery)
+        session.flush()
+        return {
+            "schema_id": labeled.schema_id,
+            "version_id": labeled.version_id,
+            "artifact_id": session.scalars(select(Artifact.id)).one(),
+            "tag_set_id": session.scalars(select(TagSet.id)).one(),
+            "webhook_id": webhook.id,
+            "delivery_id": delivery.id,
+            "job_id": export.id,
+        }
+
+
+def _contents(org: Org) -> dict[str, Any]:
+    """All rows of an organization, table by table."""
+    found = {}
+    with org.app.app_context(), tenancy.organization(org.id):
+        for table in sorted(tenancy.TENANT_TABLES):
+            sql = text(f"SELECT t::text FROM {table} t WHERE organization_id = :o ORDER BY 1")
+            found[table] = db.session().scalars(sql, {"o": org.id}).all()
+    return found
+
+
+@pytest.fixture
+def foreign(other_org: Org) -> dict[str, UUID]:
+    return _records(other_org)
+
+
+@pytest.mark.parametrize("op", ON_RECORDS, ids=lambda op: op.name)
+def test_a_foreign_record_answers_like_none(
+    op: Operation, org: Org, other_org: Org, foreign: dict[str, UUID]
+) -> None:
+    before = _contents(other_org)
+
+    def send(records: dict[str, UUID]) -> Any:
+        path = re.sub(r"{(\w+_id)}", lambda m: str(records[m[1]]), op.path)
+        path = re.sub(r"{\w+}", "1", path)
+        json = BODIES.get(op.name, {}) if op.body is not None else None
+        kwargs = {"json": json} if json is not None else {}
+        return org.api("owner").request(op.method, path, **kwargs)
+
+    theirs = send(foreign)
+    absent = send({name: uuid7() for name in foreign})
+    assert theirs.status_code == 404, theirs.data
+    assert theirs.data == absent.data
+    left_out = {"X-Request-ID", "Date"}
+    headers = [{k: v for k, v in a.headers.items() if k not in left_out} for a in (theirs, absent)]
+    assert headers[0] == headers[1]
+    assert _contents(other_org) == before
