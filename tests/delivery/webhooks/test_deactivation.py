@@ -139,3 +139,20 @@ def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
     api.post(f"{path}/deliveries/{delivery['id']}/redeliver")
     deliver()
     assert _only(hooks, created)["status"] == "delivered"
+
+
+def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    api = hooks.org.api("admin")
+    hooks.receiver.say("/hook", *[BROKEN] * 10, Answer(204))
+    hooks.emit(10)
+    deliver()
+    assert hooks.get(created)["consecutive_failures"] == 10
+    assert api.post(f"/webhooks/{created['id']}/test").status_code == 202
+    deliver()
+    assert hooks.deliveries(created, event="test")[0]["status"] == "delivered"
+    assert hooks.get(created)["active"] is False
+    assert api.post(f"/webhooks/{created['id']}/activate").status_code == 200
+    hooks.emit()
+    deliver()
+    assert hooks.deliveries(created)[0]["status"] == "delivered"

@@ -168,3 +168,11 @@ def test_no_order_of_outcomes_sends_past_the_tenth_failure(
 
 def _of(row: list[Any], returned: list[Taken]) -> bool:
     return any(row[3] == str(attempt.id) for attempt in returned)
+
+
+def test_what_is_claimed_of_a_deactivated_webhook_is_begun_one_at_a_time() -> None:
+    shares, webhook = Shares(128), str(uuid7())
+    shares.add(_claims(webhook, 3, failures=rules.DEACTIVATE_AT))
+    (only,) = _begin(shares)
+    shares.sent(webhook, _ended(only[1], ok=True))
+    assert len(_begin(shares)) > 0
