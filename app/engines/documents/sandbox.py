@@ -1,6 +1,7 @@
 """A child process that reads one document, and how its end is understood."""
 
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -21,6 +22,9 @@ _ROOT = Path(__file__).resolve().parents[3]
 _CHUNK = 1 << 20
 # Beyond this much of its allowance, a child that dies of a signal is taken to have run out.
 _MEMORY_SUSPECT = 0.5
+# Linux counts a parent's own peak as the child's, exec or not; the two readings differ by a little.
+_INHERITED_SLACK_BYTES = 8 << 20
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 # A child whose pipe has ended is on its way out; longer than this it does not take.
 _PATIENCE_SECONDS = 2.0
 _MESSAGE_CHARS = 300
@@ -121,7 +125,7 @@ class Child:
         if code == -signal.SIGXCPU or (code < 0 and cpu_seconds >= limits.cpu_seconds):
             message = f"Reading it took more than {limits.cpu_seconds} seconds of processor time."
             return ParseFailed("timed_out", message)
-        if code < 0 and peak_bytes > _MEMORY_SUSPECT * limits.memory_bytes:
+        if code < 0 and peak_bytes > max(_MEMORY_SUSPECT * limits.memory_bytes, _own_peak()):
             return ParseFailed("out_of_memory", OUT_OF_MEMORY)
         how = _signal_name(-code) if code < 0 else f"exit status {code}"
         return ParseFailed("crashed", f"The parser stopped unexpectedly ({how}).")
@@ -145,8 +149,14 @@ class Child:
             process.returncode = 0
             return 0, 0.0, 0
         process.returncode = os.waitstatus_to_exitcode(status)
-        unit = 1 if sys.platform == "darwin" else 1024
-        return process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit
+        spent = usage.ru_utime + usage.ru_stime
+        return process.returncode, spent, usage.ru_maxrss * _PEAK_UNIT
+
+
+def _own_peak() -> int:
+    """Bytes up to which a child's peak says nothing about the child."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
+    return peak + _INHERITED_SLACK_BYTES
 
 
 def distrusted() -> ParseFailed:

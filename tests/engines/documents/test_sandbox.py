@@ -83,6 +83,17 @@ def test_a_child_that_is_killed(long: Path, number: signal.Signals) -> None:
     assert len(parse(long, PDF).pages) == 60
 
 
+def test_the_callers_own_memory_is_not_the_childs(long: Path) -> None:
+    ballast = bytearray(b"x") * (250 << 20)
+
+    def kill(_: Page) -> None:
+        for child in children():
+            child.send_signal(signal.SIGKILL)
+
+    error = failure(lambda: parse_stream(long, PDF, Limits(memory_bytes=400 << 20), kill))
+    assert (error.code, len(ballast)) == ("crashed", 250 << 20)
+
+
 def test_wall_clock(endless: Path) -> None:
     begun = time.monotonic()
     error = failure(lambda: parse(endless, PDF, Limits(wall_seconds=0.6)))
