@@ -21,7 +21,10 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A proven caller. `organization` and `role` are set on organization-scoped operations only."""
+    """A proven caller. `organization` and `role` are set on organization-scoped operations only.
+
+    An API key acts for who made it: `user_id` is theirs, `api_key_id` the key, `name` the key's.
+    """
 
     user_id: UUID
     email: str
@@ -31,6 +34,8 @@ class Caller:
     expires_at: datetime
     organization: Organization | None = None
     role: Role | None = None
+    api_key_id: UUID | None = None
+    read_only: bool = False
 
     @property
     def org(self) -> Organization:

@@ -126,12 +126,13 @@ def _flask_rule(path: str) -> str:
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """A feature's routes. `name` is the tag of the description."""
+    """A feature's routes. `name` is the tag of the description, unless `tag` is another one's."""
 
     operations: list[Operation]
 
-    def __init__(self, name: str, *, description: str) -> None:
+    def __init__(self, name: str, *, description: str = "", tag: str | None = None) -> None:
         super().__init__(name, name, url_prefix=PREFIX, description=description)
+        self.tag = tag or name
         self.operations = []
         self._prepare_doc_cbks.append(_document)
 
@@ -168,7 +169,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["file"] = returns if isinstance(returns, File) else None  # type: ignore[attr-defined]  # noqa: SLF001
         rule = _flask_rule(op.path)
-        self.route(rule, methods=[op.method], endpoint=op.name)(view)
+        self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
     def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
         """Declare a reading operation."""

@@ -71,6 +71,7 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
+    _tag(api, blueprints)
     _complete(api, {op.name: op for op in operations(blueprints)})
     # flask-smorest registers what it would use itself; here nothing refers to it.
     for name in ("PaginationMetadataSchema", "ErrorSchema"):
@@ -79,6 +80,13 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
     components.tell_apart(api.spec._paths, api.spec.components.schemas)  # noqa: SLF001 - as above
     _serve(app, api)
     return api
+
+
+def _tag(api: Api, blueprints: list[Blueprint]) -> None:
+    """Each tag once: several features may share one, whose name the first bears."""
+    lent = {blueprint.name for blueprint in blueprints if blueprint.tag != blueprint.name}
+    tags = api.spec._tags  # noqa: SLF001 - apispec offers no public view
+    tags[:] = [tag for tag in tags if tag["name"] not in lent]
 
 
 def operations(blueprints: list[Blueprint]) -> list[Operation]:
