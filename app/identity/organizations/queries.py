@@ -1,8 +1,10 @@
 """SQL of organizations and memberships."""
 
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import bindparam, select
+from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import Membership, Organization
 from app.kit import db
@@ -41,3 +43,14 @@ def page_of_user(user_id: UUID, page: PageRequest) -> Page:
     sorts = {"name": Organization.name, "created_at": Organization.created_at}
     statement = _OF_USER.params(user_id=user_id)
     return paginate(statement, page, sorts=sorts, unique=Organization.id)
+
+
+def insert_organization(slug: str, values: dict[str, Any]) -> Organization | None:
+    """A new organization, or None where the slug is taken: then nothing is changed."""
+    statement = (
+        insert(Organization)
+        .values(slug=slug, **values)
+        .on_conflict_do_nothing(index_elements=[Organization.slug])
+        .returning(Organization)
+    )
+    return db.session().execute(statement).scalar_one_or_none()

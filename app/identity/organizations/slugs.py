@@ -1,0 +1,45 @@
+"""Slugs: what names an organization in addresses and headers. They never change."""
+
+import re
+import secrets
+
+from slugify import slugify
+
+MIN_LENGTH = 3
+MAX_LENGTH = 63
+PATTERN = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_RESERVED = """
+about account accounts admin admins api app apps assets audit auth billing blog cdn close config
+console control-plane dashboard docs download downloads email exports favicon files ftp health
+help host hostmaster imprint internal invitations invite legal localhost login logout mail me
+members metrics net new news noreply null openapi openapi-json operator organization organizations
+orgs owner password postmaster privacy public redoc register robots root saml search security
+settings shop signin signout signup smtp sso start static status support system team teams terms
+test tour undefined unsubscribe user users webmaster webhook webhooks well-known www
+"""
+RESERVED = frozenset(_RESERVED.split())
+"""Names of routes, now and to come, and of what people would take for the service itself."""
+
+_SUFFIX_LENGTH = 6
+_SUFFIX_LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
+_STEM_LENGTH = MAX_LENGTH - 1 - _SUFFIX_LENGTH
+_NAME_MAX = 200
+
+
+def is_slug(text: str) -> bool:
+    """Whether `text` has the form of a slug: 3 to 63 of a-z and 0-9, single hyphens between."""
+    fits = MIN_LENGTH <= len(text) <= MAX_LENGTH
+    return fits and re.fullmatch(PATTERN, text) is not None
+
+
+def of_name(name: str) -> str | None:
+    """The slug that a name suggests, transliterated; None where it suggests none that may be."""
+    slug = slugify(name[:_NAME_MAX], max_length=MAX_LENGTH, word_boundary=True, save_order=True)
+    return slug if is_slug(slug) and slug not in RESERVED else None
+
+
+def varied(name: str) -> str:
+    """One more slug for a name whose own is taken, by chance: a count would tell of the others."""
+    suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(_SUFFIX_LENGTH))
+    stem = slugify(name[:_NAME_MAX], max_length=_STEM_LENGTH, word_boundary=True, save_order=True)
+    return f"{stem or 'organization'}-{suffix}"
