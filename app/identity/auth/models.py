@@ -11,7 +11,7 @@ from app.kit.ids import uuid7
 
 
 class Session(db.Base):
-    """One login."""
+    """One login. `method`: password, or the kind of single sign-on, through `organization_id`."""
 
     __tablename__ = "sessions"
 
@@ -23,3 +23,7 @@ class Session(db.Base):
     ip_address: Mapped[str | None]
     user_agent: Mapped[str | None]
     revoked_at: Mapped[datetime | None]
+    method: Mapped[str] = mapped_column(server_default="password")
+    organization_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("organizations.id", ondelete="SET NULL"), index=True
+    )

@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, text, update
 
 from app.identity.auth.models import Session
-from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
@@ -62,11 +61,6 @@ def touch(session_id: UUID) -> None:
         )
         .values(last_seen_at=func.now())
     )
-
-
-def user_by_email(email: str) -> User | None:
-    """The account of a (lower-cased) address."""
-    return db.session().execute(select(User).where(User.email == email)).scalar_one_or_none()
 
 
 def revoke(session_id: UUID, at: datetime) -> None:

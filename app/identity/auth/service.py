@@ -7,6 +7,8 @@ from uuid import UUID
 from app.identity.auth import queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
+from app.identity.users import service as users
+from app.identity.users.models import User
 from app.kit import container, db, errors, secrets, tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
@@ -19,7 +21,7 @@ def login(
     *, email: str, password: str, ip_address: str | None, user_agent: str | None
 ) -> dict[str, Any]:
     """Check a password and open a session; the login response. Raises 401 `invalid_credentials`."""
-    user = queries.user_by_email(email.strip().lower())
+    user = users.by_email(email)
     # An unknown address costs one hash as well: the answer's time tells nothing.
     if user is None or user.password_hash is None:
         secrets.dummy_verify(password)
@@ -28,12 +30,30 @@ def login(
         raise _wrong()
     if secrets.needs_rehash(user.password_hash):
         user.password_hash = secrets.hash_password(password)
+    return open_session(user, ip_address=ip_address, user_agent=user_agent)
+
+
+def open_session(
+    user: User,
+    *,
+    ip_address: str | None,
+    user_agent: str | None,
+    organization_id: UUID | None = None,
+    method: str = "password",
+) -> dict[str, Any]:
+    """Log `user` in, whatever proved them; the login response.
+
+    `method` is password, oidc or saml; `organization_id` the organization whose identity provider
+    vouched. The user must be flushed; a raised `token_version` is in the token already.
+    """
     hours = container.settings().access_token_hours
     session = Session(
         user_id=user.id,
         expires_at=db.utc_now() + timedelta(hours=hours),
         ip_address=ip_address,
-        user_agent=(user_agent or "")[:_USER_AGENT_LENGTH] or None,
+        user_agent=_agent(user_agent),
+        method=method,
+        organization_id=organization_id,
     )
     db.session().add(session)
     db.session().flush()
@@ -47,6 +67,12 @@ def login(
         "user": {"id": user.id, "email": user.email, "name": user.name},
         "organizations": organizations.of_user(user.id),
     }
+
+
+def _agent(user_agent: str | None) -> str | None:
+    """A header as PostgreSQL can hold it."""
+    text = (user_agent or "")[:_USER_AGENT_LENGTH].replace("\x00", "")
+    return text.encode("utf-8", "replace").decode() or None
 
 
 def _wrong() -> ApiError:
