@@ -27,6 +27,7 @@ NASTY: list[Any] = [
     json.loads("[" * 100 + "]" * 100),
 ]
 _TEXTS = [value for value in NASTY if isinstance(value, str) and len(value) < 5000]
+_FORM = "application/x-www-form-urlencoded"
 _REVISIONS = [None, None, None, '"1"', '"2"', 'W/"2"', "*", "x", '"99999999999"']
 _RANGES = ["bytes=0-4", "bytes=-3", "bytes=5-1", "bytes=9999999-", "bytes=0-1,3-4", "bytes=x", "0"]
 
@@ -49,6 +50,8 @@ class Request:
         if self.media_type == "multipart/form-data" and isinstance(self.body, dict):
             self.options["data"] = dict(_parts(self.body))
             return
+        if self.media_type == _FORM and isinstance(self.body, dict):
+            self.body = _encoded(self.body).encode()
         raw = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
         self.options |= {"data": raw, "content_type": self.media_type}
 
@@ -121,7 +124,10 @@ class Requests:
         media_type = case.media_type if self.op.body is not None else None
         known = self.seeds.bodies.get(self.op.name)
         if known and media_type is not None and data.draw(st.integers(0, 3)) < 3:
-            body, media_type = self._bent(data, known), "application/json"
+            body, media_type = (
+                self._bent(data, known),
+                _FORM if self.op.form else "application/json",
+            )
         headers = self._headers(data, case.headers or {})
         return Request(
             self._path(data, case.path_parameters or {}), query, headers, body, media_type

@@ -16,7 +16,8 @@ from tests.factories.orgs import Api
 PROTECTED = [op for op in OPERATIONS if op.access != "public"]
 SCOPED = [op for op in OPERATIONS if op.in_organization]
 WITH_IDS = [op for op in SCOPED if re.search(r"{\w+_id}", op.path) and not op.text_ids]
-WITH_BODY = [op for op in OPERATIONS if op.body is not None]
+WITH_BODY = [op for op in OPERATIONS if op.body is not None and not op.form]
+WITH_FORM = [op for op in OPERATIONS if op.form]
 
 
 def _id(op: Operation) -> str:
@@ -31,7 +32,7 @@ def _path(op: Operation, org: Org, record: str | None = None) -> str:
 
 
 def _send(api: Api, op: Operation, path: str, json: Any = None, **kwargs: Any) -> Any:
-    if op.body is not None and json is None:
+    if op.body is not None and json is None and not op.form:
         json = {}
     if json is not None:
         kwargs["json"] = json
@@ -127,6 +128,21 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
     )
     assert answer.status_code == 415
     assert answer.json["error"]["code"] == "unsupported_media_type"
+
+
+@pytest.mark.parametrize("op", WITH_FORM, ids=_id)
+@pytest.mark.parametrize("raw", [b"", b"{}", b"=", b"%00=%00", b"a=1&a=2", b"\xff", b"a=%ff"])
+def test_forms_that_do_not_fit_are_refused(op: Operation, raw: bytes, org: Org) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = org.api("owner").request(op.method, _path(op, org), data=raw, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json["error"]["code"] == "unprocessable"
+
+
+@pytest.mark.parametrize("op", WITH_FORM, ids=_id)
+def test_a_form_is_no_json(op: Operation, org: Org) -> None:
+    answer = org.api("owner").request(op.method, _path(op, org), json={})
+    assert answer.status_code == 415
 
 
 @pytest.mark.parametrize("op", [op for op in OPERATIONS if op.query is not None], ids=_id)

@@ -67,10 +67,11 @@ class Declaration:
     """What a route says of itself.
 
     `permission` is a key of PERMISSIONS, or `access` is public, user or control-plane. `query` is a
-    Listing for lists. `upload` is the form of a multipart body offered beside JSON. `revision` is
-    "required" or "optional" where a writer names the revision it read. Path parameters are record
-    ids unless named in `text_ids` or `numbers`. `max_body` is in bytes, of JSON. `idempotent` lets
-    an acting POST take an idempotency key too.
+    Listing for lists. `upload` is the form of a multipart body offered beside JSON; with `form` the
+    body is a URL-encoded form instead of JSON, each member a text. `revision` is "required" or
+    "optional" where a writer names the revision it read. Path parameters are record ids unless
+    named in `text_ids` or `numbers`. `max_body` is in bytes, of JSON or such a form. `idempotent`
+    lets an acting POST take an idempotency key too.
     """
 
     permission: str | None = None
@@ -79,6 +80,7 @@ class Declaration:
     body: type[Schema] | None = None
     query: type[Schema] | Listing | None = None
     upload: type[Schema] | None = None
+    form: bool = False
     returns: type[Schema] | File | None = None
     status: int = 200
     revision: str | None = None
@@ -94,6 +96,8 @@ class Declaration:
             raise TypeError(f"{path}: either a permission or an access")
         if self.limit is not None and self.limit not in LIMITS:
             raise TypeError(f"{path}: no limit {self.limit}")
+        if self.form and (self.body is None or self.upload is not None):
+            raise TypeError(f"{path}: a form has a body, and no other kind of it")
 
 
 def _operation(told: Declaration, handler: Handler, method: str, path: str) -> Operation:
@@ -109,6 +113,7 @@ def _operation(told: Declaration, handler: Handler, method: str, path: str) -> O
         query=_query(told.query, handler.__name__),
         listing=listing,
         upload=told.upload() if told.upload else None,
+        form=told.form,
         respond=_responder(told.returns, told.status, many=listing is not None),
         status=told.status,
         revision=told.revision,
@@ -158,7 +163,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         if op.query is not None:
             documented = self.arguments(op.query, location="query")(documented)
         if op.body is not None:
-            documented = self.arguments(op.body, location="json")(documented)
+            location = "form" if op.form else "json"
+            documented = self.arguments(op.body, location=location)(documented)
         if isinstance(returns, type):
             documented = super().response(op.status, responses.envelope(returns, many=many))(
                 documented

@@ -46,6 +46,7 @@ class Operation:
     query: Schema | None
     listing: "Listing | None"
     upload: Schema | None
+    form: bool
     respond: Callable[[Any], Response]
     status: int
     revision: str | None
@@ -102,11 +103,7 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         arguments["query"] = _query(op, caller)
     raw = b""
     if op.body is not None:
-        if op.upload is not None and request.mimetype == "multipart/form-data":
-            arguments["body"] = uploads.read(op.upload)
-            raw = uploads.digest(arguments["body"])
-        else:
-            arguments["body"], raw = requests.json_body(op.body, op.max_body)
+        arguments["body"], raw = _body(op, op.body)
     if op.revision:
         arguments["revision"] = _revision(op, arguments.get("body"))
     key = idempotency.header() if op.creates else None
@@ -120,6 +117,14 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         body=raw,
         perform=lambda: op.respond(op.handler(**arguments)),
     )
+
+
+def _body(op: Operation, schema: Schema) -> tuple[dict[str, Any], bytes]:
+    if op.upload is not None and request.mimetype == "multipart/form-data":
+        body = uploads.read(op.upload)
+        return body, uploads.digest(body)
+    read = requests.form_body if op.form else requests.json_body
+    return read(schema, op.max_body)
 
 
 def _owner(caller: Caller | None) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 import orjson
@@ -14,7 +15,10 @@ from app.kit.errors import ApiError
 MAX_VALUES = 200_000
 MAX_ERRORS = 100
 _ECHO_LENGTH = 64
+_TWICE = "Given more than once."
 _JSON_TYPES = ("application/json",)
+_FORM_TYPES = ("application/x-www-form-urlencoded",)
+_MAX_FORM_FIELDS = 50
 
 
 def _flatten(messages: Any, path: str) -> list[dict[str, str]]:
@@ -69,11 +73,7 @@ def read_body(limit: int) -> bytes:
 def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """The JSON body of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422."""
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
-        raise ApiError(
-            "unsupported_media_type",
-            "The body must be application/json.",
-            details={"supported": list(_JSON_TYPES)},
-        )
+        raise _unsupported(_JSON_TYPES)
     raw = read_body(limit)
     if not raw.strip():
         raise errors.unprocessable("body", "A JSON body is required.")
@@ -85,6 +85,42 @@ def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
         raise errors.unprocessable("body", "The body must be a JSON object.")
     _check_size(data)
     return load(schema, data), raw
+
+
+def _unsupported(supported: tuple[str, ...]) -> ApiError:
+    return ApiError(
+        "unsupported_media_type",
+        f"The body must be {supported[0]}.",
+        details={"supported": list(supported)},
+    )
+
+
+def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+    """The URL-encoded form of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422.
+
+    Every value is text; a name may be given once.
+    """
+    if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
+        raise _unsupported(_FORM_TYPES)
+    raw = read_body(limit)
+    try:
+        # Bytes that are not ASCII have no place in such a form; escaped, they are UTF-8 or refused.
+        pairs = parse_qsl(
+            raw.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MAX_FORM_FIELDS,
+        )
+    except UnicodeDecodeError:
+        raise errors.unprocessable("body", "Not valid UTF-8 text.") from None
+    except ValueError:
+        raise errors.unprocessable("body", f"More than {_MAX_FORM_FIELDS} members.") from None
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise errors.unprocessable(name.replace("\x00", "")[:_ECHO_LENGTH], _TWICE)
+        members[name] = value
+    return load(schema, members), raw
 
 
 def _check_size(data: Any) -> None:

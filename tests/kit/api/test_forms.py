@@ -1,0 +1,97 @@
+"""URL-encoded forms as bodies: bounded, in UTF-8, each name once."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.kit.api import requests
+from app.kit.api.blueprint import Declaration
+from app.kit.api.fields import Schema, Str
+from app.kit.errors import ApiError
+
+_FORM = "application/x-www-form-urlencoded"
+_LIMIT = 1000
+
+
+class Letter(Schema):
+    """A form with one member that must be there."""
+
+    text = Str(required=True, max_length=600)
+    note = Str()
+
+
+_app = Flask(__name__)
+
+
+def _read(data: Any, content_type: str | None = _FORM, **environ: Any) -> dict[str, Any]:
+    with _app.test_request_context(
+        "/", method="POST", data=data, content_type=content_type, environ_overrides=environ
+    ):
+        body, raw = requests.form_body(Letter(), _LIMIT)
+        assert raw == data
+        return body
+
+
+def _refused(data: Any, **kwargs: Any) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        _read(data, **kwargs)
+    return caught.value
+
+
+def test_members_are_text() -> None:
+    assert _read(b"text=a%2Bb+c%C3%A9&note=") == {"text": "a+b c\u00e9", "note": ""}
+    assert _read(b"text=1", f"{_FORM}; charset=UTF-8") == {"text": "1"}
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data", "text/plain"])
+def test_another_media_type_is_refused(content_type: str) -> None:
+    error = _refused(b"text=a", content_type=content_type)
+    assert error.code == "unsupported_media_type"
+    assert error.details == {"supported": [_FORM]}
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        (b"", "text"),
+        (b"note=x", "text"),
+        (b"text=a&text=b", "text"),
+        (b"text=a&other=b", "other"),
+        (b"text=%00", "text"),
+        (b"text=" + b"a" * 601, "text"),
+        (b"text=%FF", "body"),
+        (b"text=\xc3\xa9", "body"),
+        (b"text=%ED%A0%80", "body"),
+        (b"&".join(b"%d=" % n for n in range(51)), "body"),
+    ],
+)
+def test_what_does_not_fit_is_named(data: bytes, field: str) -> None:
+    error = _refused(data)
+    assert (error.code, error.field) == ("unprocessable", field)
+
+
+def test_a_large_form_is_stopped_while_it_is_read() -> None:
+    data = b"text=" + b"a" * _LIMIT
+    assert _refused(data).code == "payload_too_large"
+    chunked = {"wsgi.input_terminated": True, "CONTENT_LENGTH": ""}
+    assert _refused(data, **chunked).code == "payload_too_large"
+
+
+@given(st.binary(max_size=_LIMIT))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    status, text = 200, ""
+    try:
+        text = _read(data)["text"]
+    except ApiError as error:
+        status = error.status
+    assert status == 422 or (status == 200 and isinstance(text, str))
+
+
+@pytest.mark.parametrize("members", [{"form": True}, {"body": Letter, "upload": Letter}])
+def test_a_form_is_the_only_kind_of_body(members: dict[str, Any]) -> None:
+    declaration = Declaration(**{"access": "public", "form": True, **members})
+    with pytest.raises(TypeError):
+        declaration.check("/letters")
