@@ -65,16 +65,20 @@ class Mailer:
         html: str | None = None,
         *,
         message_id: str | None = None,
+        language: str | None = None,
     ) -> None:
         """Send a message to one address.
 
         :param message_id: letters, digits, ``.``, ``_`` and ``-``. The same one for the same
             message lets receivers recognise a second sending, and makes it one file in the folder.
+        :param language: its tag (RFC 5646), for readers' machines.
         :raises MailRefused: see there; nothing was sent.
         :raises MailFailed: see there.
         """
         message_id = message_id or secrets.token_hex(16)
         message = self._message(to, subject, text, html, message_id)
+        if language:
+            message["Content-Language"] = language
         if self._url is None:
             self._write(message, message_id)
             return

@@ -1,4 +1,3 @@
-import socket
 import ssl
 import stat
 from collections.abc import Callable, Iterator
@@ -10,54 +9,11 @@ from typing import Any
 import pytest
 import trustme
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from app.kit.mail import Mailer, MailFailed, MailRefused
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, free_port
 
 SENDER = "Labeling Service <no-reply@labels.example>"
-PASSWORD = "p@ss/word:1"
-URL_PASSWORD = "p%40ss%2Fword%3A1"
-
-
-class Inbox:
-    """A receiving server's handler that keeps what comes, or answers as it is told."""
-
-    def __init__(self) -> None:
-        self.messages: list[EmailMessage] = []
-        self.recipients: list[str] = []
-        self.logins: list[tuple[bytes, bytes]] = []
-        self.encrypted: list[bool] = []
-        self.answer_recipient = self.answer_data = "250 OK"
-
-    async def handle_RCPT(
-        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
-    ) -> str:
-        if self.answer_recipient.startswith("250"):
-            envelope.rcpt_tos.append(address)
-        return self.answer_recipient
-
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
-        content = envelope.content
-        assert isinstance(content, bytes)
-        parsed = message_from_bytes(content, policy=policy.default)
-        assert isinstance(parsed, EmailMessage)
-        self.messages.append(parsed)
-        self.recipients += envelope.rcpt_tos
-        self.encrypted.append(session.ssl is not None)
-        return self.answer_data
-
-    def authenticate(
-        self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any
-    ) -> AuthResult:
-        assert isinstance(data, LoginPassword)
-        self.logins.append((data.login, data.password))
-        return AuthResult(success=data.password == PASSWORD.encode(), handled=False)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @pytest.fixture
@@ -100,12 +56,6 @@ def in_folder(folder: Path) -> EmailMessage:
     parsed = message_from_bytes(path.read_bytes(), policy=policy.default)
     assert isinstance(parsed, EmailMessage)
     return parsed
-
-
-def body(message: EmailMessage, kind: str) -> str:
-    part = message.get_body((kind,))
-    assert part is not None
-    return str(part.get_content()).replace("\r\n", "\n")
 
 
 def test_without_a_server_messages_are_files(tmp_path: Path) -> None:

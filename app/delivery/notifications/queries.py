@@ -54,6 +54,7 @@ class Mail(NamedTuple):
     """What an e-mail about a notification is made of."""
 
     address: str
+    locale: str
     title: str
     body: str
     link: str | None
@@ -65,6 +66,7 @@ def mail_of(notification_id: UUID) -> Mail | None:
     statement = (
         select(
             User.email,
+            User.locale,
             Notification.title,
             Notification.body,
             Notification.link,

@@ -1,11 +1,15 @@
 """Telling users what happened: inside the application and by e-mail."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from uuid import UUID
 
 from app.delivery.notifications import queries
-from app.kit import container, events
+from app.kit import events, tenancy
+from app.kit.letters import Letters
 from app.kit.permissions import Role
+
+letters = Letters(Path(__file__).parent / "letters")
 
 CREATED = "notification.created"
 """Emitted for each notification; data: {notification_id}. E-mail listens to it."""
@@ -35,13 +39,21 @@ def notify(
     return len(told)
 
 
-def mail(notification_id: UUID) -> tuple[str, str, str] | None:
-    """(address, subject, text) of a notification's e-mail; None when nobody is to get it."""
+def post_mail(notification_id: UUID) -> None:
+    """Queue a notification's e-mail in the user's language, unless nobody is to get it."""
     found = queries.mail_of(notification_id)
     if found is None:
-        return None
-    parts = [found.body or found.title]
-    if found.link:
-        parts.append(container.settings().public_url + found.link)
-    subject = f"[{found.organization}] {found.title}"
-    return found.address, subject, "\n\n".join(parts) + "\n"
+        return
+    letters.post(
+        "notification",
+        to=found.address,
+        locale=found.locale,
+        values={
+            "organization": found.organization,
+            "title": found.title,
+            "body": found.body or found.title,
+            "link": found.link,
+        },
+        organization_id=tenancy.current_organization_id(),
+        message_id=f"notification-{notification_id}",
+    )

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.kit import db, events, metrics, tenancy
 
-QUEUES = ("default", "documents", "exports")
+QUEUES = ("default", "mail", "documents", "exports")
 """Every queue that handlers may name; each has a worker (see `app.kit.jobs.worker`)."""
 
 

@@ -54,10 +54,11 @@ class Child:
 def children(job_workers: int) -> list[Child]:
     """Every process of the service's background work; `job_workers` serve the slow queues."""
     forking = partial(_work, kind=Forking, queues=_FORKING_QUEUES)
-    quick = tuple(name for name in handlers.QUEUES if name not in _FORKING_QUEUES)
     return [
         Child("relay", _relay),
-        Child("worker", partial(_work, kind=InProcess, queues=quick)),
+        Child("worker", partial(_work, kind=InProcess, queues=("default",))),
+        # A process of its own: a mail server that hangs holds up nothing but mail.
+        Child("mail", partial(_work, kind=InProcess, queues=("mail",))),
         *(Child(f"worker-{n + 1}", forking) for n in range(job_workers)),
         *(Child(source.name, partial(_serve, source=source)) for source in handlers.SOURCES),
     ]

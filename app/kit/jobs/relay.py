@@ -29,7 +29,7 @@ RUN = "app.kit.jobs.worker.run"
 QUEUED_LEASE_SECONDS = 30
 IDLE_SECONDS = 0.1
 BATCH = 100
-IN_FLIGHT = {"default": 2000, "documents": 8, "exports": 4}
+IN_FLIGHT = {"default": 2000, "mail": 20, "documents": 8, "exports": 4}
 """How many jobs of a queue may be leased at once: of more, the leases would run out waiting."""
 
 _CLAIM = text(

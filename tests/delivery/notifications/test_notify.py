@@ -54,9 +54,12 @@ def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
     mails = _mails(org)
     assert {mail["To"] for mail in mails} == {_address(org, "owner"), _address(org, "second")}
     assert {mail["Subject"] for mail in mails} == {"[Test] Somebody asks"}
+    link = container.settings().public_url + "/api/v1/artifacts/1"
     for mail in mails:
-        link = container.settings().public_url + "/api/v1/artifacts/1"
-        assert mail.get_content().splitlines() == ["Look at it.", "", link]
+        plain, html = mail.get_body(("plain",)), mail.get_body(("html",))
+        assert plain.get_content().splitlines()[:5] == ["Look at it.", "", "Open:", link, ""]
+        assert f'href="{link}"' in html.get_content()
+        assert "<bdi>Look at it.</bdi>" in html.get_content()
 
 
 def test_named_users_are_told_and_strangers_are_not(org: Org, other_org: Org) -> None:
@@ -105,8 +108,7 @@ def test_a_mail_that_fails_is_tried_again_unless_it_is_hopeless(
     work()
     with org.app.app_context(), tenancy.organization(org.id):
         sql = text(
-            "SELECT status FROM jobs WHERE organization_id = :org"
-            " AND function = 'notifications.email'"
+            "SELECT status FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
         )
         assert db.session().execute(sql, {"org": org.id}).scalars().all() == [status]
 
@@ -115,5 +117,5 @@ def test_a_title_of_several_lines_is_one_subject(org: Org, work: Callable[[], No
     _notify(org, role=Role.owner, title="One\r\nBcc: everybody@example.com")
     work()
     (mail,) = _mails(org)
-    assert mail["Subject"] == "[Test] One  Bcc: everybody@example.com"
+    assert mail["Subject"] == "[Test] One Bcc: everybody@example.com"
     assert mail["Bcc"] is None

@@ -17,7 +17,7 @@ from app.runtime.valkey import EmbeddedValkey
 
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
-CHILDREN = JOB_WORKERS + 3  # the relay, the worker of the quick queue, the deliverer
+CHILDREN = JOB_WORKERS + 4  # the relay, the quick queue's worker, the mail's, the deliverer
 
 
 def _wait_until(done: Callable[[], bool], seconds: float = 30.0) -> None:
@@ -153,4 +153,4 @@ def _clients(workers: Workers) -> int:
 
 def test_there_is_a_process_for_every_queue(app: object) -> None:
     names = [child.name for child in processes.children(JOB_WORKERS)]
-    assert names == ["relay", "worker", "worker-1", "worker-2", "webhooks"]
+    assert names == ["relay", "worker", "mail", "worker-1", "worker-2", "webhooks"]

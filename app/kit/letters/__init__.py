@@ -1,0 +1,9 @@
+"""Letters: mail whose words lie in one file per language, queued in the transaction of its cause.
+
+`wording` reads the files, `layout` makes text and HTML of a letter, `sending` queues and sends.
+"""
+
+from app.kit.letters.layout import Rendered
+from app.kit.letters.sending import FOLDERS, Letters
+
+__all__ = ["FOLDERS", "Letters", "Rendered"]

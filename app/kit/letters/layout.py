@@ -1,0 +1,120 @@
+"""From a letter's words and values to a message: subject, text, and HTML that says the same."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from app.kit.letters.wording import Part, Wording, candidates, direction, phrase
+
+_FOLDER = Path(__file__).parent / "base"
+_SUBJECT_LENGTH = 250
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+
+Values = Mapping[str, str | int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A letter that can be sent. `language` is the one it came to be in."""
+
+    subject: str
+    text: str
+    html: str
+    language: str
+
+
+@cache
+def _template() -> Template:
+    # Flask's own environment would be the application's; letters are rendered without one too.
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined
+    )
+    return environment.get_template("base.html")
+
+
+@cache
+def surroundings() -> dict[str, dict[str, str]]:
+    """What stands around every letter, by language tag in lower case."""
+    return {
+        path.stem.lower(): tomllib.loads(path.read_text(encoding="utf-8"))["layout"]
+        for path in sorted(_FOLDER.glob("*.toml"))
+    }
+
+
+def _words(language: str) -> dict[str, str]:
+    found = surroundings()
+    return next(found[tag] for tag in candidates(language) if tag in found)
+
+
+def _harmless(value: object) -> str:
+    """A value without control characters and without what would turn the text around it."""
+    kept = (
+        c
+        for c in str(value).replace("\r\n", "\n")
+        if c == "\n" or (unicodedata.category(c) != "Cc" and not _turns(c))
+    )
+    return "".join(kept)
+
+
+def _turns(character: str) -> bool:
+    return unicodedata.bidirectional(character) in {
+        *("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    }
+
+
+def _filled(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
+    return [Part(values[p.text], value=True) if p.value else p for p in parts]
+
+
+def _plain(parts: Sequence[Part]) -> str:
+    return "".join(part.text for part in parts)
+
+
+def render(wording: Wording, values: Values, *, public_url: str, service: str) -> Rendered:
+    """Put `values` into `wording`.
+
+    :param values: by name; `link` is an address or a path under `public_url`, or None where there
+        is nothing to open; `token` is shown below the button unless the text names it.
+    :param service: who writes: the name in the sender's address.
+    :raises KeyError: a value is missing.
+    """
+    given = {name: "" if v is None else _harmless(v) for name, v in values.items()}
+    given["link"] = _link(given.get("link", ""), public_url)
+    link = given["link"] if wording.action else ""
+    token = "" if "token" in wording.names else given.get("token", "")
+    words = _words(wording.language)
+    subject = " ".join(_plain(_filled(wording.subject, given)).split())[:_SUBJECT_LENGTH]
+    paragraphs = [_filled(parts, given) for parts in wording.paragraphs]
+    footer = _filled(phrase(words["footer"]), {"service": service, "address": public_url})
+    blocks = [_plain(paragraph) for paragraph in paragraphs]
+    if link:
+        blocks.append(f"{wording.action}:\n{link}")
+    if token:
+        blocks.append(f"{words['token']}\n{token}")
+    blocks.append(f"-- \n{_plain(footer)}")
+    members: dict[str, Any] = {
+        "language": wording.language,
+        "direction": direction(wording.language),
+        "subject": subject,
+        "paragraphs": paragraphs,
+        "action": wording.action,
+        "link": link,
+        "token": token,
+        "words": words,
+        "footer": footer,
+    }
+    html = _template().render(members)
+    return Rendered(subject, "\n\n".join(blocks) + "\n", html, wording.language)
+
+
+def _link(link: str, public_url: str) -> str:
+    """An absolute http(s) address; nothing else becomes one that can be opened."""
+    whole = public_url + link if link.startswith("/") and not link.startswith("//") else link
+    return whole if _ADDRESS.fullmatch(whole) else ""

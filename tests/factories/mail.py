@@ -1,0 +1,65 @@
+"""A mail server's inbox that tests look into."""
+
+import asyncio
+import socket
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from threading import Event
+from typing import Any
+
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+PASSWORD = "p@ss/word:1"
+URL_PASSWORD = "p%40ss%2Fword%3A1"
+
+
+class Inbox:
+    """A receiving server's handler that keeps what comes, or answers as it is told."""
+
+    def __init__(self) -> None:
+        self.messages: list[EmailMessage] = []
+        self.recipients: list[str] = []
+        self.logins: list[tuple[bytes, bytes]] = []
+        self.encrypted: list[bool] = []
+        self.answer_recipient = self.answer_data = "250 OK"
+        self.hold = Event()
+        """While it is set, messages are taken and not answered."""
+
+    async def handle_RCPT(
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        if self.answer_recipient.startswith("250"):
+            envelope.rcpt_tos.append(address)
+        return self.answer_recipient
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        content = envelope.content
+        assert isinstance(content, bytes)
+        parsed = message_from_bytes(content, policy=policy.default)
+        assert isinstance(parsed, EmailMessage)
+        self.messages.append(parsed)
+        self.recipients += envelope.rcpt_tos
+        self.encrypted.append(session.ssl is not None)
+        while self.hold.is_set():
+            await asyncio.sleep(0.02)
+        return self.answer_data
+
+    def authenticate(
+        self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any
+    ) -> AuthResult:
+        assert isinstance(data, LoginPassword)
+        self.logins.append((data.login, data.password))
+        return AuthResult(success=data.password == PASSWORD.encode(), handled=False)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def body(message: EmailMessage, kind: str) -> str:
+    """The part of `kind`, plain or html, with LF line ends."""
+    part = message.get_body((kind,))
+    assert part is not None
+    return str(part.get_content()).replace("\r\n", "\n")

@@ -1,0 +1,79 @@
+"""Every letter of the project: in every language of its folder, with the same values."""
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from lxml import html as lxml_html
+
+from app import features
+from app.kit.letters import FOLDERS
+from app.kit.letters.layout import render, surroundings
+from app.kit.letters.wording import Wording, phrase
+
+ROOT = Path(__file__).parents[3] / "app"
+assert features.JOBS, "importing the features fills the list of folders"
+
+LETTERS = [
+    pytest.param(folder, language, name, id=f"{folder}/{language}/{name}")
+    for folder, letters in FOLDERS.items()
+    for language, found in letters.wordings.languages.items()
+    for name in found
+]
+
+
+def _values(wording: Wording) -> dict[str, str]:
+    # Words that occur nowhere else, so that what is lost is noticed.
+    found = {name: f"zq{name}zq" for name in wording.names}
+    return {**found, "token": "zqtokenzq", "link": "https://zq.example/open?token=zqtokenzq"}
+
+
+def _words(text: str) -> set[str]:
+    return set(text.split())
+
+
+def test_every_folder_of_letters_is_known() -> None:
+    folders = {p.parent.relative_to(ROOT).as_posix() for p in ROOT.rglob("letters/*.toml")}
+    assert folders == set(FOLDERS)
+    assert folders
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_language_has_every_letter_with_the_same_values(folder: str) -> None:
+    languages = FOLDERS[folder].wordings.languages
+    english = {name: letter.names for name, letter in languages["en"].items()}
+    for language, letters in languages.items():
+        assert {n: found.names for n, found in letters.items()} == english, language
+        assert language in surroundings(), f"app/kit/letters/base has no {language}"
+
+
+@pytest.mark.parametrize(("folder", "language", "name"), LETTERS)
+def test_the_text_carries_all_that_the_html_does(
+    app: Flask, folder: str, language: str, name: str
+) -> None:
+    wording = FOLDERS[folder].wordings.languages[language][name]
+    letter = render(wording, _values(wording), public_url="https://zq.example", service="Labels")
+    page = lxml_html.document_fromstring(letter.html)
+    paragraphs = {p.text_content() for p in page.xpath("//main/p")}
+    # In the text the address stands by itself: there is no button that could fail.
+    shown = paragraphs - {surroundings()[language]["link"]}
+    words = {word.rstrip(":") for word in _words(letter.text)}
+    for paragraph in shown:
+        assert {word.rstrip(":") for word in _words(paragraph)} <= words, paragraph
+    body = page.xpath("string(//main)")
+    for value in _values(wording).values():
+        assert (value in letter.text) == (value in body)
+    assert letter.subject.strip()
+    assert "\n" not in letter.subject
+    assert all(wording.paragraphs)
+
+
+def test_the_surroundings_are_the_same_in_every_language() -> None:
+    expected = {key: {p.text for p in phrase(text) if p.value} for key, text in _english().items()}
+    for language, words in surroundings().items():
+        found = {key: {p.text for p in phrase(t) if p.value} for key, t in words.items()}
+        assert found == expected, language
+
+
+def _english() -> dict[str, str]:
+    return surroundings()["en"]

@@ -1,0 +1,263 @@
+"""Letters through a worker, to a real mail server."""
+
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import psutil
+import pytest
+import trustme
+from aiosmtpd.controller import Controller
+from flask import Flask
+from sqlalchemy import text
+
+from app.kit import container, db, tenancy
+from app.kit.letters import Letters
+from app.kit.letters.wording import WordingError
+from app.kit.mail import Mailer
+from tests.factories import Org
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, free_port
+
+ROOT = Path(__file__).parents[3]
+ROWS = text(
+    "SELECT status, args, error, attempts, due_at > now() AS later FROM jobs"
+    " WHERE function = 'letters.send' AND args->>'message_id' = :id"
+)
+
+
+def wait_until(done: Callable[[], object], seconds: float = 30.0) -> None:
+    until = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def letters() -> Letters:
+    return Letters(ROOT / "app" / "delivery" / "notifications" / "letters")
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return Inbox()
+
+
+@pytest.fixture
+def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
+    running: list[Controller] = []
+
+    def start(**options: object) -> int:
+        port = free_port()
+        controller = Controller(
+            inbox, hostname="127.0.0.1", port=port, authenticator=inbox.authenticate, **options
+        )
+        controller.start()
+        running.append(controller)
+        return port
+
+    yield start
+    inbox.hold.clear()
+    for controller in running:
+        controller.stop()
+
+
+def post(app: Flask, letters: Letters, *, to: str = "anna@example.com") -> str:
+    """Queue a letter; its message id."""
+    message_id = f"test-{uuid4()}"
+    values = {"organization": "Åre", "title": "Look", "body": "s3cret\nbody", "link": "/x?token=t0"}
+    with app.app_context(), db.transaction():
+        letters.post("notification", to=to, locale="en", values=values, message_id=message_id)
+    return message_id
+
+
+def rows(app: Flask, message_id: str) -> list[dict[str, object]]:
+    with app.app_context(), tenancy.across_organizations(reason="a test looks at jobs"):
+        found = [dict(row) for row in db.session().execute(ROWS, {"id": message_id}).mappings()]
+        db.session().rollback()
+    return found
+
+
+def ids(inbox: Inbox, message_id: str) -> list[str]:
+    """Every sending of one message; other tests' letters may come too."""
+    return [m["Message-ID"] for m in inbox.messages if message_id in m["Message-ID"]]
+
+
+@pytest.fixture
+def mail_server(
+    serve: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: Flask
+) -> None:
+    mailer = Mailer(f"smtp://127.0.0.1:{serve()}", tmp_path, "Labels <no-reply@labels.example>")
+    monkeypatch.setitem(vars(container.current()), "mailer", mailer)
+
+
+@pytest.mark.usefixtures("mail_server")
+def test_a_letter_is_text_and_html(
+    app: Flask, letters: Letters, inbox: Inbox, work: Callable[[], None]
+) -> None:
+    message_id = post(app, letters)
+    work()
+    assert len(ids(inbox, message_id)) == 1
+    message = inbox.messages[-1]
+    assert message["Subject"] == "[Åre] Look"
+    assert message["Content-Language"] == "en"
+    assert message.get_content_type() == "multipart/alternative"
+    assert "s3cret\nbody\n\nOpen:\n" in body(message, "plain")
+    assert '<html lang="en" dir="ltr">' in body(message, "html")
+
+
+@pytest.mark.usefixtures("mail_server")
+def test_what_waits_and_what_was_sent_shows_no_secret(
+    app: Flask, letters: Letters, work: Callable[[], None]
+) -> None:
+    message_id = post(app, letters)
+    (waiting,) = rows(app, message_id)
+    for secret in ("s3cret", "t0", "anna@example.com", "Look"):
+        assert secret not in str({**waiting["args"], "sealed": ""})  # type: ignore[dict-item]
+    sealed = container.keyring().decrypt(waiting["args"]["sealed"])  # type: ignore[index]
+    assert b"s3cret" in sealed
+    work()
+    (sent,) = rows(app, message_id)
+    assert sent["status"] == "completed"
+    assert set(sent["args"]) == {"folder", "name", "message_id"}  # type: ignore[call-overload]
+
+
+@pytest.mark.usefixtures("mail_server")
+@pytest.mark.parametrize(
+    ("answer", "status", "kept", "error"),
+    [
+        ("550 no such user", "completed", False, None),
+        ("450 busy", "queued", True, "Retry: recipient refused (450)"),
+    ],
+)
+def test_refused_for_good_or_for_now(
+    app: Flask,
+    letters: Letters,
+    inbox: Inbox,
+    work: Callable[[], None],
+    answer: str,
+    status: str,
+    kept: bool,
+    error: str | None,
+) -> None:
+    inbox.answer_recipient = answer
+    message_id = post(app, letters)
+    work()
+    (row,) = rows(app, message_id)
+    assert (row["status"], row["error"], "sealed" in str(row["args"])) == (status, error, kept)
+    if kept:
+        assert row["later"]
+        inbox.answer_recipient = "250 OK"
+        _set(app, message_id, "due_at = now()")
+        work()
+        assert ids(inbox, message_id) == [f"<{message_id}@labels.example>"]
+
+
+@pytest.mark.usefixtures("mail_server")
+def test_who_is_no_address_is_given_up(
+    app: Flask, letters: Letters, inbox: Inbox, work: Callable[[], None]
+) -> None:
+    message_id = post(app, letters, to="a@b.c, d@e.f")
+    work()
+    assert [row["status"] for row in rows(app, message_id)] == ["completed"]
+    assert inbox.messages == []
+
+
+def test_what_is_rolled_back_is_not_sent(app: Flask, letters: Letters) -> None:
+    with app.app_context():
+        values = {"organization": "o", "title": "t", "body": "b", "link": None}
+        letters.post("notification", to="a@b.c", locale="en", values=values, message_id="undone")
+        db.session().rollback()
+    assert rows(app, "undone") == []
+
+
+def test_a_missing_value_or_letter_is_noticed_at_once(app: Flask, letters: Letters) -> None:
+    with app.app_context():
+        with pytest.raises(WordingError, match="body, link, title"):
+            letters.post("notification", to="a@b.c", locale="en", values={"organization": "o"})
+        with pytest.raises(WordingError, match="no letter nothing"):
+            letters.post("nothing", to="a@b.c", locale="en", values={})
+
+
+def test_letters_of_an_erased_organization_are_gone(app: Flask, org: Org, letters: Letters) -> None:
+    values = {"organization": "o", "title": "t", "body": "b", "link": None}
+    message_id = f"test-{uuid4()}"
+    with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        letters.post(
+            "notification",
+            to="a@b.c",
+            locale="en",
+            values=values,
+            organization_id=org.id,
+            message_id=message_id,
+        )
+        session.execute(text("DELETE FROM organizations WHERE id = :id"), {"id": org.id})
+    assert rows(app, message_id) == []
+
+
+def _set(app: Flask, message_id: str, change: str) -> None:
+    sql = text(f"UPDATE jobs SET {change} WHERE args->>'message_id' = :id")
+    with (
+        app.app_context(),
+        tenancy.across_organizations(reason="a test turns the clock"),
+        db.transaction() as session,
+    ):
+        assert session.execute(sql, {"id": message_id}).rowcount == 1  # type: ignore[attr-defined]
+
+
+def _sending(parent: psutil.Process, port: int) -> psutil.Process | None:
+    """The worker that is connected to the mail server."""
+    for child in parent.children(recursive=True):
+        try:
+            connections = child.net_connections()
+        except psutil.NoSuchProcess:
+            continue
+        if any(c.raddr and c.raddr.port == port and c.status == "ESTABLISHED" for c in connections):
+            return child
+    return None
+
+
+def _expire(app: Flask, message_id: str) -> None:
+    """The dead worker's lease runs out, as it does by itself after its time."""
+    _set(app, message_id, "leased_until = now()")
+
+
+def test_a_worker_killed_while_it_sends(
+    app: Flask,
+    environ: dict[str, str],
+    letters: Letters,
+    inbox: Inbox,
+    serve: Callable[..., int],
+    tmp_path: Path,
+) -> None:
+    """Over STARTTLS with a login; the second sending is the last and has the same message id."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    port = serve(tls_context=context, require_starttls=True, auth_required=True)
+    inbox.hold.set()
+    message_id = post(app, letters)
+    url = f"smtp://user:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1"
+    own = {"SMTP_URL": url, "SSL_CERT_FILE": str(tmp_path / "authority.pem"), "JOB_WORKERS": "1"}
+    process = subprocess.Popen([sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own})
+    try:
+        parent = psutil.Process(process.pid)
+        wait_until(lambda: ids(inbox, message_id))
+        victim = _sending(parent, port)
+        assert victim is not None
+        victim.kill()
+        inbox.hold.clear()
+        wait_until(lambda: not victim.is_running() or victim.status() == "zombie")
+        _expire(app, message_id)
+        wait_until(lambda: rows(app, message_id)[0]["status"] == "completed")
+    finally:
+        process.terminate()
+        process.wait(30)
+    assert ids(inbox, message_id) == [f"<{message_id}@localhost>"] * 2
+    assert set(inbox.logins) == {(b"user", PASSWORD.encode())}
+    assert all(inbox.encrypted)
+    assert rows(app, message_id)[0]["attempts"] == 2
