@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from flask import Flask
 
 from app import features
+from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
 from app.kit import container, db, health, logging, ratelimit, tokens
 from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
+from app.kit.principal import Authenticator
 from app.kit.settings import Settings
 
 
@@ -28,5 +30,5 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     http.init(app, settings)
     documentation.init(app, features.BLUEPRINTS)
     health.init(app)
-    bind_authenticator(auth)
+    bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
     return app

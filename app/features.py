@@ -11,6 +11,8 @@ from app.delivery.notifications import models as notification_models
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
 from app.delivery.webhooks import routes as webhooks
+from app.identity.api_keys import models as api_key_models
+from app.identity.api_keys import routes as api_keys
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.organizations import models as organization_models
@@ -31,6 +33,7 @@ from app.review.review_queue import routes as review_queue
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,
     organizations.blueprint,
+    api_keys.blueprint,
     schemas.blueprint,
     schemas.versions,
     artifacts.blueprint,
@@ -46,6 +49,7 @@ JOBS: list[ModuleType] = [upkeep, artifact_jobs, export_jobs, webhook_jobs, noti
 
 MODELS: list[ModuleType] = [
     auth_models,
+    api_key_models,
     organization_models,
     user_models,
     schema_models,

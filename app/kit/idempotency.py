@@ -105,6 +105,6 @@ def purge() -> int:
     return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
-def scope_of(user_id: UUID | None, organization_id: UUID | None) -> str:
+def scope_of(caller_id: UUID | None, organization_id: UUID | None) -> str:
     """Whose key it is: keys of different callers and organizations never meet."""
-    return f"{user_id}/{organization_id}"
+    return f"{caller_id}/{organization_id}"

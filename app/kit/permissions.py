@@ -16,6 +16,7 @@ class Role(IntEnum):
 
 
 PERMISSIONS: dict[str, Role] = {
+    "api_keys:manage": Role.admin,
     "artifacts:read": Role.viewer,
     "artifacts:create": Role.labeler,
     "artifacts:claim": Role.labeler,

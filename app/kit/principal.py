@@ -1,9 +1,9 @@
 """Who calls, for which organization, and the port through which the caller is proven."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from app.kit.permissions import Role
@@ -21,9 +21,11 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A proven caller. `organization` and `role` are set on organization-scoped operations only.
+    """A proven caller. A person has `organization` and `role` on organization-scoped operations
+    only, an API key on all that it may call.
 
-    An API key acts for who made it: `user_id` is theirs, `api_key_id` the key, `name` the key's.
+    An API key acts for who made it: `user_id` and `email` are theirs, `api_key_id` the key, `name`
+    the key's. `expires_at` None: never.
     """
 
     user_id: UUID
@@ -31,7 +33,7 @@ class Caller:
     name: str
     session_id: UUID | None
     token_id: str | None
-    expires_at: datetime
+    expires_at: datetime | None
     organization: Organization | None = None
     role: Role | None = None
     api_key_id: UUID | None = None
@@ -48,11 +50,13 @@ class Caller:
         return self.role is not None and self.role >= role
 
 
-class Authenticator(Protocol):
-    """What identity answers. Every method raises `ApiError` 401 or 403 when it must refuse."""
+@dataclass(frozen=True, slots=True)
+class Authenticator:
+    """The port that identity answers, bound by the factory.
 
-    def by_token(self, token: str, slug: str | None) -> Caller:
-        """Prove a bearer token, and membership in `slug` when one is given."""
+    `by_token(token, slug)` proves a bearer token, and membership in `slug` when one is given: 401
+    or 403. `by_api_key(key)` proves an API key in its organization: 401 `invalid_api_key`.
+    """
 
-    def by_api_key(self, key: str, slug: str | None) -> Caller:
-        """Prove an API key; `slug`, when given, must be the key's organization."""
+    by_token: Callable[[str, str | None], Caller]
+    by_api_key: Callable[[str], Caller]

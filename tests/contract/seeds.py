@@ -48,6 +48,8 @@ def plant(org: Org) -> Seeds:
     _made(owner, f"/webhooks/{hook}/deactivate")  # What waits is abandoned, to be sent again.
     _made(owner, f"/webhooks/{hook}/activate")
     jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
+    key = {"name": "A key", "role": "reviewer", "read_only": True}
+    keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
     seeds.ids = {
         "schema_id": schemas,
         "version_id": versions,
@@ -59,6 +61,7 @@ def plant(org: Org) -> Seeds:
         "job_id": [job["id"] for job in jobs],
         "format_id": ["jsonl", "csv"],
         "org_slug": [org.slug],
+        "key_id": keys,
     }
     seeds.bodies = _bodies(seeds)
     return seeds
@@ -115,6 +118,10 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     schema_body = {"name": "New", "document_type": "x", "fields": _FIELDS, "review_policy": policy}
     return {
         "login": [{"email": email, "password": PASSWORD}],
+        "create_api_key": [
+            {"name": "New", "role": "viewer", "expires_at": "2999-01-01T00:00:00Z"},
+            {"name": "New", "role": "admin", "read_only": True},
+        ],
         "create_schema": [schema_body],
         "update_schema": [{**schema_body, "revision": 1}, {"name": "Renamed", "revision": 3}],
         "publish_schema": [{"note": "n", "base_version": 1, "dry_run": True}, {}],

@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 
 from app.delivery.exports.models import Export
 from app.delivery.webhooks.models import Delivery, Webhook
+from app.identity.api_keys.models import ApiKey
 from app.kit import db, tenancy
 from app.kit.api.operation import Operation
 from app.kit.ids import uuid7
@@ -39,7 +40,9 @@ def _records(org: Org) -> dict[str, UUID]:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         webhook = Webhook(url="https://example.com/", events=["export.completed"], secret="x")
         export = Export(format="jsonl", status="completed", created_by=org.users["owner"])
-        session.add_all([webhook, export])
+        maker = org.users["owner"]
+        key = ApiKey(name="x", prefix=uuid7().hex, key_hash="x", role="viewer", created_by=maker)
+        session.add_all([webhook, export, key])
         session.flush()
         delivery = Delivery(
             webhook_id=webhook.id,
@@ -59,6 +62,7 @@ def _records(org: Org) -> dict[str, UUID]:
             "webhook_id": webhook.id,
             "delivery_id": delivery.id,
             "job_id": export.id,
+            "key_id": key.id,
         }
 
 
@@ -84,7 +88,8 @@ def test_a_foreign_record_answers_like_none(
     before = _contents(other_org)
 
     def send(records: dict[str, UUID]) -> Any:
-        path = re.sub(r"{(\w+_id)}", lambda m: str(records[m[1]]), op.path)
+        path = op.path.replace("{org_slug}", org.slug)
+        path = re.sub(r"{(\w+_id)}", lambda m: str(records[m[1]]), path)
         path = re.sub(r"{\w+}", "1", path)
         json = BODIES.get(op.name, {}) if op.body is not None else None
         kwargs = {"json": json} if json is not None else {}

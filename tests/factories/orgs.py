@@ -30,7 +30,7 @@ def _password_hash() -> str:
 
 @dataclass
 class Api:
-    """A client with a bearer token and, when it has one, an organization.
+    """A client with a bearer token or an API key and, when it has one, an organization.
 
     Every answer is held against the API's description (`tests.factories.answers`).
     """
@@ -38,9 +38,12 @@ class Api:
     client: FlaskClient
     token: str | None
     slug: str | None
+    key: str | None = None
 
     def headers(self) -> dict[str, str]:
         headers = {}
+        if self.key:
+            headers["X-API-Key"] = self.key
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         if self.slug:
@@ -94,6 +97,16 @@ class Org:
     def anonymous(self) -> Api:
         """A client without credentials."""
         return Api(self.app.test_client(), None, self.slug)
+
+    def key(
+        self, role: str, *, maker: str = "owner", slug: str | None = None, **members: Any
+    ) -> Api:
+        """A client with a new API key of `role`, made by `maker`; it names an organization only
+        where one is given."""
+        asked = {"name": f"A {role} key", "role": role, **members}
+        made = self.api(maker).post(f"/organizations/{self.slug}/api-keys", asked)
+        assert made.status_code == 201, made.json
+        return Api(self.app.test_client(), None, None, made.json["data"]["key"])
 
     def add_user(self, name: str, role: str) -> UUID:
         """One more member, known to `api` by `name`."""

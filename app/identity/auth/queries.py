@@ -63,6 +63,11 @@ def touch(session_id: UUID) -> None:
     )
 
 
+def name_of(user_id: UUID) -> str:
+    """The name of an account."""
+    return db.session().execute(select(User.name).where(User.id == user_id)).scalar_one()
+
+
 def revoke(session_id: UUID, at: datetime) -> None:
     """End a session."""
     db.session().execute(

@@ -25,7 +25,7 @@ def logout(caller: Caller) -> None:
     service.logout(caller)
 
 
-@blueprint.get("/auth/session", access="user", returns=SessionInfo)
+@blueprint.get("/auth/session", access="user", keys=True, returns=SessionInfo)
 def get_session(caller: Caller) -> Any:
-    """Whom the current token belongs to, its organizations and its expiry."""
+    """Whom the current token or API key belongs to, its organizations and its expiry."""
     return service.session_of(caller)

@@ -86,13 +86,28 @@ def logout(caller: Caller) -> None:
 
 
 def session_of(caller: Caller) -> dict[str, Any]:
-    """Whom the token belongs to."""
-    return {
+    """Whom the token or key belongs to. Of a key: who made it, and its organization and role."""
+    shown: dict[str, Any] = {
         "user": {"id": caller.user_id, "email": caller.email, "name": caller.name},
         "organizations": organizations.of_user(caller.user_id),
         "session_id": caller.session_id,
+        "api_key": None,
         "expires_at": caller.expires_at,
     }
+    if caller.api_key_id is not None:
+        assert caller.role is not None
+        shown["user"]["name"] = queries.name_of(caller.user_id)
+        shown["organizations"] = [
+            {**found, "role": caller.role.name}
+            for found in shown["organizations"]
+            if found["slug"] == caller.org.slug
+        ]
+        shown["api_key"] = {
+            "id": caller.api_key_id,
+            "name": caller.name,
+            "read_only": caller.read_only,
+        }
+    return shown
 
 
 def by_token(token: str, slug: str | None) -> Caller:
@@ -124,9 +139,3 @@ def _organization(proof: queries.Proof) -> Organization:
     return Organization(
         UUID(str(proof.organization_id)), proof.slug, proof.status, proof.settings or {}
     )
-
-
-def by_api_key(key: str, slug: str | None) -> Caller:
-    """Prove an API key. No operation creates keys yet, so every key is unknown."""
-    del key, slug
-    raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")

@@ -38,10 +38,12 @@ def of_user(user_id: UUID) -> list[dict[str, str]]:
     return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
 
 
-def page_of_user(user_id: UUID, page: PageRequest) -> Page:
-    """A page of them, whole."""
+def page_of_user(user_id: UUID, page: PageRequest, *, only: UUID | None = None) -> Page:
+    """A page of them, whole; of the one organization `only`, if given."""
     sorts = {"name": Organization.name, "created_at": Organization.created_at}
     statement = _OF_USER.params(user_id=user_id)
+    if only is not None:
+        statement = statement.where(Organization.id == only)
     return paginate(statement, page, sorts=sorts, unique=Organization.id)
 
 

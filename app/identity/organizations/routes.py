@@ -13,9 +13,10 @@ blueprint = Blueprint("organizations", description="Organizations, the unit of t
 @blueprint.get(
     "/organizations",
     access="user",
+    keys=True,
     query=Listing(sorts=("name", "created_at")),
     returns=Organization,
 )
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
     """List the organizations that the caller belongs to, with the caller's role in each."""
-    return service.list_of_user(caller.user_id, query["page"])
+    return service.list_of_caller(caller, query["page"])

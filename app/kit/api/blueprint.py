@@ -20,7 +20,7 @@ from app.kit.api.dumpers import compile_dumper, dump_many
 from app.kit.api.fields import OneOf, QueryInt, Str
 from app.kit.api.operation import Operation, run
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
-from app.kit.permissions import PERMISSIONS
+from app.kit.permissions import PERMISSIONS, Role
 from app.kit.ratelimit import LIMITS
 
 Handler = Callable[..., Any]
@@ -71,7 +71,8 @@ class Declaration:
     body is a URL-encoded form instead of JSON, each member a text. `revision` is "required" or
     "optional" where a writer names the revision it read. Path parameters are record ids unless
     named in `text_ids` or `numbers`. `max_body` is in bytes, of JSON or such a form. `idempotent`
-    lets an acting POST take an idempotency key too.
+    lets an acting POST take an idempotency key too. `keys` says whether an API key may call it:
+    without a word, where the operation works in an organization, not where it is about a person.
     """
 
     permission: str | None = None
@@ -89,6 +90,7 @@ class Declaration:
     numbers: tuple[str, ...] = ()
     max_body: int | None = None
     idempotent: bool = False
+    keys: bool | None = None
 
     def check(self, path: str) -> None:
         """Refuse a declaration that leaves open who may, or names a limit there is none of."""
@@ -122,6 +124,7 @@ def _operation(told: Declaration, handler: Handler, method: str, path: str) -> O
         numbers=told.numbers,
         max_body=told.max_body or (_PUBLIC_BODY if told.access == "public" else _BODY),
         idempotent=told.idempotent,
+        keys=told.permission is not None if told.keys is None else told.keys,
         handler=handler,
     )
 
@@ -223,6 +226,8 @@ def _facts(op: Operation, text: str) -> str:
         "control-plane": "The operator's token.",
     }.get(op.access, f"Least role: {op.access}.")
     facts = [text, who]
+    if op.access in Role.__members__ or op.access == "user":
+        facts += [] if op.keys else ["Not for API keys."]
     if op.limit:
         amount, by = LIMITS[op.limit]
         facts.append(

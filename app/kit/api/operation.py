@@ -55,6 +55,7 @@ class Operation:
     numbers: tuple[str, ...]
     max_body: int
     idempotent: bool
+    keys: bool
     handler: Callable[..., Any]
 
     @property
@@ -131,7 +132,7 @@ def _owner(caller: Caller | None) -> str:
     if caller is None:
         return request.remote_addr or ""
     organization = caller.organization.id if caller.organization else None
-    return idempotency.scope_of(caller.user_id, organization)
+    return idempotency.scope_of(caller.api_key_id or caller.user_id, organization)
 
 
 def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
@@ -140,14 +141,16 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
     if op.access == "control-plane":
         _control_plane()
         return None
-    slug = None
+    caller = _prove(op, path)
     if op.in_organization:
-        slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
-        if slug is not None and "\x00" in slug:
-            slug = ""  # PostgreSQL cannot even be asked; it answers like any unknown one
-    caller = _prove(slug)
-    if not op.in_organization:
-        return caller
+        _enter(op, caller)
+    if caller.api_key_id is not None:
+        _check_key(op, caller)
+    return caller
+
+
+def _enter(op: Operation, caller: Caller) -> None:
+    """Let the caller into the organization that the request names."""
     if caller.organization is None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required here.")
     assert caller.role is not None
@@ -156,21 +159,35 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
         raise errors.denied("The organization is suspended: reads go on, writes are refused.")
     tenancy.bind(caller.organization.id)
     g.org_id = str(caller.organization.id)
-    return caller
 
 
-def _prove(slug: str | None) -> Caller:
+def _check_key(op: Operation, caller: Caller) -> None:
+    if not op.keys:
+        raise errors.denied("This is for people who have signed in, not for API keys.")
+    if caller.read_only and op.method != "GET":
+        raise errors.denied("This API key only reads.")
+
+
+def _prove(op: Operation, path: dict[str, str]) -> Caller:
     assert _authenticator is not None, "no authenticator is bound"
     authorization = request.headers.get("Authorization")
     if authorization is not None:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise tokens.refused()
+        slug = None
+        if op.in_organization:
+            slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
+            if slug is not None and "\x00" in slug:
+                slug = ""  # PostgreSQL cannot even be asked; it answers like any unknown one
         return _authenticator.by_token(token.strip(), slug)
     key = request.headers.get("X-API-Key")
-    if key is not None:
-        return _authenticator.by_api_key(key, slug)
-    raise tokens.refused()
+    if key is None:
+        raise tokens.refused()
+    caller = _authenticator.by_api_key(key)
+    if {path.get("org_slug"), request.headers.get(ORG_HEADER)} - {None, caller.org.slug}:
+        raise errors.denied("This API key belongs to another organization.")
+    return caller
 
 
 def _control_plane() -> None:

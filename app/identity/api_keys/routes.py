@@ -1,0 +1,43 @@
+"""organizations: the keys of services."""
+
+from typing import Any
+from uuid import UUID
+
+from app.identity.api_keys import service
+from app.identity.api_keys.schemas import ApiKey, ApiKeyFilters, ApiKeyWithSecret, CreateApiKey
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.principal import Caller
+
+blueprint = Blueprint("api_keys", tag="organizations")
+_MANAGE = "api_keys:manage"
+
+
+@blueprint.get(
+    "/organizations/{org_slug}/api-keys",
+    permission=_MANAGE,
+    query=Listing(sorts=("-created_at", "name"), filters=ApiKeyFilters),
+    returns=ApiKey,
+)
+def list_api_keys(caller: Caller, query: dict[str, Any]) -> Any:
+    """List API keys: prefix, role, last use, expiry, and who made them."""
+    return service.list_keys(**query)
+
+
+@blueprint.post(
+    "/organizations/{org_slug}/api-keys",
+    permission=_MANAGE,
+    body=CreateApiKey,
+    returns=ApiKeyWithSecret,
+    status=201,
+    # A key that leaks must not leave another one behind.
+    keys=False,
+)
+def create_api_key(caller: Caller, body: dict[str, Any]) -> Any:
+    """Create an API key; the whole key is in this response only."""
+    return service.create(caller, **body)
+
+
+@blueprint.delete("/organizations/{org_slug}/api-keys/{key_id}", permission=_MANAGE)
+def revoke_api_key(caller: Caller, key_id: UUID) -> None:
+    """Revoke an API key; the next request with it is refused."""
+    service.revoke(key_id)

@@ -1,0 +1,117 @@
+"""API keys: made once, proven at every request (the kit's Authenticator port), revoked."""
+
+import hmac
+import re
+import secrets
+import string
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.identity.api_keys import queries
+from app.identity.api_keys.models import ApiKey
+from app.kit import container, db, errors
+from app.kit.errors import ApiError
+from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role
+from app.kit.principal import Caller, Organization
+
+SIGN = "dl_"
+PREFIX_LENGTH = len(SIGN) + 12
+SECRET_LENGTH = 43  # of 62 letters and digits: 256 bits
+_LETTERS = string.ascii_letters + string.digits
+_FORM = re.compile(rf"{SIGN}[A-Za-z0-9]{{{PREFIX_LENGTH - len(SIGN) + SECRET_LENGTH}}}")
+_NO_KEY = SIGN + "-" * (PREFIX_LENGTH - len(SIGN) + SECRET_LENGTH)
+_NO_HASH = "-" * 64
+
+
+def list_keys(
+    *,
+    page: PageRequest,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """A page of the organization's keys, expired ones too."""
+    return queries.page(page, created_after=created_after, created_before=created_before)
+
+
+def create(
+    caller: Caller,
+    *,
+    name: str,
+    role: str,
+    read_only: bool = False,
+    expires_at: datetime | None = None,
+) -> dict[str, Any]:
+    """Make a key that acts for the caller; it comes with its `key`, this once.
+
+    Raises 400 `validation_error` on `role` (owner, or above the caller's) or on `expires_at`.
+    """
+    if Role[role] >= Role.owner or not caller.has(Role[role]):
+        raise errors.invalid("A key's role is below owner and not above its maker's.", "role")
+    if expires_at is not None and expires_at <= db.utc_now():
+        raise errors.invalid("Must be in the future.", "expires_at")
+    key = SIGN + "".join(secrets.choice(_LETTERS) for _ in range(12 + SECRET_LENGTH))
+    record = ApiKey(
+        name=name,
+        prefix=key[:PREFIX_LENGTH],
+        key_hash=_fingerprint(key),
+        role=role,
+        read_only=read_only,
+        created_by=caller.user_id,
+        expires_at=expires_at,
+    )
+    db.session().add(record)
+    db.session().flush()
+    shown = ("id", "name", "role", "read_only", "prefix", "expires_at", "last_used_at")
+    maker = {"id": caller.user_id, "email": caller.email, "name": caller.name}
+    return {
+        **{member: getattr(record, member) for member in shown},
+        "created_by": maker,
+        "created_at": record.created_at,
+        "updated_at": record.updated_at,
+        "key": key,
+    }
+
+
+def revoke(key_id: UUID) -> None:
+    """End a key: the next request with it is refused. Raises 404."""
+    record = queries.locked(key_id)
+    if record is None:
+        raise errors.not_found()
+    db.session().delete(record)
+    db.session().flush()
+
+
+def _fingerprint(key: str) -> str:
+    return container.keyring().fingerprint("api_key", key)
+
+
+def by_api_key(key: str) -> Caller:
+    """Prove an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
+
+    Whatever is wrong with the key, the same is done before it is refused: one look-up, one hash,
+    one comparison.
+    """
+    if _FORM.fullmatch(key) is None:
+        key = _NO_KEY
+    proof = queries.prove(key[:PREFIX_LENGTH])
+    known = hmac.compare_digest(_fingerprint(key), proof.key_hash if proof else _NO_HASH)
+    if proof is None or not known or proof.ended:
+        raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
+    organization_id, key_id = UUID(str(proof.organization_id)), UUID(str(proof.id))
+    if proof.unused_lately:
+        queries.touch(organization_id, key_id)
+    return Caller(
+        user_id=UUID(str(proof.user_id)),
+        email=proof.email,
+        name=proof.name,
+        session_id=None,
+        token_id=None,
+        expires_at=proof.expires_at,
+        organization=Organization(organization_id, proof.slug, proof.status, proof.settings),
+        # Who was given a lesser role since does not keep the greater one through a key.
+        role=min(Role[proof.role], Role[proof.creator_role]),
+        api_key_id=key_id,
+        read_only=proof.read_only,
+    )

@@ -1,0 +1,203 @@
+"""Keys are made by people, shown once, listed without the key, and end when they are revoked."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.identity.organizations.models import Membership
+from app.identity.users.models import User
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.orgs import Api
+
+
+def _path(org: Org) -> str:
+    return f"/organizations/{org.slug}/api-keys"
+
+
+def _make(org: Org, maker: str = "admin", **members: Any) -> Any:
+    return org.api(maker).post(_path(org), {"name": "Importer", "role": "labeler", **members})
+
+
+def _with(org: Org, key: str) -> Api:
+    return Api(org.app.test_client(), None, None, key)
+
+
+def _refused(api: Api) -> bool:
+    answer = api.get("/auth/session")
+    return answer.status_code == 401 and answer.json["error"]["code"] == "invalid_api_key"
+
+
+def test_a_key_is_shown_once(org: Org) -> None:
+    made = _make(org, read_only=True, expires_at="2999-01-31T00:00:00Z")
+    assert made.status_code == 201
+    data = made.json["data"]
+    key = data.pop("key")
+    assert key.startswith("dl_")
+    assert data["prefix"] == key[: len(data["prefix"])]
+    assert len(key) - len(data["prefix"]) >= 43
+    assert {"name": "Importer", "role": "labeler", "read_only": True}.items() <= data.items()
+    assert data["expires_at"] == "2999-01-31T00:00:00Z"
+    assert data["last_used_at"] is None
+    assert data["created_by"]["id"] == str(org.users["admin"])
+    listed = org.api("admin").get(_path(org))
+    assert listed.json["data"] == [data]
+    assert key not in listed.text
+
+
+def test_only_a_keyed_hash_is_stored(org: Org) -> None:
+    key = _make(org).json["data"]["key"]
+    with org.app.app_context(), tenancy.organization(org.id):
+        rows = db.session().scalars(text("SELECT k::text FROM api_keys k")).all()
+    assert len(rows) == 1
+    assert key[:15] in rows[0]
+    assert key[15:] not in rows[0]
+
+
+def test_the_same_idempotency_key_makes_one(org: Org) -> None:
+    headers = {"Idempotency-Key": "once"}
+    body = {"name": "Importer", "role": "viewer"}
+    first, second = (org.api("admin").post(_path(org), body, headers=headers) for _ in range(2))
+    assert first.data == second.data
+    assert org.api("admin").get(_path(org)).json["meta"]["total"] == 1
+
+
+@pytest.mark.parametrize("maker", ["owner", "admin"])
+def test_no_key_is_an_owner(org: Org, maker: str) -> None:
+    answer = _make(org, maker, role="owner")
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "role"
+    assert answer.json["error"]["code"] == "validation_error"
+
+
+@pytest.mark.parametrize(
+    ("members", "field"),
+    [
+        ({"role": "boss"}, "role"),
+        ({"role": None}, "role"),
+        ({"name": "a\r\nX-Evil: 1"}, "name"),
+        ({"name": " "}, "name"),
+        ({"read_only": "yes"}, "read_only"),
+        ({"expires_at": "tomorrow"}, "expires_at"),
+        ({"expires_at": "2030-01-01T00:00:00"}, "expires_at"),
+        ({"key": "dl_mine"}, "key"),
+    ],
+)
+def test_what_does_not_fit_is_named(org: Org, members: dict[str, Any], field: str) -> None:
+    answer = _make(org, **members)
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == field
+    assert org.api("admin").get(_path(org)).json["data"] == []
+
+
+def test_an_end_in_the_past_is_refused(org: Org) -> None:
+    past = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
+    answer = _make(org, expires_at=past)
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "expires_at"
+
+
+def test_keys_are_listed_by_page_and_name(org: Org) -> None:
+    for name in ("b", "c", "a"):
+        assert _make(org, name=name).status_code == 201
+    page = org.api("admin").get(f"{_path(org)}?sort=name&page_size=2").json
+    rest = org.api("admin").get(
+        f"{_path(org)}?sort=name&page_size=2&cursor={page['meta']['next_cursor']}"
+    )
+    names = [key["name"] for key in page["data"] + rest.json["data"]]
+    assert names == ["a", "b", "c"]
+    newest = org.api("admin").get(_path(org)).json["data"]
+    assert [key["name"] for key in newest] == ["a", "c", "b"]
+    before = newest[0]["created_at"]
+    found = org.api("admin").get(_path(org), query_string={"created_after": before}).json["data"]
+    assert [key["name"] for key in found] == ["a"]
+
+
+def test_a_revoked_key_is_refused_at_the_next_request(org: Org) -> None:
+    data = _make(org).json["data"]
+    api = _with(org, data["key"])
+    assert api.get("/artifacts").status_code == 200
+    path = f"{_path(org)}/{data['id']}"
+    assert org.api("admin").delete(path).status_code == 204
+    assert _refused(api)
+    assert org.api("admin").delete(path).status_code == 404
+    assert org.api("admin").get(_path(org)).json["data"] == []
+
+
+def test_an_expired_key_is_refused_and_still_listed(org: Org) -> None:
+    data = _make(org, expires_at="2999-01-31T00:00:00Z").json["data"]
+    assert not _refused(_with(org, data["key"]))
+    _sql(org, "UPDATE api_keys SET expires_at = now() - interval '1 second'")
+    assert _refused(_with(org, data["key"]))
+    assert len(org.api("admin").get(_path(org)).json["data"]) == 1
+
+
+def _sql(org: Org, statement: str, **values: Any) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text(statement), values)
+
+
+def _change(org: Org, name: str, **members: Any) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        user = session.get(User, org.users[name])
+        membership = session.get(Membership, (org.id, org.users[name]))
+        assert user is not None
+        assert membership is not None
+        for member, value in members.items():
+            setattr(membership if member == "role" else user, member, value)
+
+
+def test_a_key_ends_while_its_maker_is_disabled(org: Org) -> None:
+    api = _with(org, _make(org).json["data"]["key"])
+    _change(org, "admin", disabled_at=db.utc_now())
+    assert _refused(api)
+    _change(org, "admin", disabled_at=None)
+    assert not _refused(api)
+
+
+def test_a_key_goes_when_its_maker_leaves(org: Org) -> None:
+    api = _with(org, _make(org).json["data"]["key"])
+    other = _with(org, _make(org, "owner").json["data"]["key"])
+    _sql(org, "DELETE FROM memberships WHERE user_id = :user", user=org.users["admin"])
+    assert _refused(api)
+    assert not _refused(other)
+    assert org.api("owner").get(_path(org)).json["meta"]["total"] == 1
+
+
+def test_a_key_loses_what_its_maker_loses(org: Org) -> None:
+    api = _with(org, _make(org, role="admin").json["data"]["key"])
+    assert api.get("/webhooks").status_code == 200
+    _change(org, "admin", role="viewer")
+    answer = api.get("/webhooks")
+    assert answer.status_code == 403
+    assert answer.json["error"]["details"] == {"required": "admin", "actual": "viewer"}
+    assert api.get("/auth/session").json["data"]["organizations"][0]["role"] == "viewer"
+
+
+def test_a_key_never_has_more_than_its_own_role(org: Org) -> None:
+    answer = org.key("labeler", maker="owner").get("/review-queue")
+    assert answer.json["error"]["details"] == {"required": "reviewer", "actual": "labeler"}
+
+
+def test_raising_the_token_version_leaves_keys_alone(org: Org) -> None:
+    api = _with(org, _make(org).json["data"]["key"])
+    _change(org, "admin", token_version=2)
+    assert not _refused(api)
+
+
+@pytest.mark.parametrize("status", ["closed", "erased"])
+def test_keys_of_a_closed_organization_are_refused(org: Org, status: str) -> None:
+    api = org.key("admin")
+    _sql(org, "UPDATE organizations SET status = :status WHERE id = :id", status=status, id=org.id)
+    assert _refused(api)
+
+
+def test_keys_of_a_suspended_organization_read(org: Org) -> None:
+    api = org.key("admin")
+    _sql(org, "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=org.id)
+    assert api.get("/artifacts").status_code == 200
+    answer = api.post("/webhooks", {"url": "https://example.com", "events": ["export.completed"]})
+    assert answer.status_code == 403
+    assert answer.json["error"]["code"] == "permission_denied"

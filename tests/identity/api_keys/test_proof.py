@@ -1,0 +1,220 @@
+"""What a request with a key may, and what is told to one whose key is none."""
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+
+from app.kit import db, tenancy
+from app.kit.prepared import Prepared
+from tests.factories import Org
+from tests.factories.orgs import Api
+
+
+def test_a_key_needs_no_slug_and_none_but_its_own(org: Org, other_org: Org) -> None:
+    api = org.key("viewer")
+    assert api.get("/artifacts").status_code == 200
+    answers = []
+    for slug in (other_org.slug, "no-such-organization", "", org.slug.upper()):
+        answer = api.get("/artifacts", headers={"X-Org-Slug": slug})
+        assert answer.status_code == 403
+        assert answer.json["error"]["code"] == "permission_denied"
+        answers.append(answer.data)
+    assert len(set(answers)) == 1
+    assert api.get("/artifacts", headers={"X-Org-Slug": org.slug}).status_code == 200
+
+
+def test_the_path_and_the_header_must_both_be_its_own(org: Org, other_org: Org) -> None:
+    api = org.key("admin")
+    own = f"/organizations/{org.slug}/api-keys"
+    assert api.get(own).status_code == 200
+    assert api.get(own, headers={"X-Org-Slug": other_org.slug}).status_code == 403
+    foreign = f"/organizations/{other_org.slug}/api-keys"
+    assert api.get(foreign).status_code == 403
+    assert api.get(foreign, headers={"X-Org-Slug": org.slug}).status_code == 403
+    assert api.get("/organizations", headers={"X-Org-Slug": other_org.slug}).status_code == 403
+
+
+def test_authorization_wins(org: Org) -> None:
+    both = org.key("viewer")
+    both.token = org.tokens["labeler"]
+    data = both.get("/auth/session").json["data"]
+    assert data["user"]["id"] == str(org.users["labeler"])
+    assert data["api_key"] is None
+    both.token = "garbled"
+    assert both.get("/auth/session").json["error"]["code"] == "invalid_credentials"
+    bad = Api(org.app.test_client(), org.tokens["labeler"], None, "dl_nope")
+    assert bad.get("/auth/session").status_code == 200
+
+
+def test_the_session_of_a_key(org: Org) -> None:
+    api = org.key("labeler", read_only=True, expires_at="2999-01-31T00:00:00Z")
+    data = api.get("/auth/session").json["data"]
+    assert data["user"]["id"] == str(org.users["owner"])
+    assert data["user"]["name"] == "Owner"
+    assert data["organizations"] == [{"slug": org.slug, "name": "Test", "role": "labeler"}]
+    assert data["session_id"] is None
+    assert data["expires_at"] == "2999-01-31T00:00:00Z"
+    assert data["api_key"]["name"] == "A labeler key"
+    assert data["api_key"]["read_only"] is True
+    assert org.key("viewer").get("/auth/session").json["data"]["expires_at"] is None
+
+
+def test_a_key_sees_its_own_organization_only(org: Org, other_org: Org) -> None:
+    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
+        session.execute(
+            text("INSERT INTO memberships VALUES (:org, :user, 'owner', now())"),
+            {"org": other_org.id, "user": org.users["owner"]},
+        )
+    person = org.api("owner").get("/organizations").json
+    assert {found["slug"] for found in person["data"]} == {org.slug, other_org.slug}
+    seen = org.key("labeler").get("/organizations").json
+    assert [(found["slug"], found["role"]) for found in seen["data"]] == [(org.slug, "labeler")]
+    assert seen["meta"]["total"] == 1
+    assert len(org.key("labeler").get("/auth/session").json["data"]["organizations"]) == 1
+
+
+def test_a_key_makes_no_key(org: Org) -> None:
+    path = f"/organizations/{org.slug}/api-keys"
+    answer = org.key("admin").post(path, {"name": "Another", "role": "viewer"})
+    assert answer.status_code == 403
+    assert answer.json["error"]["code"] == "permission_denied"
+
+
+def test_idempotency_keys_of_two_keys_and_their_maker_do_not_meet(org: Org) -> None:
+    headers = {"Idempotency-Key": "same"}
+    body = {"url": "http://127.0.0.2:9/hook", "events": ["export.completed"]}
+    callers = [org.key("admin"), org.key("admin"), org.api("owner")]
+    made = [api.post("/webhooks", body, headers=headers).json["data"]["id"] for api in callers]
+    assert len(set(made)) == 3
+    again = callers[0].post("/webhooks", body, headers=headers)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.json["data"]["id"] == made[0]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "dl_",
+        "x",
+        "dl_nope",
+        "dl_" + "a" * 55,
+        "dl_" + "a" * 54 + "é",
+        "dl_" + "a" * 7000,
+        "%00",
+    ],
+)
+def test_what_is_no_key_is_refused_alike(org: Org, key: str) -> None:
+    api = Api(org.app.test_client(), None, org.slug, key)
+    answers = {api.get(path).data for path in ("/auth/session", "/artifacts", "/webhooks")}
+    assert len(answers) == 1
+    answer = api.get("/artifacts")
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "invalid_api_key"
+
+
+def _wrong_keys(org: Org) -> dict[str, str]:
+    """A key of each kind that is refused."""
+    expired, revoked, known = (org.key("viewer").key or "" for _ in range(3))
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(
+            text("UPDATE api_keys SET expires_at = now() WHERE prefix = :p"), {"p": expired[:15]}
+        )
+        session.execute(text("DELETE FROM api_keys WHERE prefix = :p"), {"p": revoked[:15]})
+    return {
+        "unknown": "dl_" + "z" * 55,
+        "garbled": "nope",
+        "expired": expired,
+        "revoked": revoked,
+        "wrong secret": known[:15] + "a" * 43,
+    }
+
+
+def test_every_wrong_key_is_told_the_same_after_the_same_work(org: Org) -> None:
+    keys = _wrong_keys(org)
+    work: dict[str, list[Any]] = {}
+    bodies = set()
+    for kind, key in keys.items():
+        with _watched(org) as done:
+            bodies.add(Api(org.app.test_client(), None, None, key).get("/artifacts").data)
+        work[kind] = done
+    assert len(bodies) == 1
+    assert work["unknown"] == ["authenticate_key"]
+    assert all(done == work["unknown"] for done in work.values()), work
+
+
+def test_every_wrong_key_is_refused_in_the_same_time(org: Org) -> None:
+    clients = {k: Api(org.app.test_client(), None, None, v) for k, v in _wrong_keys(org).items()}
+    times: dict[str, list[float]] = {kind: [] for kind in clients}
+    for _ in range(60):
+        for kind, api in clients.items():  # in turns, so that a busy machine is busy for all
+            began = time.perf_counter()
+            assert api.get("/artifacts").status_code == 401
+            times[kind].append(time.perf_counter() - began)
+    middles = {kind: median(taken) for kind, taken in times.items()}
+    assert max(middles.values()) < 1.5 * min(middles.values()), middles
+
+
+class _watched:  # noqa: N801 - used as a block
+    """The statements of the block, prepared ones by name."""
+
+    def __init__(self, org: Org) -> None:
+        with org.app.app_context():
+            self.engines = list(db.db.engines.values())
+        self.found: list[str] = []
+        self.plain: Callable[..., Any] = Prepared._run
+
+    def __enter__(self) -> list[str]:
+        def noted(statement: Prepared, *rest: Any) -> Any:
+            self.found.append(statement.name)
+            return self.plain(statement, *rest)
+
+        Prepared._run = noted  # type: ignore[method-assign]
+        for engine in self.engines:
+            event.listen(engine, "before_cursor_execute", self._note)
+        return self.found
+
+    def _note(self, _c: Any, _k: Any, statement: str, *_: Any) -> None:
+        self.found.append(statement)
+
+    def __exit__(self, *_: object) -> None:
+        Prepared._run = self.plain  # type: ignore[method-assign]
+        for engine in self.engines:
+            event.remove(engine, "before_cursor_execute", self._note)
+
+
+def test_the_last_use_is_written_at_most_once_a_minute(org: Org) -> None:
+    api = org.key("viewer")
+
+    def used() -> Any:
+        listed = org.api("admin").get(f"/organizations/{org.slug}/api-keys")
+        return listed.json["data"][0]["last_used_at"]
+
+    assert used() is None
+    with _watched(org) as first:
+        api.get("/auth/session")
+    assert "touch_key" in first
+    seen = used()
+    assert seen is not None
+    with _watched(org) as second:
+        api.get("/auth/session")
+    assert "touch_key" not in second
+    assert not [sql for sql in second if "UPDATE" in sql]
+    assert used() == seen
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("UPDATE api_keys SET last_used_at = now() - interval '61 seconds'"))
+    api.get("/auth/session")
+    assert used() > seen
+
+
+def test_the_last_use_waits_for_nobody(org: Org) -> None:
+    api = org.key("viewer")
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("SELECT 1 FROM api_keys FOR UPDATE"))
+        began = time.monotonic()
+        assert api.get("/auth/session").status_code == 200
+        # The lock is held for as long as the block: who waited for it would time out instead.
+        assert time.monotonic() - began < 5
