@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, text, update
+from sqlalchemy import func, select, text, update
 
 from app.identity.auth.models import Session
+from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
