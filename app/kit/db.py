@@ -157,6 +157,21 @@ def transaction() -> Iterator[Session]:
         raise
 
 
+def checkpoint() -> None:
+    """Commit what was done so far, so that it stands whatever comes after it.
+
+    For the few operations whose first half must not be undone by a failure of the second (a
+    sign-in that was begun is used up by its answer, whatever the answer), or that wait for another
+    host in between: no transaction stays open over that.
+    """
+    session().commit()
+
+
+def discard() -> None:
+    """Undo what was done since the last checkpoint, where a failure is told by an answer."""
+    session().rollback()
+
+
 def dispose() -> None:
     """Forget connections that a fork copied: the child must open its own."""
     for engine in db.engines.values():

@@ -212,7 +212,8 @@ def _path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
             found[name] = int(text)
         else:
             found[name] = requests.record_id(text)
-    found.pop("org_slug", None)
+    if op.access != "public":  # elsewhere it is the caller's organization
+        found.pop("org_slug", None)
     return found
 
 

@@ -36,6 +36,14 @@ class Reply:
 
 
 @dataclass(frozen=True)
+class Redirect:
+    """Sends a browser on, with 303, where an operation ends at somebody else's page."""
+
+    location: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Download:
     """A file: `read(start, end)` yields its bytes from `start` up to, not including, `end`."""
 
@@ -79,7 +87,9 @@ def json_response(body: bytes, status: int, headers: dict[str, str] | None = Non
 
 
 def enveloped(result: Any, dump: Callable[[Any], Any] | None, status: int) -> Response:
-    """Wrap a record, a `Reply` or a `Page`; `dump` shapes the data."""
+    """Wrap a record, a `Reply` or a `Page`; `dump` shapes the data. A `Redirect` has none."""
+    if isinstance(result, Redirect):
+        return Response(status=303, headers={**result.headers, "Location": result.location})
     if isinstance(result, Page):
         return json_response(
             encode({"data": dump_page(result, dump), "meta": result.meta()}), status

@@ -1,0 +1,60 @@
+"""One-time codes: what an application exchanges for the login response."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, update
+
+from app.identity.sso import flows
+from app.identity.sso.models import Code, Flow
+from app.kit import db, secrets, tenancy
+
+LIFETIME = timedelta(minutes=1)
+CONFIRMATION_LIFETIME = timedelta(hours=1)
+
+
+def issue(flow: Flow, user_id: UUID, *, pending: dict[str, Any] | None = None) -> str:
+    """A code for whoever began `flow`. With `pending` it goes by mail and lives longer."""
+    code = secrets.random_token()
+    lifetime = LIFETIME if pending is None else CONFIRMATION_LIFETIME
+    row = Code(
+        code_hash=flows.fingerprint("code", code),
+        user_id=user_id,
+        browser_hash=flow.browser_hash,
+        challenge=flow.challenge,
+        pending=pending,
+        expires_at=db.utc_now() + lifetime,
+    )
+    db.session().add(row)
+    db.session().flush()
+    return code
+
+
+def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | None:
+    """Use a code up; None when it is unknown, used, expired or somebody else's.
+
+    It takes the proof that the sign-in was begun with: the verifier of the challenge, else the
+    browser's cookie. A wrong proof uses the code up as well: whoever shows it has no business with
+    it, and whoever lost it should begin again.
+    """
+    used = (
+        update(Code)
+        .where(
+            Code.code_hash == flows.fingerprint("code", code),
+            Code.used_at.is_(None),
+            Code.expires_at > func.now(),
+        )
+        .values(used_at=func.now())
+        .returning(Code)
+        .execution_options(synchronize_session=False)
+    )
+    with tenancy.across_organizations(reason="the code says which organization it is"):
+        row = db.session().scalars(used).one_or_none()
+    if row is None:
+        return None
+    if row.challenge is not None:
+        proven = flows.proves(verifier, row.challenge)
+    else:
+        proven = row.browser_hash == flows.fingerprint("browser", browser)
+    return row if proven else None

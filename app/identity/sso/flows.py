@@ -1,0 +1,107 @@
+"""Sign-ins under way: begun with secrets of their own, finished once, in the browser that began."""
+
+import base64
+import hashlib
+import hmac
+import re
+from datetime import timedelta
+from uuid import uuid4
+
+from sqlalchemy import func, or_, update
+
+from app.identity.sso.models import Configuration, Flow
+from app.identity.sso.providers import Begun
+from app.kit import container, db, errors, secrets, tenancy
+
+LIFETIME = timedelta(minutes=10)
+_S256 = re.compile(r"[A-Za-z0-9_-]{43}")
+_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+
+
+def browser_secret(given: str | None) -> str:
+    """The secret of a browser's cookie: the one it has, or a new one."""
+    return given if given and _S256.fullmatch(given) else secrets.random_token()
+
+
+def fingerprint(purpose: str, secret: str | None) -> str:
+    """The keyed hash that a table keeps of `secret`."""
+    return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
+
+
+def proves(verifier: str | None, challenge: str) -> bool:
+    """Whether `verifier` belongs to an S256 challenge (RFC 7636, section 4.6)."""
+    if verifier is None or not _VERIFIER.fullmatch(verifier):
+        return False
+    return hmac.compare_digest(s256(verifier), challenge)
+
+
+def s256(verifier: str) -> str:
+    """The S256 challenge of a verifier (RFC 7636, section 4.2)."""
+    digest = hashlib.sha256(verifier.encode("ascii")).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def begin(
+    configuration: Configuration,
+    *,
+    browser: str,
+    challenge: str | None = None,
+    redirect_uri: str | None = None,
+    next_: str | None = None,
+) -> Begun:
+    """Write a flow into the running transaction; the organization is bound.
+
+    `browser` is the secret of the cookie. With `challenge` the application vouches for itself when
+    it exchanges the code, and the answer may come by another browser.
+    """
+    state, verifier = secrets.random_token(), secrets.random_token()
+    flow = Flow(
+        kind=configuration.kind,
+        issuer=configuration.provider["issuer"],
+        state_hash=fingerprint("state", state),
+        nonce=secrets.random_token(),
+        code_verifier=container.keyring().encrypt(verifier),
+        request_id=f"_{uuid4().hex}",
+        browser_hash=fingerprint("browser", browser),
+        challenge=challenge,
+        redirect_uri=redirect_uri,
+        next=next_,
+        expires_at=db.utc_now() + LIFETIME,
+    )
+    db.session().add(flow)
+    db.session().flush()
+    return Begun(flow, state, verifier)
+
+
+def finish(kind: str, *, state: str, browser: str | None) -> Flow:
+    """Use a flow up; of two at once one wins.
+
+    Raises 400 `validation_error` on `state`, the same for one that is unknown, used or expired, and
+    for another browser's.
+    """
+    used = (
+        update(Flow)
+        .where(
+            Flow.state_hash == fingerprint("state", state),
+            Flow.kind == kind,
+            Flow.used_at.is_(None),
+            Flow.expires_at > func.now(),
+            or_(Flow.browser_hash == fingerprint("browser", browser), Flow.challenge.is_not(None)),
+        )
+        .values(used_at=func.now())
+        .returning(Flow)
+        .execution_options(synchronize_session=False)
+    )
+    with tenancy.across_organizations(reason="the state says which organization it is"):
+        flow = db.session().scalars(used).one_or_none()
+    if flow is None:
+        raise errors.invalid(
+            "This sign-in was not begun in this browser, is used up or has expired. Begin again.",
+            "state",
+        )
+    return flow
+
+
+def code_verifier(flow: Flow) -> str:
+    """Ours towards the provider."""
+    return container.keyring().decrypt(flow.code_verifier).decode()

@@ -1,0 +1,154 @@
+"""Single sign-on: what an organization configured, who came in by it, and what is under way."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.ids import uuid7
+from app.kit.tenancy import TenantModel
+
+
+class Configuration(TenantModel, db.Revised, db.Base):
+    """An organization's single sign-on; it has one at most.
+
+    `kind` is oidc or saml. `settings` are the kind's own, as the administrator sent them; `provider`
+    is what the provider's metadata said when it was last checked. `client_secret` is encrypted.
+    """
+
+    __tablename__ = "sso_configurations"
+    __table_args__ = (UniqueConstraint("organization_id"),)
+
+    kind: Mapped[str]
+    enabled: Mapped[bool] = mapped_column(default=True)
+    enforced: Mapped[bool] = mapped_column(default=False)
+    default_role: Mapped[str]
+    require_group: Mapped[bool] = mapped_column(default=False)
+    group_mapping: Mapped[list[Any]] = mapped_column(default=list)
+    settings: Mapped[dict[str, Any]]
+    provider: Mapped[dict[str, Any]]
+    client_secret: Mapped[str | None]
+
+
+class ProviderState(TenantModel, db.Base):
+    """What changes by itself at a provider: its keys. Aside from what people change and audit."""
+
+    __tablename__ = "sso_provider_states"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "configuration_id"],
+            ["sso_configurations.organization_id", "sso_configurations.id"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    configuration_id: Mapped[UUID] = mapped_column(primary_key=True)
+    keys: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    fetched_at: Mapped[datetime | None]
+    tried_at: Mapped[datetime | None]
+
+
+class Domain(TenantModel, db.Record, db.Base):
+    """A domain of mail addresses. `token` is what its owner puts into the DNS to prove it.
+
+    `verified_at` null: not proven. `missing_since`: the record was proven once and is gone.
+    """
+
+    __tablename__ = "sso_domains"
+    __table_args__ = (
+        UniqueConstraint("organization_id", "domain"),
+        Index(
+            "uq_sso_domains_verified",
+            "domain",
+            unique=True,
+            postgresql_where=text("verified_at IS NOT NULL"),
+        ),
+    )
+
+    domain: Mapped[str]
+    token: Mapped[str]
+    verified_at: Mapped[datetime | None]
+    missing_since: Mapped[datetime | None]
+    problem: Mapped[str | None]
+
+
+class Identity(TenantModel, db.Record, db.Base):
+    """Whom an issuer's subject means in this organization, and in no other.
+
+    `dropped_at`: the organization's policy took the membership away, so it may give it back.
+    """
+
+    __tablename__ = "sso_identities"
+    __table_args__ = (UniqueConstraint("organization_id", "issuer", "subject"),)
+
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    issuer: Mapped[str]
+    subject: Mapped[str]
+    email: Mapped[str]
+    dropped_at: Mapped[datetime | None]
+
+
+class Flow(TenantModel, db.Base):
+    """A sign-in under way. Used once: `used_at` is set by the answer that comes first.
+
+    `state_hash`, `browser_hash` are keyed hashes. `browser_hash` binds it to a browser's cookie;
+    `challenge` (S256 of RFC 7636) to an application that keeps the verifier. `code_verifier` is
+    ours towards the provider, encrypted. `request_id` is the id of a SAML request.
+    """
+
+    __tablename__ = "sso_flows"
+    __table_args__ = (
+        UniqueConstraint("state_hash"),
+        Index("ix_sso_flows_expires_at", "expires_at"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    kind: Mapped[str]
+    issuer: Mapped[str]
+    state_hash: Mapped[str]
+    nonce: Mapped[str]
+    code_verifier: Mapped[str]
+    request_id: Mapped[str]
+    browser_hash: Mapped[str]
+    challenge: Mapped[str | None]
+    redirect_uri: Mapped[str | None]
+    next: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Code(TenantModel, db.Base):
+    """A one-time code for the application; only its keyed hash is kept.
+
+    With `pending` ({issuer, subject, …}) it was mailed: exchanging it links that identity first.
+    """
+
+    __tablename__ = "sso_codes"
+    __table_args__ = (
+        UniqueConstraint("code_hash"),
+        Index("ix_sso_codes_expires_at", "expires_at"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    code_hash: Mapped[str]
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    browser_hash: Mapped[str]
+    challenge: Mapped[str | None]
+    pending: Mapped[dict[str, Any] | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Assertion(TenantModel, db.Base):
+    """A SAML assertion that was accepted, kept until it would be refused for its age."""
+
+    __tablename__ = "sso_assertions"
+    __table_args__ = (Index("ix_sso_assertions_expires_at", "expires_at"),)
+
+    assertion_hash: Mapped[str] = mapped_column(primary_key=True)
+    expires_at: Mapped[datetime]
