@@ -132,6 +132,7 @@ def _identities() -> None:
         sa.Column("issuer", sa.String(), nullable=False),
         sa.Column("subject", sa.String(), nullable=False),
         sa.Column("email", sa.String(), nullable=False),
+        sa.Column("anchor", sa.String(), nullable=False),
         _time("dropped_at", nullable=True),
         _time("created_at"),
         _time("updated_at"),

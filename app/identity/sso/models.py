@@ -79,6 +79,7 @@ class Identity(TenantModel, db.Record, db.Base):
     """Whom an issuer's subject means in this organization, and in no other.
 
     `dropped_at`: the organization's policy took the membership away, so it may give it back.
+    `anchor` is what the provider's word hung on when the person was linked (see `Checked`).
     """
 
     __tablename__ = "sso_identities"
@@ -88,6 +89,7 @@ class Identity(TenantModel, db.Record, db.Base):
     issuer: Mapped[str]
     subject: Mapped[str]
     email: Mapped[str]
+    anchor: Mapped[str]
     dropped_at: Mapped[datetime | None]
 
 

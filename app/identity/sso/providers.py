@@ -17,12 +17,15 @@ class Checked:
     """What came of a check. `settings` are kept as sent by the administrator, `facts` beside them.
 
     `issuer` is the provider's name, by which it signs: OpenID Connect's issuer, SAML's entity id.
-    `keys` is a JWK set where the protocol fetches keys, else empty.
+    `keys` is a JWK set where the protocol fetches keys, else empty. `anchor` is what an answer is
+    trusted for beyond the issuer's name, where an administrator could change it under the same
+    name: SAML's certificates (a digest of them). An owner has to confirm a new one by mail.
     """
 
     issuer: str
     facts: dict[str, Any]
     keys: dict[str, Any] = field(default_factory=dict)
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,140 @@
+"""SQL of single sign-on."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from sqlalchemy import Select, delete, func, select, update
+
+from app.identity.auth.models import Session
+from app.identity.organizations.models import Membership, Organization
+from app.identity.sso.models import (
+    Assertion,
+    Code,
+    Configuration,
+    Domain,
+    Flow,
+    Identity,
+    ProviderState,
+)
+from app.identity.users.models import User
+from app.kit import db
+
+
+def configuration(*, lock: bool = False) -> Configuration | None:
+    """The bound organization's, if it has one."""
+    statement = select(Configuration)
+    if lock:
+        statement = statement.with_for_update()
+    return db.session().scalars(statement).one_or_none()
+
+
+def provider_state() -> ProviderState | None:
+    """What is known of the keys of the bound organization's provider; locked."""
+    return db.session().scalars(select(ProviderState).with_for_update()).one_or_none()
+
+
+def domains() -> list[Domain]:
+    """Of the bound organization, by name."""
+    return list(db.session().scalars(select(Domain).order_by(Domain.domain)))
+
+
+def proven(domain: str) -> bool:
+    """Whether the bound organization has proven `domain`."""
+    statement = select(Domain.id).where(Domain.domain == domain, Domain.verified_at.is_not(None))
+    return db.session().scalar(statement) is not None
+
+
+def by_domain(domain: str) -> tuple[Organization, Configuration] | None:
+    """Who has proven `domain`, when it has single sign-on. Across organizations."""
+    return _open_to_sign_in(
+        select(Organization, Configuration)
+        .join(Configuration, Configuration.organization_id == Organization.id)
+        .join(Domain, Domain.organization_id == Organization.id)
+        .where(Domain.domain == domain, Domain.verified_at.is_not(None))
+    )
+
+
+def by_slug(slug: str) -> tuple[Organization, Configuration] | None:
+    """The organization of that slug, when it has single sign-on. Across organizations."""
+    return _open_to_sign_in(
+        select(Organization, Configuration)
+        .join(Configuration, Configuration.organization_id == Organization.id)
+        .where(Organization.slug == slug)
+    )
+
+
+def _open_to_sign_in(statement: Select[tuple[Organization, Configuration]]) -> tuple[Organization, Configuration] | None:
+    found = db.session().execute(
+        statement.where(
+            Configuration.enabled, Organization.status.in_(("active", "suspended"))
+        )
+    ).first()
+    return (found[0], found[1]) if found is not None else None
+
+
+def identity(issuer: str, subject: str) -> Identity | None:
+    """Who an issuer's subject is in the bound organization; locked."""
+    statement = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
+    return db.session().scalars(statement.with_for_update()).one_or_none()
+
+
+def membership(user_id: UUID) -> Membership | None:
+    """In the bound organization; locked."""
+    statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
+    return db.session().scalars(statement).one_or_none()
+
+
+def enforcing(domain: str) -> Organization | None:
+    """The organization that has proven `domain` and turned passwords off there."""
+    statement = (
+        select(Organization)
+        .join(Configuration, Configuration.organization_id == Organization.id)
+        .join(Domain, Domain.organization_id == Organization.id)
+        .where(
+            Domain.domain == domain,
+            Domain.verified_at.is_not(None),
+            Configuration.enabled,
+            Configuration.enforced,
+            Organization.status.in_(("active", "suspended")),
+        )
+    )
+    return db.session().scalars(statement).one_or_none()
+
+
+def end_password_sessions(organization_id: UUID, names: Iterable[str]) -> int:
+    """Raise the token version of everybody in these domains who came in by password.
+
+    Owners of the organization aside. How many people that were. Across organizations.
+    """
+    owners = select(Membership.user_id).where(
+        Membership.organization_id == organization_id, Membership.role == "owner"
+    )
+    by_password = select(Session.user_id).where(
+        Session.method == "password",
+        Session.revoked_at.is_(None),
+        Session.expires_at > func.now(),
+    )
+    raised = (
+        update(User)
+        .where(
+            func.split_part(User.email, "@", 2).in_(list(names)),
+            User.id.in_(by_password),
+            User.id.not_in(owners),
+        )
+        .values(token_version=User.token_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session().execute(raised).rowcount  # type: ignore[attr-defined, no-any-return]
+
+
+def raise_token_version(user_id: UUID) -> None:
+    """End every session of a user."""
+    db.session().execute(
+        update(User).where(User.id == user_id).values(token_version=User.token_version + 1)
+    )
+
+
+def purge() -> None:
+    """Forget what has expired. Across organizations."""
+    for table in (Flow, Code, Assertion):
+        db.session().execute(delete(table).where(table.expires_at < func.now()))

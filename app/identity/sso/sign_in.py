@@ -1,0 +1,107 @@
+"""Who a proven identity is here, and whether they may come in.
+
+Accounts are one for all organizations, and an administrator chooses the provider, so a provider's
+word counts within its organization only. See docs/decisions/0017.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from app.identity.organizations.models import Organization
+from app.identity.sso import accounts, codes, members, queries
+from app.identity.sso.external import ExternalIdentity
+from app.identity.sso.models import Configuration, Flow, Identity
+from app.identity.users.models import User
+from app.kit import db, errors
+from app.kit.errors import ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`code` is for the application. None: the person has mail, and confirms first."""
+
+    code: str | None
+
+
+def sign_in(
+    organization: Organization, configuration: Configuration, identity: ExternalIdentity, flow: Flow
+) -> Outcome:
+    """Let a person in: link, make or find the account, and bring the membership up to date.
+
+    The organization is bound. Raises 403 `permission_denied` where the policy says no.
+    """
+    known = queries.identity(identity.issuer, identity.subject)
+    if known is None:
+        found = accounts.find(configuration, identity)
+        user, sure = found.user, found.sure
+    else:
+        user, sure = accounts.get(known.user_id), True
+    if user.disabled_at is not None:
+        raise errors.denied("This account is disabled.")
+    if not sure or _must_confirm(user, configuration, known):
+        _ask(organization, configuration, user, identity, flow)
+        return Outcome(None)
+    _admit(configuration, user, identity, known)
+    return Outcome(codes.issue(flow, user.id))
+
+
+def _must_confirm(user: User, configuration: Configuration, known: Identity | None) -> bool:
+    """Whether an owner confirms: an administrator's provider must not become one by itself."""
+    membership = queries.membership(user.id)
+    if membership is None or membership.role != "owner":
+        return False
+    return known is None or known.anchor != configuration.provider["anchor"]
+
+
+def confirm(configuration: Configuration, user: User, pending: dict[str, Any]) -> None:
+    """What `sign_in` left open until the person said by mail that it is them."""
+    identity = ExternalIdentity(**{**pending, "groups": tuple(pending["groups"])})
+    known = queries.identity(identity.issuer, identity.subject)
+    if known is not None and known.user_id != user.id:
+        raise errors.denied("This identity belongs to another account in the meantime.")
+    if known is not None:
+        known.anchor = configuration.provider["anchor"]
+    _admit(configuration, user, identity, known)
+
+
+def _admit(
+    configuration: Configuration,
+    user: User,
+    identity: ExternalIdentity,
+    known: Identity | None,
+) -> None:
+    linked = known or _link(configuration, user, identity)
+    try:
+        members.bring_up_to_date(configuration, user, identity.groups, linked, new=known is None)
+    except members.Dropped:
+        # The removal stands, though the sign-in is refused.
+        db.checkpoint()
+        raise _no_group() from None
+
+
+def _no_group() -> ApiError:
+    return errors.denied("None of your groups at the identity provider gives access here.")
+
+
+def _link(configuration: Configuration, user: User, identity: ExternalIdentity) -> Identity:
+    linked = Identity(
+        user_id=user.id,
+        issuer=identity.issuer,
+        subject=identity.subject,
+        email=identity.email or user.email,
+        anchor=configuration.provider["anchor"],
+    )
+    db.session().add(linked)
+    db.session().flush()
+    return linked
+
+
+def _ask(
+    organization: Organization,
+    configuration: Configuration,
+    user: User,
+    identity: ExternalIdentity,
+    flow: Flow,
+) -> None:
+    code = codes.issue(flow, user.id, pending=asdict(identity))
+    accounts.mail_confirmation(organization, configuration, user, code)
