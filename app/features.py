@@ -17,6 +17,7 @@ from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
+from app.identity.sso import models as sso_models
 from app.identity.users import models as user_models
 from app.kit import idempotency, schedule
 from app.kit.api.blueprint import Blueprint
@@ -52,6 +53,7 @@ MODELS: list[ModuleType] = [
     api_key_models,
     organization_models,
     user_models,
+    sso_models,
     schema_models,
     export_models,
     notification_models,

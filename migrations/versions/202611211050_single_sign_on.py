@@ -41,9 +41,7 @@ def downgrade() -> None:
 
 def _time(name: str, *, nullable: bool = False, now: bool = False) -> sa.Column:
     default = sa.text("now()") if now else None
-    return sa.Column(
-        name, sa.DateTime(timezone=True), nullable=nullable, server_default=default
-    )
+    return sa.Column(name, sa.DateTime(timezone=True), nullable=nullable, server_default=default)
 
 
 def _organization(table: str) -> tuple[sa.Column, sa.ForeignKeyConstraint]:

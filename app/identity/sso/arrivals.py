@@ -1,11 +1,10 @@
-"""Where every protocol's answer arrives: the flow is used up, the answer read, the person let in."""
+"""Where every protocol's answer arrives: the flow is used up, the answer read, a person let in."""
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from app.identity.organizations.models import Organization
-from app.identity.sso import codes, flows, queries, sign_in
+from app.identity.sso import codes, flows, links, queries, sign_in
 from app.identity.sso.external import ExternalIdentity
 from app.identity.sso.models import Configuration, Flow
 from app.kit import db, errors, tenancy
@@ -37,47 +36,41 @@ def arrive(
         try:
             return _answer(flow, _let_in(flow, slug, read))
         except ApiError as refusal:
-            if flow.redirect_uri is None:
+            log.info("sso.refused", kind=kind, code=refusal.code, reason=refusal.message)
+            back = links.back(flow, error=refusal.code, error_description=refusal.message)
+            if back is None:
                 raise
             db.discard()
-            log.info("sso.refused", code=refusal.code, reason=refusal.message)
-            return Redirect(_with(flow, error=refusal.code, error_description=refusal.message))
+            return Redirect(back)
 
 
 def _let_in(flow: Flow, slug: str | None, read: Reader) -> sign_in.Outcome:
-    organization = db.session().get(Organization, flow.organization_id)
-    configuration = queries.configuration()
-    if (
-        organization is None
-        or configuration is None
-        or not configuration.enabled
-        or (configuration.kind, configuration.provider["issuer"]) != (flow.kind, flow.issuer)
-        or slug not in (None, organization.slug)
-    ):
-        raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
+    organization, configuration = _current(flow)
+    if slug not in (None, organization.slug):
+        raise errors.denied("The answer was sent to another organization.")
     db.checkpoint()
     identity = read(configuration, flow, organization.slug)
+    # Read again, and locked: two first sign-ins of one person at once make one account.
+    organization, configuration = _current(flow, lock=True)
     return sign_in.sign_in(organization, configuration, identity, flow)
 
 
+def _current(flow: Flow, *, lock: bool = False) -> tuple[Organization, Configuration]:
+    """As it is now, and still as the flow was begun with. Raises 403 `permission_denied`."""
+    found = queries.opened(flow.organization_id, lock=lock)
+    if found is None or (found[1].kind, found[1].provider["issuer"]) != (flow.kind, flow.issuer):
+        raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
+    return found
+
+
 def _answer(flow: Flow, outcome: sign_in.Outcome) -> dict[str, Any] | Redirect:
-    if flow.redirect_uri is not None:
-        if outcome.code is None:
-            return Redirect(_with(flow, error="confirmation_required"))
-        return Redirect(_with(flow, code=outcome.code))
+    told = {"code": outcome.code} if outcome.code else {"error": "confirmation_required"}
+    back = links.back(flow, **told)
+    if back is not None:
+        return Redirect(back)
     return {
         "code": outcome.code,
         "expires_in": int(codes.LIFETIME.total_seconds()) if outcome.code else None,
         "confirmation": None if outcome.code else "email",
         "next": flow.next,
     }
-
-
-def _with(flow: Flow, **parameters: str) -> str:
-    """The application's address with these parameters and its own `next`."""
-    assert flow.redirect_uri is not None
-    if flow.next is not None:
-        parameters["next"] = flow.next
-    parts = urlsplit(flow.redirect_uri)
-    query = "&".join(filter(None, (parts.query, urlencode(parameters))))
-    return urlunsplit(parts._replace(query=query))

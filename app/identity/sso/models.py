@@ -15,8 +15,9 @@ from app.kit.tenancy import TenantModel
 class Configuration(TenantModel, db.Revised, db.Base):
     """An organization's single sign-on; it has one at most.
 
-    `kind` is oidc or saml. `settings` are the kind's own, as the administrator sent them; `provider`
-    is what the provider's metadata said when it was last checked. `client_secret` is encrypted.
+    `kind` is oidc or saml. `settings` are the kind's own, as the administrator sent them;
+    `provider` is what the provider's metadata said when it was last checked: `issuer`, `anchor` and
+    the kind's facts. `client_secret` is encrypted.
     """
 
     __tablename__ = "sso_configurations"

@@ -19,10 +19,16 @@ from app.identity.sso.models import (
 from app.identity.users.models import User
 from app.kit import db
 
+_OPEN = (
+    select(Organization, Configuration)
+    .join(Configuration, Configuration.organization_id == Organization.id)
+    .where(Configuration.enabled, Organization.status.in_(("active", "suspended")))
+)
+
 
 def configuration(*, lock: bool = False) -> Configuration | None:
-    """The bound organization's, if it has one."""
-    statement = select(Configuration)
+    """The bound organization's, if it has one, as it is now."""
+    statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
         statement = statement.with_for_update()
     return db.session().scalars(statement).one_or_none()
@@ -44,31 +50,35 @@ def proven(domain: str) -> bool:
     return db.session().scalar(statement) is not None
 
 
+def opened(
+    organization_id: UUID, *, lock: bool = False
+) -> tuple[Organization, Configuration] | None:
+    """An organization with its single sign-on, when it has it and is open. As it is now."""
+    statement = _OPEN.where(Organization.id == organization_id).execution_options(
+        populate_existing=True
+    )
+    if lock:
+        statement = statement.with_for_update(of=Configuration)
+    return _pair(statement)
+
+
 def by_domain(domain: str) -> tuple[Organization, Configuration] | None:
     """Who has proven `domain`, when it has single sign-on. Across organizations."""
-    return _open_to_sign_in(
-        select(Organization, Configuration)
-        .join(Configuration, Configuration.organization_id == Organization.id)
-        .join(Domain, Domain.organization_id == Organization.id)
-        .where(Domain.domain == domain, Domain.verified_at.is_not(None))
+    owned = Domain.organization_id == Organization.id
+    return _pair(
+        _OPEN.join(Domain, owned).where(Domain.domain == domain, Domain.verified_at.is_not(None))
     )
 
 
 def by_slug(slug: str) -> tuple[Organization, Configuration] | None:
     """The organization of that slug, when it has single sign-on. Across organizations."""
-    return _open_to_sign_in(
-        select(Organization, Configuration)
-        .join(Configuration, Configuration.organization_id == Organization.id)
-        .where(Organization.slug == slug)
-    )
+    return _pair(_OPEN.where(Organization.slug == slug))
 
 
-def _open_to_sign_in(statement: Select[tuple[Organization, Configuration]]) -> tuple[Organization, Configuration] | None:
-    found = db.session().execute(
-        statement.where(
-            Configuration.enabled, Organization.status.in_(("active", "suspended"))
-        )
-    ).first()
+def _pair(
+    statement: Select[Organization, Configuration],
+) -> tuple[Organization, Configuration] | None:
+    found = db.session().execute(statement).first()
     return (found[0], found[1]) if found is not None else None
 
 
@@ -86,19 +96,13 @@ def membership(user_id: UUID) -> Membership | None:
 
 def enforcing(domain: str) -> Organization | None:
     """The organization that has proven `domain` and turned passwords off there."""
-    statement = (
-        select(Organization)
-        .join(Configuration, Configuration.organization_id == Organization.id)
-        .join(Domain, Domain.organization_id == Organization.id)
-        .where(
-            Domain.domain == domain,
-            Domain.verified_at.is_not(None),
-            Configuration.enabled,
-            Configuration.enforced,
-            Organization.status.in_(("active", "suspended")),
+    owned = Domain.organization_id == Organization.id
+    found = _pair(
+        _OPEN.join(Domain, owned).where(
+            Domain.domain == domain, Domain.verified_at.is_not(None), Configuration.enforced
         )
     )
-    return db.session().scalars(statement).one_or_none()
+    return found[0] if found is not None else None
 
 
 def end_password_sessions(organization_id: UUID, names: Iterable[str]) -> int:

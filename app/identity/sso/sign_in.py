@@ -28,18 +28,20 @@ def sign_in(
 ) -> Outcome:
     """Let a person in: link, make or find the account, and bring the membership up to date.
 
-    The organization is bound. Raises 403 `permission_denied` where the policy says no.
+    The organization is bound and its configuration locked. Raises 403 `permission_denied` where the
+    policy says no.
     """
     known = queries.identity(identity.issuer, identity.subject)
     if known is None:
-        found = accounts.find(configuration, identity)
+        found = accounts.find(identity)
         user, sure = found.user, found.sure
     else:
         user, sure = accounts.get(known.user_id), True
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     if not sure or _must_confirm(user, configuration, known):
-        _ask(organization, configuration, user, identity, flow)
+        code = codes.issue(flow, user.id, pending=asdict(identity))
+        accounts.mail_confirmation(organization, user, flow, code)
         return Outcome(None)
     _admit(configuration, user, identity, known)
     return Outcome(codes.issue(flow, user.id))
@@ -94,14 +96,3 @@ def _link(configuration: Configuration, user: User, identity: ExternalIdentity) 
     db.session().add(linked)
     db.session().flush()
     return linked
-
-
-def _ask(
-    organization: Organization,
-    configuration: Configuration,
-    user: User,
-    identity: ExternalIdentity,
-    flow: Flow,
-) -> None:
-    code = codes.issue(flow, user.id, pending=asdict(identity))
-    accounts.mail_confirmation(organization, configuration, user, code)

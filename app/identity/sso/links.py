@@ -1,0 +1,58 @@
+"""Addresses: the application's, where a sign-in goes back to, and our own, told to providers."""
+
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from app.identity.sso.models import Flow
+from app.kit import container, errors
+from app.kit.settings import Settings
+
+PREFIX = "/api/v1"
+
+
+def own(path: str) -> str:
+    """The address of an operation of ours, as providers and browsers reach it."""
+    return f"{container.settings().public_url}{PREFIX}{path}"
+
+
+def allowed_origins(settings: Settings) -> set[str]:
+    """Where an application may be: the origins of CORS_ORIGINS, and our own.
+
+    `*` allows none: a code must not go to whoever asks for it.
+    """
+    return {*settings.cors_origins, _origin(settings.public_url)} - {"*"}
+
+
+def check_redirect(uri: str | None) -> None:
+    """Refuse an address that is no application's. Raises 400 on `redirect_uri`."""
+    if uri is None:
+        return
+    try:
+        parts = urlsplit(uri)
+        fits = _origin(uri) in allowed_origins(container.settings())
+    except ValueError:
+        fits = False
+    plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
+    if not fits or not plain or parts.username is not None or parts.fragment:
+        raise errors.invalid(
+            "Must be an address under PUBLIC_URL's origin or one of CORS_ORIGINS.", "redirect_uri"
+        )
+
+
+def _origin(uri: str) -> str:
+    parts = urlsplit(uri)
+    default = {"https": 443, "http": 80}.get(parts.scheme)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    port = "" if parts.port in (None, default) else f":{parts.port}"
+    return f"{parts.scheme}://{host}{port}".lower()
+
+
+def back(flow: Flow, **parameters: str) -> str | None:
+    """The application's address with these parameters and its `next`; None where it named none."""
+    if flow.redirect_uri is None:
+        return None
+    if flow.next is not None:
+        parameters["next"] = flow.next
+    parts = urlsplit(flow.redirect_uri)
+    query = "&".join(filter(None, (parts.query, urlencode(parameters))))
+    return urlunsplit(parts._replace(query=query))

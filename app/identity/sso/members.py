@@ -1,0 +1,71 @@
+"""What a sign-in makes of a membership: default role, roles and teams by group, and its end."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from app.identity.organizations.models import Membership
+from app.identity.sso import queries
+from app.identity.sso.models import Configuration, Identity
+from app.identity.users.models import User
+from app.kit import db, errors
+from app.kit.permissions import Role
+
+
+class Dropped(Exception):  # noqa: N818 - names what happened
+    """The groups give access no more, and the membership was taken away."""
+
+
+def matching(configuration: Configuration, groups: Iterable[str]) -> list[dict[str, Any]]:
+    """The entries of the mapping that the groups match."""
+    held = set(groups)
+    return [entry for entry in configuration.group_mapping if entry["group"] in held]
+
+
+def role_of(configuration: Configuration, groups: Iterable[str]) -> str:
+    """The highest role that the groups map to, else the default role."""
+    roles = [Role[e["role"]] for e in matching(configuration, groups) if e["role"]]
+    return max(roles).name if roles else configuration.default_role
+
+
+def bring_up_to_date(
+    configuration: Configuration,
+    user: User,
+    groups: tuple[str, ...],
+    linked: Identity,
+    *,
+    new: bool,
+) -> None:
+    """Make, change or end the membership as the groups say. Owners stay what they are.
+
+    As soon as the mapping names roles, the provider decides on them at each sign-in. Raises
+    `Dropped`, and 403 `permission_denied` for somebody who was removed here by hand.
+    """
+    membership = queries.membership(user.id)
+    if membership is not None and membership.role == Role.owner.name:
+        return
+    if configuration.require_group and not matching(configuration, groups):
+        _drop(membership, user, linked)
+        raise Dropped
+    role = role_of(configuration, groups)
+    if membership is None:
+        if not new and linked.dropped_at is None:
+            raise errors.denied("You were removed from this organization. Ask for an invitation.")
+        linked.dropped_at = None
+        db.session().add(Membership(user_id=user.id, role=role))
+    elif membership.role != role and any(e["role"] for e in configuration.group_mapping):
+        membership.role = role
+    db.session().flush()
+    _sync_teams(configuration, user.id, groups)
+
+
+def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
+    linked.dropped_at = db.utc_now()
+    if membership is not None:
+        db.session().delete(membership)
+        queries.raise_token_version(user.id)
+    db.session().flush()
+
+
+def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, ...]) -> None:
+    """Be in the mapped teams whose groups one has, and in no other of the mapped ones."""
