@@ -13,6 +13,7 @@ from app.kit.prepared import Prepared
 
 _SCOPE = re.compile(
     r"^SET LOCAL app\.organization_id = .*?; SET LOCAL app\.all_organizations = .*?; "
+    r"(SET LOCAL app\.actor = '[^']*'; )?"
 )
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HASH = re.compile(r"[0-9a-f]{64}")

@@ -17,6 +17,8 @@ from sqlalchemy import Connection, Engine, ForeignKey, Table, event
 from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
 from sqlalchemy.sql import visitors
 
+from app.kit import audit
+
 
 class TenantNotBoundError(RuntimeError):
     """A tenant table was touched with no organization bound: a fault of ours, never a client's."""
@@ -126,11 +128,13 @@ def prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
     """What to put before a statement on a psycopg2 `connection`, so that it runs in the scope.
 
     In autocommit a setting lasts for one statement, so each carries it; in a transaction it is sent
-    again only when it changed. `info` is what the pool keeps of the connection.
+    again only when it changed, and with it who acts: only transactions change what is audited.
+    `info` is what the pool keeps of the connection.
     """
     scope = _scope.get()
     sql = _UNBOUND if scope is None else scope.sql
     if not connection.autocommit:
+        sql += audit.prefix()
         if info.get("scope") == sql:
             return ""
         info["scope"] = sql

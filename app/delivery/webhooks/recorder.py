@@ -14,7 +14,7 @@ from app.delivery.notifications import service as notifications
 from app.delivery.webhooks.queries import outcomes
 from app.delivery.webhooks.queries.outcomes import Result, Tally
 from app.delivery.webhooks.shares import DEACTIVATE_AT
-from app.kit import container, db, metrics, tenancy
+from app.kit import audit, container, db, metrics, tenancy
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
 
@@ -141,6 +141,7 @@ class Recorder:
     def _commit(self, batch: Sequence[Result]) -> None:
         with (
             self._app.app_context(),
+            audit.acting("system", None, "webhooks.deliver", operation="webhooks.deliver"),
             tenancy.across_organizations(reason="outcomes of every organization's deliveries"),
             db.transaction(),
         ):

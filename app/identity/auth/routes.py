@@ -9,7 +9,7 @@ from app.identity.auth.schemas import Login, LoginResult, SessionInfo
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
-blueprint = Blueprint("auth", description="Sessions and credentials.")
+blueprint = Blueprint("auth", description="Sessions and credentials.", records="sessions")
 
 
 @blueprint.post("/auth/login", access="public", limit="login", body=Login, returns=LoginResult)

@@ -9,7 +9,7 @@ from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
 from app.identity.users import service as users
 from app.identity.users.models import User
-from app.kit import container, db, errors, secrets, tokens
+from app.kit import audit, container, db, errors, secrets, tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller, Organization
@@ -46,6 +46,7 @@ def open_session(
     `method` is password, oidc or saml; `organization_id` the organization whose identity provider
     vouched. The user must be flushed; a raised `token_version` is in the token already.
     """
+    audit.act_as("user", user.id, user.email)
     hours = container.settings().access_token_hours
     session = Session(
         user_id=user.id,

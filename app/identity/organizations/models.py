@@ -27,6 +27,7 @@ class Membership(TenantModel, db.Base):
     """A user's role in an organization."""
 
     __tablename__ = "memberships"
+    __table_args__ = {"info": {"audited_as": "members"}}
 
     user_id: Mapped[UUID] = mapped_column(
         ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True

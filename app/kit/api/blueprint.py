@@ -102,7 +102,9 @@ class Declaration:
             raise TypeError(f"{path}: a form has a body, and no other kind of it")
 
 
-def _operation(told: Declaration, handler: Handler, method: str, path: str) -> Operation:
+def _operation(
+    told: Declaration, handler: Handler, method: str, path: str, records: str
+) -> Operation:
     listing = told.query if isinstance(told.query, Listing) else None
     return Operation(
         name=handler.__name__,
@@ -125,6 +127,7 @@ def _operation(told: Declaration, handler: Handler, method: str, path: str) -> O
         max_body=told.max_body or (_PUBLIC_BODY if told.access == "public" else _BODY),
         idempotent=told.idempotent,
         keys=told.permission is not None if told.keys is None else told.keys,
+        records=records,
         handler=handler,
     )
 
@@ -134,13 +137,25 @@ def _flask_rule(path: str) -> str:
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """A feature's routes. `name` is the tag of the description, unless `tag` is another one's."""
+    """A feature's routes. `name` is the tag of the description, unless `tag` is another one's.
+
+    `records` is the type of record that its operations are about to the audit log, where their own
+    names do not tell; by default the one that the tag names.
+    """
 
     operations: list[Operation]
 
-    def __init__(self, name: str, *, description: str = "", tag: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        tag: str | None = None,
+        records: str | None = None,
+    ) -> None:
         super().__init__(name, name, url_prefix=PREFIX, description=description)
         self.tag = tag or name
+        self.records = records or self.tag.replace("-", "_")
         self.operations = []
         self._prepare_doc_cbks.append(_document)
 
@@ -149,7 +164,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         declaration.check(path)
 
         def declare(handler: Handler) -> Handler:
-            operation = _operation(declaration, handler, method, path)
+            operation = _operation(declaration, handler, method, path, self.records)
             self.operations.append(operation)
             many = isinstance(declaration.query, Listing)
             self._register(operation, declaration.returns, many=many)

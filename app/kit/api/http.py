@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app.kit import db, db_errors, events, metrics, ratelimit, tenancy
+from app.kit import audit, db, db_errors, events, metrics, ratelimit, tenancy
 from app.kit.api import responses, uploads
 from app.kit.errors import ApiError, not_found
 from app.kit.logging import bind_request, get_logger
@@ -65,6 +65,7 @@ def _begin() -> None:
     events.set_request_id(g.request_id)
     bind_request(g.request_id)
     tenancy.bind(None)
+    audit.end()
 
 
 def _finish(response: Response) -> Response:
@@ -95,6 +96,7 @@ def _finish(response: Response) -> Response:
 def _teardown(_: BaseException | None) -> None:
     uploads.discard()
     tenancy.bind(None)
+    audit.end()
     db.set_reading(reading=False)
 
 

@@ -10,6 +10,7 @@ from marshmallow import Schema
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import (
+    audit,
     container,
     db,
     db_errors,
@@ -34,7 +35,10 @@ ORG_HEADER = "X-Org-Slug"
 
 @dataclass(frozen=True)
 class Operation:
-    """A declared operation; `access` is a role's name, or public, user or control-plane."""
+    """A declared operation; `access` is a role's name, or public, user or control-plane.
+
+    `records` is the type of record it is about to the audit log, if its name does not tell.
+    """
 
     name: str
     method: str
@@ -56,6 +60,7 @@ class Operation:
     max_body: int
     idempotent: bool
     keys: bool
+    records: str
     handler: Callable[..., Any]
 
     @property
@@ -94,6 +99,10 @@ def run(op: Operation, path: dict[str, str]) -> Response:
 def _serve(op: Operation, path: dict[str, str]) -> Response:
     # The caller is proven in autocommit: no transaction stays open over a body that drips in.
     db.set_reading(reading=True)
+    if op.writes:
+        audit.begin(
+            op.name, records=op.records, request_id=g.request_id, ip_address=request.remote_addr
+        )
     caller = _authenticate(op, path)
     if op.limit:
         ratelimit.check(op.limit, lambda: str(caller.org.id) if caller else "")
@@ -140,8 +149,11 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
         return None
     if op.access == "control-plane":
         _control_plane()
+        audit.act_as("control_plane", None, "operator")
         return None
     caller = _prove(op, path)
+    if op.writes:
+        _acts(caller)
     if op.in_organization:
         _enter(op, caller)
     if caller.api_key_id is not None:
@@ -159,6 +171,13 @@ def _enter(op: Operation, caller: Caller) -> None:
         raise errors.denied("The organization is suspended: reads go on, writes are refused.")
     tenancy.bind(caller.organization.id)
     g.org_id = str(caller.organization.id)
+
+
+def _acts(caller: Caller) -> None:
+    if caller.api_key_id is None:
+        audit.act_as("user", caller.user_id, caller.email)
+    else:
+        audit.act_as("api_key", caller.api_key_id, caller.name)
 
 
 def _check_key(op: Operation, caller: Caller) -> None:

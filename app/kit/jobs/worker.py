@@ -11,7 +11,7 @@ from flask import current_app
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import db, events, metrics, tenancy
+from app.kit import audit, db, events, metrics, tenancy
 from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry
 from app.kit.logging import bind_job, get_logger
 
@@ -84,7 +84,17 @@ def _take(declared: Handler, claims: Sequence[Sequence[str]]) -> list[Job]:
 
 
 @contextmanager
-def _scope(job: Job) -> Iterator[None]:
+def _scope(declared: Handler, job: Job) -> Iterator[None]:
+    name = declared.name
+    with (
+        audit.acting("system", None, name, operation=name, request_id=job.request_id),
+        _tenant(job),
+    ):
+        yield
+
+
+@contextmanager
+def _tenant(job: Job) -> Iterator[None]:
     events.set_request_id(job.request_id)
     bind_job(str(job.id), job.request_id, str(job.organization_id or ""))
     if job.organization_id is not None:
@@ -99,7 +109,7 @@ def _run(declared: Handler, jobs: list[Job]) -> None:
     started = time.perf_counter()
     outcome = "completed"
     try:
-        with _scope(jobs[0]), _heartbeat(declared, jobs):
+        with _scope(declared, jobs[0]), _heartbeat(declared, jobs):
             declared.function(jobs if declared.batch else jobs[0])
             _finish(jobs)
     except LostLease:
@@ -135,12 +145,12 @@ def _failed(declared: Handler, jobs: Sequence[Job], failure: Exception) -> None:
             _give_up(declared, job, error)
             continue
         delay = _BACKOFF_SECONDS[min(job.attempt, len(_BACKOFF_SECONDS)) - 1]
-        with _scope(job), db.transaction() as session:
+        with _scope(declared, job), db.transaction() as session:
             session.execute(_AGAIN, {"delay": delay, "error": error, "token": job.lease_token})
 
 
 def _give_up(declared: Handler, job: Job, error: str) -> None:
-    with _scope(job), db.transaction() as session:
+    with _scope(declared, job), db.transaction() as session:
         session.execute(_FAIL, {"error": error, "token": job.lease_token})
         if declared.on_failure is not None:
             declared.on_failure(job, error)

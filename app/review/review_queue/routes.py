@@ -7,7 +7,11 @@ from app.kit.principal import Caller
 from app.review.review_queue import service
 from app.review.review_queue.schemas import ReviewFilters, ReviewItem
 
-blueprint = Blueprint("review-queue", description="Submitted label sets that wait for review.")
+blueprint = Blueprint(
+    "review-queue",
+    description="Submitted label sets that wait for review.",
+    records="tag_sets",
+)
 
 
 @blueprint.get(
