@@ -39,6 +39,7 @@ _SECRET_TEXT = re.compile(
         [\\"']{0,4}\s{0,4}[=:]\s{0,4}[\\"']{0,4})[^\s&"',;\\]+
     | (?P<parameters>\[parameters:\s).*
     | \beyJ[\w-]{8,512}\.[\w.-]+
+    | (?P<key>dl_[a-z0-9]{12})[a-z0-9]{8,512}
     """
 )
 # At their lower levels these write whole requests, statements with values, or one line per byte.

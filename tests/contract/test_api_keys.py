@@ -1,0 +1,133 @@
+"""Generated over every operation: what an API key may not."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.kit.api.operation import Operation
+from app.kit.ids import uuid7
+from app.kit.permissions import Role
+from tests.contract.conftest import OPERATIONS
+from tests.factories import Org, make_org
+from tests.factories.orgs import Api
+
+SCOPED = [op for op in OPERATIONS if op.in_organization]
+FOR_KEYS = [op for op in OPERATIONS if op.keys]
+FOR_PEOPLE = [op for op in OPERATIONS if op.access == "user" and not op.keys]
+PROVEN = SCOPED + [op for op in OPERATIONS if op.access == "user"]
+KEY_ROLES = [role for role in Role if role < Role.owner]
+
+
+@dataclass
+class Keys:
+    """An organization's keys: one of each role, one that only reads, one that was revoked."""
+
+    org: Org
+    by_role: dict[Role, Api] = field(default_factory=dict)
+    read_only: Api = field(init=False)
+    revoked: Api = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_role = {role: self.org.key(role.name) for role in KEY_ROLES}
+        self.read_only = self.org.key("admin", read_only=True)
+        self.revoked = self.org.key("admin", name="Revoked")
+        owner, path = self.org.api("owner"), f"/organizations/{self.org.slug}/api-keys"
+        listed = owner.get(path).json["data"]
+        (wanted,) = [key["id"] for key in listed if key["name"] == "Revoked"]
+        assert owner.delete(f"{path}/{wanted}").status_code == 204
+
+
+@pytest.fixture(scope="module")
+def keys(app: Flask) -> Keys:
+    """Shared by all: whoever is refused changes nothing."""
+    return Keys(make_org(app))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(app: Flask) -> Org:
+    return make_org(app)
+
+
+def _id(op: Operation) -> str:
+    return op.name
+
+
+def _send(api: Api, op: Operation, slug: str, **kwargs: Any) -> Any:
+    path = op.path.replace("{org_slug}", slug)
+    for name in op.numbers:
+        path = path.replace("{" + name + "}", "1")
+    path = re.sub(r"{\w+}", lambda _: str(uuid7()), path)
+    if op.body is not None:
+        kwargs["json"] = {}
+    return api.request(op.method, path, **kwargs)
+
+
+@pytest.mark.parametrize("op", SCOPED, ids=_id)
+def test_a_key_of_every_lower_role_is_refused_and_told_so(op: Operation, keys: Keys) -> None:
+    least = Role[op.access]
+    for role in (role for role in KEY_ROLES if role < least):
+        answer = _send(keys.by_role[role], op, keys.org.slug)
+        assert answer.status_code == 403
+        assert answer.json["error"]["code"] == "insufficient_role"
+        details = {"required": least.name, "actual": role.name}
+        assert answer.json["error"]["details"] == details
+
+
+@pytest.mark.parametrize("op", [op for op in SCOPED if op.method != "GET"], ids=_id)
+def test_a_key_that_only_reads_is_refused(op: Operation, keys: Keys) -> None:
+    answer = _send(keys.read_only, op, keys.org.slug)
+    assert answer.status_code == 403
+    expected = "insufficient_role" if Role[op.access] > Role.admin else "permission_denied"
+    assert answer.json["error"]["code"] == expected
+
+
+@pytest.mark.parametrize("op", [op for op in FOR_KEYS if op.method == "GET"], ids=_id)
+def test_a_key_that_only_reads_reads(op: Operation, keys: Keys) -> None:
+    assert _send(keys.read_only, op, keys.org.slug).status_code in (200, 404, 422)
+
+
+@pytest.mark.parametrize("op", PROVEN, ids=_id)
+def test_a_key_of_another_organization_is_refused(
+    op: Operation, keys: Keys, elsewhere: Org
+) -> None:
+    key = keys.by_role[Role.admin]
+    answers = [
+        _send(key, op, slug, headers={"X-Org-Slug": slug})
+        for slug in (elsewhere.slug, "no-such-organization")
+    ]
+    for answer in answers:
+        assert answer.status_code == 403
+        assert answer.json["error"]["code"] == "permission_denied"
+    assert answers[0].data == answers[1].data
+
+
+@pytest.mark.parametrize("op", PROVEN, ids=_id)
+def test_a_revoked_key_is_refused(op: Operation, keys: Keys) -> None:
+    answer = _send(keys.revoked, op, keys.org.slug)
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "invalid_api_key"
+
+
+@pytest.mark.parametrize("op", FOR_PEOPLE, ids=_id)
+def test_what_is_about_a_person_is_not_for_keys(op: Operation, keys: Keys) -> None:
+    for api in (keys.by_role[Role.admin], keys.read_only):
+        answer = _send(api, op, keys.org.slug)
+        assert answer.status_code == 403
+        assert answer.json["error"]["code"] == "permission_denied"
+
+
+def test_the_control_plane_knows_no_keys(keys: Keys) -> None:
+    for op in (op for op in OPERATIONS if op.access == "control-plane"):
+        answer = _send(keys.by_role[Role.admin], op, keys.org.slug)
+        assert answer.status_code == 401
+        assert answer.json["error"]["code"] == "invalid_credentials"
+
+
+def test_which_operations_depart_from_the_rule() -> None:
+    about_people = {op.name for op in OPERATIONS if op.access == "user" and op.keys}
+    assert about_people == {"get_session", "list_organizations"}
+    not_for_keys = {op.name for op in SCOPED if not op.keys}
+    assert not_for_keys == {"create_api_key"}
