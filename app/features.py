@@ -15,6 +15,7 @@ from app.identity.api_keys import models as api_key_models
 from app.identity.api_keys import routes as api_keys
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
+from app.identity.invitations import models as invitation_models
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
 from app.identity.sso import models as sso_models
@@ -52,6 +53,7 @@ MODELS: list[ModuleType] = [
     auth_models,
     api_key_models,
     organization_models,
+    invitation_models,
     user_models,
     sso_models,
     schema_models,

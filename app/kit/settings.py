@@ -221,6 +221,7 @@ class Settings:
     control_plane_token: str = _setting(_operator_token, "", secret=True)
     registration: str = _setting(_one_of("open", "invite"), "invite")
     default_plan: str = _setting(_one_of(*PLANS), "unlimited")
+    erase_after_days: int = _setting(_whole(0, 3_650), 30)
     demo: bool = _setting(_switch, default=False)
     demo_password: str = _setting(_demo_password, "", secret=True)
     log_level: str = _setting(

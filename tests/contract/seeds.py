@@ -25,6 +25,14 @@ _TAGS = [
     {"field": "day", "value": "2026-01-31"},
     {"field": "lines.item", "value": "Rope", "row": 0},
 ]
+_SETTINGS = {
+    "locale": "de-AT",
+    "time_zone": "Europe/Vienna",
+    "retention_days": 365,
+    "claim_minutes": 45,
+    "allow_self_review": False,
+    "ai_provider": {"kind": "builtin", "base_url": None, "model": None, "api_key": None},
+}
 
 
 @dataclass
@@ -122,6 +130,9 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"name": "New", "role": "viewer", "expires_at": "2999-01-01T00:00:00Z"},
             {"name": "New", "role": "admin", "read_only": True},
         ],
+        "create_organization": [{"name": "Another", "settings": _SETTINGS}],
+        "update_organization": [{"name": "Other", "settings": _SETTINGS}, {"revision": 1}],
+        "close_organization": [{"slug": seeds.org.slug}],
         "create_schema": [schema_body],
         "update_schema": [{**schema_body, "revision": 1}, {"name": "Renamed", "revision": 3}],
         "publish_schema": [{"note": "n", "base_version": 1, "dry_run": True}, {}],

@@ -27,8 +27,8 @@ EXAMPLES = 30
 
 
 def _ends_something(op: Operation) -> bool:
-    """A deletion, or the end of the caller's own session: each has records of its own."""
-    return op.method == "DELETE" or op.name == "logout"
+    """A deletion, or the end of a session or an organization: each has records of its own."""
+    return op.method == "DELETE" or op.name in ("logout", "close_organization")
 
 
 @pytest.fixture(scope="module")

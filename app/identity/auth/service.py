@@ -7,6 +7,7 @@ from uuid import UUID
 from app.identity.auth import queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
+from app.identity.organizations.models import GONE
 from app.identity.users import service as users
 from app.identity.users.models import User
 from app.kit import audit, container, db, errors, secrets, tokens
@@ -133,7 +134,7 @@ def by_token(token: str, slug: str | None) -> Caller:
 
 def _organization(proof: queries.Proof) -> Organization:
     """The proven organization. An unknown slug and a foreign organization answer the same."""
-    if proof.organization_id is None or proof.role is None or proof.status == "closed":
+    if proof.organization_id is None or proof.role is None or proof.status in GONE:
         raise errors.denied("You are not a member of this organization.")
     assert proof.slug is not None
     assert proof.status is not None

@@ -4,33 +4,60 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey
+from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
+GONE = ("closed", "erased")
+"""Statuses in which nobody has access."""
+
 
 class Organization(db.Revised, db.Base):
-    """A tenant. `slug` never changes; `status` is active, suspended or closed."""
+    """A tenant. `slug` never changes; `status` is active, suspended, closed or erased.
+
+    `settings` holds what was set; `ai_provider_key` is encrypted. `erasure` is how far erasing has
+    come: {rows: {table: count}, users, files, bytes}. Of an erased one the row and its slug stay.
+    """
 
     __tablename__ = "organizations"
+    __table_args__ = (
+        Index(
+            "ix_organizations_erase_after",
+            "erase_after",
+            postgresql_where=text("status = 'closed'"),
+        ),
+    )
 
     slug: Mapped[str] = mapped_column(unique=True)
     name: Mapped[str]
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    ai_provider_key: Mapped[str | None]
     status: Mapped[str] = mapped_column(default="active")
     plan: Mapped[str] = mapped_column(default="unlimited")
+    closed_at: Mapped[datetime | None]
+    erase_after: Mapped[datetime | None]
+    erased_at: Mapped[datetime | None]
+    erasure: Mapped[dict[str, Any] | None]
 
 
 class Membership(TenantModel, db.Base):
-    """A user's role in an organization."""
+    """A user's role in an organization. `sort_name` is the user's name; the database keeps it."""
 
     __tablename__ = "memberships"
-    __table_args__ = {"info": {"audited_as": "members"}}
+    __table_args__ = (
+        Index("ix_memberships_name", "organization_id", "sort_name", "user_id"),
+        Index("ix_memberships_joined", "organization_id", "created_at", "user_id"),
+        Index("ix_memberships_role", "organization_id", "role", "sort_name", "user_id"),
+        {"info": {"audited_as": "members"}},
+    )
 
     user_id: Mapped[UUID] = mapped_column(
         ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
     )
     role: Mapped[str]
+    sort_name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+    updated_at: Mapped[datetime | None]
+    revision: Mapped[int] = mapped_column(server_default="1")

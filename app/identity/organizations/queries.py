@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.identity.organizations.models import Membership, Organization
+from app.identity.organizations.models import GONE, Membership, Organization
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate
 
@@ -15,8 +15,11 @@ _COLUMNS = (
     Organization.slug,
     Organization.name,
     Organization.settings,
+    Organization.ai_provider_key,
     Organization.status,
     Organization.plan,
+    Organization.closed_at,
+    Organization.erase_after,
     Organization.created_at,
     Organization.updated_at,
     Organization.revision,
@@ -27,7 +30,7 @@ _COLUMNS = (
 _OF_USER = (
     select(*_COLUMNS)
     .join(Membership, Membership.organization_id == Organization.id)
-    .where(Membership.user_id == bindparam("user_id"), Organization.status != "closed")
+    .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(GONE))
 )
 _BY_NAME = _OF_USER.order_by(Organization.name, Organization.id)
 
@@ -45,6 +48,17 @@ def page_of_user(user_id: UUID, page: PageRequest, *, only: UUID | None = None) 
     if only is not None:
         statement = statement.where(Organization.id == only)
     return paginate(statement, page, sorts=sorts, unique=Organization.id)
+
+
+def lock(organization_id: UUID) -> Organization:
+    """The organization, locked against other writers of it."""
+    statement = (
+        select(Organization)
+        .where(Organization.id == organization_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    return db.session().execute(statement).scalar_one()
 
 
 def insert_organization(slug: str, values: dict[str, Any]) -> Organization | None:

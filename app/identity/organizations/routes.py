@@ -1,10 +1,16 @@
-"""organizations: the tenants and their members."""
+"""organizations: the tenants. Their members and invitations are features of their own."""
 
 from typing import Any
 
 from app.identity.organizations import service
-from app.identity.organizations.schemas import Organization
+from app.identity.organizations.schemas import (
+    CloseOrganization,
+    CreateOrganization,
+    Organization,
+    UpdateOrganization,
+)
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 blueprint = Blueprint("organizations", description="Organizations, the unit of tenancy.")
@@ -20,3 +26,46 @@ blueprint = Blueprint("organizations", description="Organizations, the unit of t
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
     """List the organizations that the caller belongs to, with the caller's role in each."""
     return service.list_of_caller(caller, query["page"])
+
+
+@blueprint.post(
+    "/organizations",
+    access="user",
+    limit="create_organization",
+    body=CreateOrganization,
+    returns=Organization,
+    status=201,
+)
+def create_organization(caller: Caller, body: dict[str, Any]) -> Any:
+    """Create an organization; the caller becomes its owner."""
+    return service.show(service.create(owner_id=caller.user_id, **body), role=Role.owner)
+
+
+@blueprint.get("/organizations/{org_slug}", permission="organizations:read", returns=Organization)
+def get_organization(caller: Caller) -> Any:
+    """Read one organization with its settings and its plan's name."""
+    return service.get(caller)
+
+
+@blueprint.patch(
+    "/organizations/{org_slug}",
+    permission="organizations:update",
+    body=UpdateOrganization,
+    returns=Organization,
+    revision="optional",
+)
+def update_organization(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
+    """Change the name, or settings member by member: what is left out stays as it is."""
+    return service.update(caller, revision=revision, **body)
+
+
+@blueprint.post(
+    "/organizations/{org_slug}/close",
+    permission="organizations:close",
+    body=CloseOrganization,
+    returns=Organization,
+    status=202,
+)
+def close_organization(caller: Caller, body: dict[str, Any]) -> Any:
+    """Close the organization: access ends at once, its data is erased after the grace period."""
+    return service.close(caller, slug=body["slug"])

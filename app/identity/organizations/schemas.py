@@ -1,6 +1,19 @@
 """Bodies and answers of organizations."""
 
-from app.kit.api.fields import Int, JsonObject, Schema, Str, UtcDateTime, Uuid
+from app.identity.organizations import slugs
+from app.kit.api.fields import (
+    Bool,
+    Int,
+    Name,
+    Nested,
+    OneOf,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+
+PROVIDERS = ("builtin", "openai_compatible")
 
 
 class OrganizationSummary(Schema):
@@ -11,16 +24,93 @@ class OrganizationSummary(Schema):
     role = Str(required=True)
 
 
+class AiProvider(Schema):
+    """Who reads documents for suggestions."""
+
+    kind = Str(required=True, validate=OneOf(PROVIDERS))
+    base_url = Str(required=True, allow_none=True)
+    model = Str(required=True, allow_none=True)
+    api_key_set = Bool(required=True, metadata={"description": "The key itself is never shown."})
+
+
+class OrganizationSettings(Schema):
+    """An organization's settings."""
+
+    locale = Str(required=True, metadata={"description": "Language tag (BCP 47)."})
+    time_zone = Str(required=True, metadata={"description": "IANA time zone."})
+    retention_days = Int(
+        required=True,
+        allow_none=True,
+        minimum=1,
+        metadata={"description": "How long documents that are done are kept; null: for ever."},
+    )
+    claim_minutes = Int(
+        required=True,
+        minimum=1,
+        metadata={"description": "How long a claim holds that nobody renews."},
+    )
+    allow_self_review = Bool(
+        required=True, metadata={"description": "Whether reviewers may decide on their own labels."}
+    )
+    ai_provider = Nested(AiProvider, required=True)
+
+
 class Organization(Schema):
     """An organization, as its members see it."""
 
     id = Uuid(required=True)
     slug = Str(required=True)
     name = Str(required=True)
-    settings = JsonObject(required=True)
-    role = Str(required=True)
+    settings = Nested(OrganizationSettings, required=True)
+    role = Str(required=True, metadata={"description": "The caller's."})
     plan = Str(required=True)
-    status = Str(required=True)
+    status = Str(required=True, metadata={"description": "active, suspended or closed."})
+    closed_at = UtcDateTime(required=True, allow_none=True)
+    erase_after = UtcDateTime(
+        required=True, allow_none=True, metadata={"description": "When a closed one is erased."}
+    )
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)
     revision = Int(required=True)
+
+
+class AiProviderInput(Schema):
+    """Changes of the provider. The key is forgotten where `base_url` moves to another host."""
+
+    kind = Str(validate=OneOf(PROVIDERS))
+    base_url = Str(allow_none=True, max_length=2000)
+    model = Str(allow_none=True, max_length=200)
+    api_key = Str(allow_none=True, max_length=1000, metadata={"writeOnly": True})
+
+
+class SettingsInput(Schema):
+    """Changes of settings, member by member: what is left out stays."""
+
+    locale = Str(max_length=35)
+    time_zone = Str(max_length=64)
+    retention_days = Int(allow_none=True)
+    claim_minutes = Int()
+    allow_self_review = Bool()
+    ai_provider = Nested(AiProviderInput)
+
+
+class CreateOrganization(Schema):
+    """A new organization. Without a slug one is made from the name."""
+
+    name = Name(required=True)
+    slug = Str(min_length=slugs.MIN_LENGTH, max_length=slugs.MAX_LENGTH)
+    settings = Nested(SettingsInput)
+
+
+class UpdateOrganization(Schema):
+    """Changes of an organization. Its slug never changes."""
+
+    name = Name()
+    settings = Nested(SettingsInput)
+    revision = Int()
+
+
+class CloseOrganization(Schema):
+    """The slug once more, so that no organization is closed by mistake."""
+
+    slug = Str(required=True, max_length=slugs.MAX_LENGTH)

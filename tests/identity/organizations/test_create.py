@@ -60,3 +60,40 @@ def test_a_slug_is_given_once_however_many_ask(org: Org) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(ask, range(4)))
     assert found.count("conflict") == 3
+
+
+def test_one_is_created_over_the_api(org: Org) -> None:
+    body = {"name": "  Ünder Öne  ", "settings": {"locale": "de", "claim_minutes": 10}}
+    answer = org.api("viewer").post("/organizations", json=body)
+    assert answer.status_code == 201
+    made = answer.json["data"]
+    assert made["slug"].startswith("under-one")
+    assert (made["name"], made["role"], made["status"]) == ("Ünder Öne", "owner", "active")
+    assert made["settings"]["claim_minutes"] == 10
+    read = org.api("viewer", slug=made["slug"]).get(f"/organizations/{made['slug']}")
+    assert read.json["data"] == made
+
+
+def test_a_taken_slug_is_a_conflict_and_a_reserved_one_invalid(org: Org) -> None:
+    api = org.api("viewer")
+    taken = api.post("/organizations", json={"name": "x", "slug": org.slug})
+    assert (taken.status_code, taken.json["error"]["code"]) == (409, "conflict")
+    assert taken.json["error"]["field"] == "slug"
+    reserved = api.post("/organizations", json={"name": "x", "slug": "internal"})
+    assert (reserved.status_code, reserved.json["error"]["field"]) == (400, "slug")
+
+
+def test_a_setting_that_cannot_be_leaves_nothing_behind(org: Org) -> None:
+    slug = f"asked-{uuid4().hex[:20]}"
+    body = {"name": "x", "slug": slug, "settings": {"locale": "xx"}}
+    assert org.api("viewer").post("/organizations", json=body).status_code == 400
+    body["settings"] = {}
+    assert org.api("viewer").post("/organizations", json=body).status_code == 201
+
+
+def test_the_same_idempotency_key_makes_one(org: Org) -> None:
+    api, headers = org.api("viewer"), {"Idempotency-Key": "once"}
+    first = api.post("/organizations", json={"name": "x"}, headers=headers)
+    again = api.post("/organizations", json={"name": "x"}, headers=headers)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.json == first.json

@@ -1,6 +1,7 @@
 """Organizations: made, read, changed, closed. What other features call is here."""
 
+from app.identity.organizations.service.changing import close, update
 from app.identity.organizations.service.creating import create
-from app.identity.organizations.service.reading import list_of_caller, of_user
+from app.identity.organizations.service.reading import get, list_of_caller, of_user, show
 
-__all__ = ["create", "list_of_caller", "of_user"]
+__all__ = ["close", "create", "get", "list_of_caller", "of_user", "show", "update"]

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from app.identity.organizations import queries, slugs
 from app.identity.organizations.models import Membership, Organization
+from app.identity.organizations.service import settings as rules
 from app.kit import container, db, errors, tenancy
 
 _TRIES = 8
@@ -21,12 +22,15 @@ def create(
     """Make an organization and its owner's membership; flushed, not committed.
 
     Without a `slug` one is made from the name. `plan` is the operator's default where it is left
-    out. Raises 400 `validation_error` on a slug that none may have, 409 `conflict` on one that is
-    or was somebody's.
+    out; `settings` as a client sends them. Raises 400 `validation_error` on a slug that none may
+    have or a setting that cannot be, 409 `conflict` on a slug that is or was somebody's.
     """
+    rules.check_address(settings or {})
+    stored, provider_key = rules.merge({}, None, settings or {})
     values = {
         "name": name,
-        "settings": settings or {},
+        "settings": stored,
+        "ai_provider_key": provider_key,
         "plan": plan or container.settings().default_plan,
     }
     made = _named(name, values) if slug is None else _called(slug, values)

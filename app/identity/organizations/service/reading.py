@@ -1,11 +1,16 @@
-"""Organizations and who belongs to them."""
+"""Reading organizations."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from app.identity.organizations import queries
-from app.kit import tenancy
+from app.identity.organizations.models import Organization
+from app.identity.organizations.service import settings
+from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 
@@ -23,8 +28,23 @@ def list_of_caller(caller: Caller, page: PageRequest) -> Page:
     only = caller.org.id if caller.api_key_id is not None else None
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
         found = queries.page_of_user(caller.user_id, page, only=only)
-    if only is None or caller.role is None:
-        return found
-    return replace(
-        found, items=[{**row._asdict(), "role": caller.role.name} for row in found.items]
-    )
+    items = [_dressed(row._asdict()) for row in found.items]
+    if only is not None and caller.role is not None:
+        items = [{**item, "role": caller.role.name} for item in items]
+    return replace(found, items=items)
+
+
+def get(caller: Caller) -> dict[str, Any]:
+    """The caller's organization, as the caller sees it."""
+    assert caller.role is not None
+    return show(db.session().get_one(Organization, caller.org.id), role=caller.role)
+
+
+def show(organization: Organization, *, role: Role) -> dict[str, Any]:
+    """A record as a member of `role` sees it."""
+    names = [column.key for column in Organization.__table__.columns]
+    return _dressed({**{n: getattr(organization, n) for n in names}, "role": role.name})
+
+
+def _dressed(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "settings": settings.shown(row["settings"], row["ai_provider_key"])}

@@ -1,0 +1,59 @@
+"""Changing and closing organizations."""
+
+from datetime import timedelta
+from typing import Any
+
+from app.identity.organizations import queries
+from app.identity.organizations.service import reading
+from app.identity.organizations.service import settings as rules
+from app.kit import container, db, errors, events
+from app.kit.principal import Caller
+
+
+def update(
+    caller: Caller,
+    *,
+    revision: int | None,
+    name: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Change the name, or settings member by member.
+
+    Raises 409 `stale_precondition`, 400 `validation_error` on the setting.
+    """
+    assert caller.role is not None
+    if settings:
+        rules.check_address(settings)
+    record = queries.lock(caller.org.id)
+    if revision not in (None, record.revision):
+        raise errors.stale(record.revision)
+    if name is not None:
+        record.name = name
+    if settings:
+        record.settings, record.ai_provider_key = rules.merge(
+            record.settings, record.ai_provider_key, settings
+        )
+    db.session().flush()
+    return reading.show(record, role=caller.role)
+
+
+def close(caller: Caller, *, slug: str) -> dict[str, Any]:
+    """Close the organization: access ends at once, and a worker erases it after the grace period.
+
+    Emits `organization.closed`. Raises 400 on a slug that is not its own, 409 when it is closed.
+    """
+    assert caller.role is not None
+    if slug != caller.org.slug:
+        raise errors.invalid("Must be the slug of the organization that is closed.", "slug")
+    record = queries.lock(caller.org.id)
+    if record.closed_at is not None:
+        raise errors.conflict("The organization is closed.", state=record.status)
+    record.status = "closed"
+    record.closed_at = db.utc_now()
+    days = container.settings().erase_after_days
+    record.erase_after = record.closed_at + timedelta(days=days)
+    events.emit(
+        "organization.closed",
+        {"organization_id": record.id, "erase_after": record.erase_after},
+    )
+    return reading.show(record, role=caller.role)

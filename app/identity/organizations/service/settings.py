@@ -1,0 +1,94 @@
+"""An organization's settings: what may be set, what holds where nothing is, and what is shown."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.kit import container, errors, locales
+from app.kit.egress.policy import EgressRefused
+
+DEFAULTS: Mapping[str, Any] = {
+    "locale": "en",
+    "time_zone": "UTC",
+    "retention_days": None,
+    "claim_minutes": 30,
+    "allow_self_review": False,
+}
+_BUILTIN: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "model": None}
+_RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440)}
+
+
+def shown(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
+    """Every member, defaults where nothing was set; of the provider's key only whether it is."""
+    provider = {**_BUILTIN, **stored.get("ai_provider", {}), "api_key_set": bool(provider_key)}
+    return {**DEFAULTS, **stored, "ai_provider": provider}
+
+
+def merge(
+    stored: Mapping[str, Any], provider_key: str | None, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], str | None]:
+    """What is stored once `given` is set, member by member: the settings, and the encrypted key.
+
+    `given` is as a client sends it, `ai_provider.api_key` among it. Raises 400 `validation_error`
+    on the member that cannot be. Where addresses lead is `check_address`'s to say.
+    """
+    changed = {**stored, **{k: v for k, v in given.items() if k != "ai_provider"}}
+    for name in given:
+        _check(changed, name)
+    if "ai_provider" in given:
+        changed["ai_provider"], provider_key = _provider(
+            stored.get("ai_provider", {}), provider_key, given["ai_provider"]
+        )
+    return changed, provider_key
+
+
+def _check(changed: dict[str, Any], name: str) -> None:
+    field = f"settings.{name}"
+    if name == "locale":
+        changed[name] = locales.check_locale(changed[name], field)
+    elif name == "time_zone":
+        changed[name] = locales.check_time_zone(changed[name], field)
+    elif name in _RANGES and changed[name] is not None:
+        least, most = _RANGES[name]
+        if not least <= changed[name] <= most:
+            raise errors.invalid(f"Must be from {least} to {most}.", field)
+
+
+def _provider(
+    stored: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], str | None]:
+    provider = {**_BUILTIN, **stored, **{k: v for k, v in given.items() if k != "api_key"}}
+    _check_provider(provider)
+    if _origin(provider["base_url"]) != _origin(stored.get("base_url")):
+        # Whoever may change the address must not have a key they cannot read sent to it.
+        key = None
+    if "api_key" in given:
+        plain = given["api_key"]
+        key = container.keyring().encrypt(plain) if plain else None
+    return provider, key
+
+
+def _check_provider(provider: Mapping[str, Any]) -> None:
+    if provider["kind"] == "openai_compatible":
+        for name in ("base_url", "model"):
+            if not provider[name]:
+                message = "An OpenAI-compatible provider needs it."
+                raise errors.invalid(message, f"settings.ai_provider.{name}")
+
+
+def check_address(given: Mapping[str, Any]) -> None:
+    """Refuse an AI provider that lies where this service must not reach (400).
+
+    Looks a name up: call it while nothing is locked.
+    """
+    url = given.get("ai_provider", {}).get("base_url")
+    if url:
+        try:
+            container.current().egress.check_url(url)
+        except EgressRefused as refusal:
+            raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
+
+
+def _origin(url: str | None) -> tuple[str, str] | None:
+    parts = urlsplit(url) if url else None
+    return (parts.scheme, parts.netloc) if parts else None
