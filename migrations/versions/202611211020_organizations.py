@@ -52,8 +52,10 @@ def upgrade() -> None:
     _memberships()
     _invitations()
     protect("invitations")
-    audited("organizations", label="name", secret=("ai_provider_key",))
-    audited("memberships", label="user_id")
+    audited("organizations", label="name", secret=("ai_provider_key",), ignored=("erasure",))
+    audited(
+        "memberships", label="user_id", kind="members", target="user_id", ignored=("sort_name",)
+    )
     audited("invitations", label="email", secret=("token_hash",))
 
 
