@@ -99,19 +99,18 @@ def by_api_key(key: str) -> Caller:
     known = hmac.compare_digest(_fingerprint(key), proof.key_hash if proof else _NO_HASH)
     if proof is None or not known or proof.ended:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
-    organization_id, key_id = UUID(str(proof.organization_id)), UUID(str(proof.id))
     if proof.unused_lately:
-        queries.touch(organization_id, key_id)
+        queries.touch(proof.organization_id, proof.id)
     return Caller(
-        user_id=UUID(str(proof.user_id)),
+        user_id=proof.user_id,
         email=proof.email,
         name=proof.name,
         session_id=None,
         token_id=None,
         expires_at=proof.expires_at,
-        organization=Organization(organization_id, proof.slug, proof.status, proof.settings),
+        organization=Organization(proof.organization_id, proof.slug, proof.status, proof.settings),
         # Who was given a lesser role since does not keep the greater one through a key.
         role=min(Role[proof.role], Role[proof.creator_role]),
-        api_key_id=key_id,
+        api_key_id=proof.id,
         read_only=proof.read_only,
     )

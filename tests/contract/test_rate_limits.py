@@ -1,0 +1,191 @@
+"""Generated over every operation with a limit: its allowance, whose it is, and who spends it not."""
+
+import re
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import pytest
+from flask import Flask
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from app.kit import container, ratelimit
+from app.kit.api.operation import Operation
+from app.kit.ids import uuid7
+from app.kit.permissions import Role
+from app.kit.ratelimit import limiter
+from tests.contract.conftest import CONTRACT, OPERATIONS
+from tests.factories import Org, make_org
+from tests.factories.orgs import Api
+
+_SECONDS = {"minute": 60, "hour": 3600, "60s": 60}
+_addresses = (f"198.19.{n // 250}.{n % 250 + 1}" for n in count())
+
+
+@dataclass(frozen=True)
+class Limited:
+    """An operation and what the contract's file says of its limit."""
+
+    op: Operation
+    allowance: int
+    seconds: int
+    by: str
+
+
+def _limited() -> list[Limited]:
+    found = []
+    for op in OPERATIONS:
+        row = CONTRACT[op.name]
+        if row.limit:
+            amount, by = row.limit.split(" ")
+            number, window = amount.split("/")
+            found.append(Limited(op, int(number), _SECONDS[window], by))
+    return found
+
+
+LIMITED = _limited()
+BY_ADDRESS = [one for one in LIMITED if one.by == "ip"]
+BY_ORGANIZATION = [one for one in LIMITED if one.by == "org"]
+PROTECTED = [one for one in LIMITED if one.op.access != "public"]
+
+
+def _id(one: Limited) -> str:
+    return one.op.name
+
+
+@pytest.fixture(autouse=True)
+def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
+    container.current().redis(timeout=5).flushall()
+
+
+@pytest.fixture(scope="module")
+def first(app: Flask) -> Org:
+    return make_org(app)
+
+
+@pytest.fixture(scope="module")
+def second(app: Flask) -> Org:
+    return make_org(app)
+
+
+def _caller(one: Limited, org: Org, role: str = "owner") -> Api:
+    if one.op.access == "public":
+        return org.anonymous()
+    if one.op.access == "control-plane":
+        return Api(org.app.test_client(), container.settings().control_plane_token, None)
+    return org.api(role)
+
+
+def _send(one: Limited, api: Api, org: Org, address: str) -> Any:
+    """A request that is counted and then comes to nothing: without members, on no record."""
+    path = one.op.path.replace("{org_slug}", org.slug)
+    path = re.sub(r"{\w+}", lambda _: str(uuid7()), path)
+    kwargs: dict[str, Any] = {"environ_base": {"REMOTE_ADDR": address}}
+    if one.op.body is not None:
+        kwargs["json"] = {}
+    return api.request(one.op.method, path, **kwargs)
+
+
+def _spend(one: Limited, org: Org, address: str) -> None:
+    api = _caller(one, org)
+    for left in reversed(range(one.allowance)):
+        answer = _send(one, api, org, address)
+        assert answer.status_code != 429
+        assert answer.headers["RateLimit-Limit"] == str(one.allowance)
+        assert answer.headers["RateLimit-Remaining"] == str(left)
+        assert 1 <= int(answer.headers["RateLimit-Reset"]) <= one.seconds + 1
+
+
+def _is_refused(one: Limited, answer: Any) -> bool:
+    if answer.status_code != 429:
+        return False
+    assert answer.json["error"]["code"] == "rate_limited"
+    assert 1 <= int(answer.headers["Retry-After"]) <= one.seconds + 1
+    assert answer.headers["RateLimit-Limit"] == str(one.allowance)
+    assert answer.headers["RateLimit-Remaining"] == "0"
+    assert answer.headers["RateLimit-Reset"] == answer.headers["Retry-After"]
+    return True
+
+
+def test_every_limit_of_the_contract_is_read() -> None:
+    told = {row.operation_id: row.limit for row in CONTRACT.values() if row.limit}
+    assert len(told) == 25
+    assert {one.op.name for one in LIMITED} == {
+        n for n in told if n in {o.name for o in OPERATIONS}
+    }
+    assert {one.op.name for one in LIMITED} == {op.name for op in OPERATIONS if op.limit}
+
+
+@pytest.mark.parametrize("one", BY_ADDRESS, ids=_id)
+def test_an_address_has_its_allowance(one: Limited, first: Org, second: Org) -> None:
+    address, another = next(_addresses), next(_addresses)
+    _spend(one, first, address)
+    assert _is_refused(one, _send(one, _caller(one, first), first, address))
+    # Whoever else comes from there is refused as well, and whoever comes from elsewhere is not.
+    assert _is_refused(one, _send(one, _caller(one, second), second, address))
+    assert not _is_refused(one, _send(one, _caller(one, first), first, another))
+
+
+@pytest.mark.parametrize("one", BY_ORGANIZATION, ids=_id)
+def test_an_organization_has_its_allowance(one: Limited, first: Org, second: Org) -> None:
+    address, another = next(_addresses), next(_addresses)
+    _spend(one, first, address)
+    assert _is_refused(one, _send(one, _caller(one, first), first, address))
+    assert _is_refused(one, _send(one, first.api("admin"), first, another))
+    assert _is_refused(one, _send(one, first.key("admin"), first, another))
+    assert not _is_refused(one, _send(one, _caller(one, second), second, address))
+
+
+def _strangers(one: Limited, org: Org, other: Org) -> list[Api]:
+    """Who is refused with 401 or 403 before anything is counted."""
+    found = [org.anonymous(), Api(org.app.test_client(), "garbled", org.slug)]
+    found.append(Api(org.app.test_client(), None, org.slug, "dl_nope"))
+    if one.op.access == "control-plane":
+        return found + [org.api("owner")]
+    if one.op.in_organization:
+        foreign = other.key("admin")
+        foreign.slug = org.slug
+        found += [other.api("owner", slug=org.slug), foreign, org.key("admin", read_only=True)]
+        found += [org.api(role.name) for role in Role if role < Role[one.op.access]]
+    return found
+
+
+@pytest.mark.parametrize("one", PROTECTED, ids=_id)
+def test_who_is_refused_spends_nothing(one: Limited, first: Org, second: Org) -> None:
+    address = next(_addresses)
+    for stranger in _strangers(one, first, second):
+        answer = _send(one, stranger, first, address)
+        assert answer.status_code in (401, 403)
+        assert "RateLimit-Limit" not in answer.headers
+    answer = _send(one, _caller(one, first), first, address)
+    assert answer.headers["RateLimit-Remaining"] == str(one.allowance - 1)
+
+
+@pytest.mark.parametrize("one", LIMITED, ids=_id)
+def test_without_the_store_everybody_passes(
+    one: Limited, first: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> bool:
+        raise RedisConnectionError
+
+    monkeypatch.setattr(type(limiter.limiter), "hit", fail)
+    address = next(_addresses)
+    for _ in range(one.allowance + 2):
+        answer = _send(one, _caller(one, first), first, address)
+        assert answer.status_code != 429
+        assert "RateLimit-Limit" not in answer.headers
+
+
+_NAMES = sorted({op.limit for op in OPERATIONS if op.limit is not None})
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_row_of_the_table_is_one_allowance(name: str, first: Org) -> None:
+    group = [one for one in LIMITED if one.op.limit == name]
+    address = next(_addresses)
+    for number in range(group[0].allowance):
+        one = group[number % len(group)]
+        assert not _is_refused(one, _send(one, _caller(one, first), first, address))
+    for one in group:
+        assert _is_refused(one, _send(one, _caller(one, first), first, address))

@@ -1,0 +1,114 @@
+"""Limits of applications in processes of their own: one count, real addresses, an absent store."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.kit import container
+
+ROOT = Path(__file__).parents[2]
+Send = Callable[..., list[tuple[int, float]]]
+_addresses = (f"198.18.{n // 250}.{n % 250 + 1}" for n in count())
+
+
+@pytest.fixture
+def address() -> str:
+    """A client that nobody was before."""
+    return next(_addresses)
+
+
+@pytest.fixture
+def send(app: Flask, environ: dict[str, str]) -> Iterator[Send]:
+    """Let an application of its own answer logins without a body's members."""
+    container.current().redis(timeout=5).flushall()
+
+    def run(address: str, forwarded: list[str | None], **settings: str) -> list[tuple[int, float]]:
+        wanted = [
+            {
+                "path": "/auth/login",
+                "address": address,
+                "headers": {"X-Forwarded-For": by} if by is not None else {},
+            }
+            for by in forwarded
+        ]
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).parent / "limited_app.py")],
+            input=json.dumps(wanted),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=ROOT,
+            env={
+                **os.environ,
+                **environ,
+                "PYTHONPATH": str(ROOT),
+                "RATE_LIMITS": "on",
+                **settings,
+            },
+        )
+        assert done.returncode == 0, done.stderr
+        found: list[tuple[int, float]] = json.loads(done.stdout)
+        return found
+
+    yield run
+    container.current().redis(timeout=5).flushall()
+
+
+def _statuses(answers: Any) -> list[int]:
+    return sorted(status for status, _ in answers)
+
+
+def test_two_processes_share_one_count(send: Send, address: str) -> None:
+    with ThreadPoolExecutor(2) as both:
+        running = [both.submit(send, address, [None] * 8) for _ in range(2)]
+        answers = [answer for one in running for answer in one.result()]
+    assert _statuses(answers) == [422] * 10 + [429] * 6
+
+
+def test_addresses_behind_a_trusted_proxy_have_each_their_own(send: Send, address: str) -> None:
+    clients: list[str | None] = ["203.0.113.1"] * 11 + ["203.0.113.2"]
+    answers = [status for status, _ in send(address, clients, TRUSTED_PROXIES="1")]
+    assert answers == [422] * 10 + [429, 422]
+
+
+def test_only_what_the_trusted_proxy_wrote_is_believed(send: Send, address: str) -> None:
+    forged: list[str | None] = [f"192.0.2.{n}, 203.0.113.9" for n in range(11)]
+    answers = [status for status, _ in send(address, forged, TRUSTED_PROXIES="1")]
+    assert answers == [422] * 10 + [429]
+
+
+def test_without_a_proxy_the_header_is_not_believed(send: Send, address: str) -> None:
+    forged: list[str | None] = [f"203.0.113.{n}" for n in range(11)]
+    answers = [status for status, _ in send(address, forged)]
+    assert answers == [422] * 10 + [429]
+
+
+def test_nobody_waits_for_a_store_that_is_not_there(send: Send, address: str) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))  # bound and not listening: whoever connects is refused
+        url = f"redis://127.0.0.1:{probe.getsockname()[1]}/0"
+        answers = send(address, [None] * 15, REDIS_URL=url)
+    assert _statuses(answers) == [422] * 15
+    assert sum(seconds for _, seconds in answers) < 5
+
+
+def test_nobody_waits_long_for_a_store_that_hangs(send: Send, address: str) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        answers = send(address, [None] * 15, REDIS_URL=url)
+    assert _statuses(answers) == [422] * 15
+    # A quarter of a second for the first, and then it is left alone for a while.
+    assert sum(seconds for _, seconds in answers) < 5
