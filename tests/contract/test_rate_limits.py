@@ -1,4 +1,4 @@
-"""Generated over every operation with a limit: its allowance, whose it is, and and who spends none."""
+"""Generated over every operation with a limit: its allowance, whose it is, who spends none."""
 
 import re
 from dataclasses import dataclass
