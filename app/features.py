@@ -19,6 +19,8 @@ from app.identity.invitations import models as invitation_models
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
 from app.identity.sso import models as sso_models
+from app.identity.teams import models as team_models
+from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.kit import idempotency, schedule
 from app.kit.api.blueprint import Blueprint
@@ -41,6 +43,7 @@ BLUEPRINTS: list[Blueprint] = [
     artifacts.blueprint,
     tag_sets.blueprint,
     review_queue.blueprint,
+    teams.blueprint,
     exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,
@@ -54,6 +57,7 @@ MODELS: list[ModuleType] = [
     api_key_models,
     organization_models,
     invitation_models,
+    team_models,
     user_models,
     sso_models,
     schema_models,

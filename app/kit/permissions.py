@@ -34,6 +34,8 @@ PERMISSIONS: dict[str, Role] = {
     "tag_sets:read": Role.viewer,
     "tag_sets:review": Role.reviewer,
     "tag_sets:write": Role.labeler,
+    "teams:manage": Role.admin,
+    "teams:read": Role.viewer,
     "webhooks:manage": Role.admin,
 }
 

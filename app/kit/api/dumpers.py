@@ -42,12 +42,25 @@ def _expression(field: fields.Field[Any], read: str, index: int, scope: dict[str
     if nested is None:
         return read
     schema, many = nested
-    scope[f"nest{index}"] = compile_dumper(type(schema))
+    scope[f"nest{index}"] = _nested_dumper(type(schema))
     if many and field.allow_none:
         return f"(None if (v := {read}) is None else [nest{index}(x) for x in v])"
     if many:
         return f"[nest{index}(x) for x in ({read} or ())]"
     return f"(None if (v := {read}) is None else nest{index}(v))"
+
+
+_compiling: set[type[Schema]] = set()
+
+
+def _nested_dumper(schema_class: type[Schema]) -> Dumper:
+    if schema_class not in _compiling:
+        return compile_dumper(schema_class)
+
+    def later(record: Any) -> Any:  # a tree's nodes nest themselves: by then it is compiled
+        return compile_dumper(schema_class)(record)
+
+    return later
 
 
 def _define(source: str, scope: dict[str, Any]) -> Dumper:
@@ -75,8 +88,12 @@ def compile_dumper(schema_class: type[Schema]) -> Dumper:
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
-    of_dict = _members(schema, lambda name: f"o[{name!r}]", scope)
-    of_object = _members(schema, _attribute, scope)
+    _compiling.add(schema_class)
+    try:
+        of_dict = _members(schema, lambda name: f"o[{name!r}]", scope)
+        of_object = _members(schema, _attribute, scope)
+    finally:
+        _compiling.discard(schema_class)
     return _define(
         f"def dump(o):\n if o.__class__ is dict:\n  return {of_dict}\n return {of_object}\n", scope
     )

@@ -1,0 +1,86 @@
+"""Teams, a tree, and who is in them."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKeyConstraint, Index, String, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db, db_errors
+from app.kit.tenancy import TenantModel
+
+MAX_DEPTH = 12
+"""How many levels the tree has at most."""
+
+
+class Team(TenantModel, db.Revised, db.Base):
+    """A team. `skills` as they were written, `skill_keys` case-folded.
+
+    The lead is one of the members, which a foreign key sees to. `member_count` is kept by a trigger
+    on the members, so that it holds whichever way somebody leaves. The revision counts edits of
+    what a writer may send; coming and going moves the count without it.
+    """
+
+    __tablename__ = "teams"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "parent_id"],
+            ["teams.organization_id", "teams.id"],
+            # A team goes before its children move up: one of them may have its name.
+            deferrable=True,
+            initially="IMMEDIATE",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "id", "lead_id"],
+            ["team_members.organization_id", "team_members.team_id", "team_members.user_id"],
+            name="fk_teams_lead",
+            ondelete="SET NULL (lead_id)",
+            use_alter=True,
+        ),
+        Index("ix_teams_name", "organization_id", "name", "id"),
+        Index("ix_teams_created", "organization_id", "created_at", "id"),
+        Index(
+            "uq_teams_siblings",
+            "organization_id",
+            "parent_id",
+            text("lower(name)"),
+            unique=True,
+            postgresql_nulls_not_distinct=True,
+        ),
+    )
+
+    name: Mapped[str]
+    parent_id: Mapped[UUID | None]
+    lead_id: Mapped[UUID | None]
+    skills: Mapped[list[Any]] = mapped_column(default=list)
+    skill_keys: Mapped[list[str]] = mapped_column(ARRAY(String()), default=list)
+    description: Mapped[str] = mapped_column(default="")
+    member_count: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+class TeamMember(TenantModel, db.Base):
+    """Somebody in a team. Whoever leaves the organization leaves its teams."""
+
+    __tablename__ = "team_members"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "team_id"],
+            ["teams.organization_id", "teams.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "user_id"],
+            ["memberships.organization_id", "memberships.user_id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_team_members_user", "organization_id", "user_id", "team_id"),
+    )
+
+    team_id: Mapped[UUID] = mapped_column(primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(primary_key=True)
+    created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+
+
+db_errors.register("uq_teams_siblings", "A team of this name stands at this place already.", "name")

@@ -1,0 +1,1 @@
+"""SQL of teams: reading, the tree, and who is in them."""

@@ -1,0 +1,66 @@
+"""SQL of who is in a team."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from sqlalchemy import CursorResult, delete, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.identity.teams.models import Team, TeamMember
+from app.kit import db, tenancy
+
+# Written out, so that organizations may tell of teams without the two importing each other.
+_OF_ORGANIZATION = text(
+    """
+    SELECT user_id FROM memberships
+    WHERE organization_id = :org AND user_id = ANY(CAST(:user_ids AS uuid[]))
+    ORDER BY user_id FOR KEY SHARE
+    """
+)
+
+
+def of_organization(user_ids: Iterable[UUID]) -> set[UUID]:
+    """Those of `user_ids` who are members of the organization, until the transaction ends."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "user_ids": [str(user_id) for user_id in user_ids],
+    }
+    return set(db.session().scalars(_OF_ORGANIZATION, values))
+
+
+def add(team_ids: Sequence[UUID], user_ids: Iterable[UUID]) -> None:
+    """Put each user into each team; whoever is in it already stays."""
+    now, organization_id = db.utc_now(), tenancy.current_organization_id()
+    rows = [
+        {
+            "organization_id": organization_id,
+            "team_id": team_id,
+            "user_id": user_id,
+            "created_at": now,
+        }
+        for team_id in team_ids
+        for user_id in user_ids
+    ]
+    if rows:
+        db.session().execute(insert(TeamMember).values(rows).on_conflict_do_nothing())
+
+
+def remove(team_id: UUID, user_id: UUID) -> bool:
+    """Take a user out of a team; whether they were in it."""
+    done = db.session().execute(
+        delete(TeamMember)
+        .where(TeamMember.team_id == team_id, TeamMember.user_id == user_id)
+        .execution_options(synchronize_session=False)
+    )
+    assert isinstance(done, CursorResult)
+    return done.rowcount > 0
+
+
+def appoint(team_id: UUID, user_id: UUID) -> None:
+    """Make a member the lead of a team that was just made; no edit of it, so no new revision."""
+    db.session().execute(
+        update(Team)
+        .where(Team.id == team_id)
+        .values(lead_id=user_id, updated_at=Team.updated_at)
+        .execution_options(synchronize_session=False)
+    )

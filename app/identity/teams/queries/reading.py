@@ -1,0 +1,153 @@
+"""SQL of reading teams: one, and pages of them."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    JSON,
+    Row,
+    Select,
+    Text,
+    Uuid,
+    and_,
+    any_,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal,
+    null,
+    select,
+)
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+
+from app.identity.teams.models import Team, TeamMember
+from app.identity.users.models import User
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+
+_ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+_COLUMNS: tuple[Any, ...] = (
+    Team.id,
+    Team.name,
+    Team.parent_id,
+    Team.lead_id,
+    Team.skills,
+    Team.description,
+    Team.member_count,
+    Team.created_at,
+    Team.updated_at,
+    Team.revision,
+)
+_LEADS = TeamMember.user_id == Team.lead_id
+_PERSON = func.json_build_object("id", User.id, "email", User.email, "name", User.name)
+_MEMBER = func.json_build_object(
+    "user",
+    _PERSON,
+    "role",
+    case((_LEADS, "lead"), else_="member"),
+    "joined_at",
+    func.to_char(func.timezone("UTC", TeamMember.created_at), _ISO),
+)
+_ORDER = (case((_LEADS, 0), else_=1), User.name, User.id)
+_MEMBERS = (
+    select(
+        func.coalesce(
+            func.json_agg(aggregate_order_by(_MEMBER, *_ORDER)),
+            cast(literal("[]"), JSON),
+            type_=JSON(),
+        )
+    )
+    .select_from(TeamMember)
+    .join(User, User.id == TeamMember.user_id)
+    .where(TeamMember.organization_id == Team.organization_id, TeamMember.team_id == Team.id)
+    .correlate(Team)
+    .scalar_subquery()
+)
+_ONE: Any = select(*_COLUMNS, _MEMBERS.label("members")).where(Team.id == bindparam("team_id"))
+# Hundreds of ids a page, each only to be written again: they come as text.
+_LISTED = select(
+    *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in _COLUMNS),
+    null().label("members"),
+)
+_SORTS = {"name": Team.name, "created_at": Team.created_at}
+
+
+def shown(team_id: UUID) -> Row[Any] | None:
+    """A team with its members, the lead first, then by name."""
+    found: Row[Any] | None
+    found = db.session().execute(_ONE, {"team_id": team_id}).one_or_none()
+    return found
+
+
+def exists(team_id: UUID) -> bool:
+    """Whether there is such a team."""
+    return db.session().execute(select(Team.id).where(Team.id == team_id)).first() is not None
+
+
+def locked(team_id: UUID) -> Team | None:
+    """A team, which nobody else changes until the transaction ends."""
+    statement = (
+        select(Team)
+        .where(Team.id == team_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def page(request: PageRequest, filters: dict[str, Any]) -> Page:
+    """A page of teams without their members; `filters` as the list's query names them."""
+    return paginate(_filtered(_LISTED, **filters), request, sorts=_SORTS, unique=Team.id)
+
+
+def _filtered(
+    statement: Select[Any],
+    *,
+    q: str | None = None,
+    root: bool | None = None,
+    member: UUID | None = None,
+    skill: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+    **equal: Any,
+) -> Select[Any]:
+    if q is not None:
+        statement = statement.where(Team.name.icontains(q, autoescape=True))
+    if root is not None:
+        statement = statement.where(
+            Team.parent_id.is_(None) if root else Team.parent_id.is_not(None)
+        )
+    if member is not None:
+        of_them = select(TeamMember.team_id).where(TeamMember.user_id == member)
+        statement = statement.where(Team.id.in_(of_them))
+    if skill is not None:
+        statement = statement.where(literal(skill) == any_(Team.skill_keys))
+    if created_after is not None:
+        statement = statement.where(Team.created_at > created_after)
+    if created_before is not None:
+        statement = statement.where(Team.created_at < created_before)
+    for name, value in equal.items():
+        statement = statement.where(getattr(Team, name) == value)
+    return statement
+
+
+def existing(team_ids: list[UUID]) -> set[UUID]:
+    """Those of `team_ids` that are teams; they stay until the transaction ends."""
+    statement = select(Team.id).where(Team.id.in_(team_ids))
+    return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
+
+
+def of_users(user_ids: list[UUID]) -> list[Row[Any]]:
+    """(user_id, id, name) of every team of each user, by name."""
+    statement = (
+        select(TeamMember.user_id, Team.id, Team.name)
+        .join(
+            Team,
+            and_(Team.organization_id == TeamMember.organization_id, Team.id == TeamMember.team_id),
+        )
+        .where(TeamMember.user_id.in_(user_ids))
+        .order_by(Team.name, Team.id)
+    )
+    return list(db.session().execute(statement))

@@ -1,0 +1,153 @@
+"""SQL of the tree: its lock, ways up and down, and the whole of it at once.
+
+Written out, as recursive statements are: they name the organization themselves.
+"""
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.identity.teams.models import MAX_DEPTH
+from app.kit import db, tenancy
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
+# No way is longer than the tree is deep; the bound is for a tree that somebody else has bent.
+_WAY_UP = text(
+    """
+    WITH RECURSIVE way (id, parent_id, level) AS (
+        SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND id = :team_id
+        UNION ALL
+        SELECT teams.id, teams.parent_id, level + 1 FROM way
+        JOIN teams ON teams.organization_id = :org AND teams.id = way.parent_id
+        WHERE level < 1000
+    )
+    SELECT id FROM way ORDER BY level
+    """
+)
+_HEIGHT = text(
+    """
+    WITH RECURSIVE below (id, level) AS (
+        SELECT id, 1 FROM teams WHERE organization_id = :org AND id = :team_id
+        UNION ALL
+        SELECT teams.id, level + 1 FROM below
+        JOIN teams ON teams.organization_id = :org AND teams.parent_id = below.id
+        WHERE level < 1000
+    )
+    SELECT coalesce(max(level), 0) FROM below
+    """
+)
+_NAMESAKES = text(
+    """
+    SELECT child.name FROM teams child
+    JOIN teams other ON other.organization_id = :org AND lower(other.name) = lower(child.name)
+     AND other.parent_id IS NOT DISTINCT FROM CAST(:parent_id AS uuid) AND other.id <> :team_id
+    WHERE child.organization_id = :org AND child.parent_id = :team_id
+    ORDER BY child.name LIMIT 100
+    """
+)
+_REMOVE = text("DELETE FROM teams WHERE organization_id = :org AND id = :team_id")
+_MOVE_UP = text(
+    """
+    UPDATE teams SET parent_id = :parent_id, revision = revision + 1, updated_at = now()
+    WHERE organization_id = :org AND parent_id = :team_id
+    """
+)
+_PARENT = "fk_teams_organization_id_parent_id"
+_DEFER = text(f"SET CONSTRAINTS {_PARENT} DEFERRED")
+_CHECK = text(f"SET CONSTRAINTS {_PARENT} IMMEDIATE")
+# One statement, made so that no plan of it is a bad one, whatever the statistics: members are looked
+# up team by team. Nobody's are, for a chart that is too large to be answered.
+_CHART = """
+    WITH RECURSIVE tree (id, parent_id, level) AS (
+        SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND {start}
+        UNION ALL
+        SELECT teams.id, teams.parent_id, level + 1 FROM tree
+        JOIN teams ON teams.organization_id = :org AND teams.parent_id = tree.id
+        WHERE level < :depth
+    ), shown AS MATERIALIZED (
+        SELECT teams.id, teams.parent_id, teams.name, teams.description, teams.skills,
+               teams.lead_id, teams.member_count,
+               count(*) OVER () AS team_count, sum(teams.member_count) OVER () AS seats
+        FROM tree JOIN teams ON teams.organization_id = :org AND teams.id = tree.id
+    )
+    SELECT shown.*,
+           (SELECT count(*) FROM teams child WHERE child.organization_id = :org
+             AND child.parent_id = shown.id) AS child_count,
+           (SELECT json_build_object('id', id, 'email', email, 'name', name)
+             FROM users WHERE id = shown.lead_id) AS lead,
+           CASE WHEN :with_members AND shown.member_count > 0
+                 AND shown.team_count <= :max_teams AND shown.seats <= :max_members
+           THEN (SELECT json_agg(json_build_object(
+               'user', json_build_object('id', person.id, 'email', email, 'name', person.name),
+               'role', CASE WHEN person.id = shown.lead_id THEN 'lead' ELSE 'member' END,
+               'joined_at', to_char(timezone('UTC', member.created_at),
+                                    'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+               ) ORDER BY person.id IS DISTINCT FROM shown.lead_id, person.name, person.id)
+               FROM team_members member JOIN users person ON person.id = member.user_id
+               WHERE member.organization_id = :org AND member.team_id = shown.id)
+           END AS members
+    FROM shown ORDER BY shown.name, shown.id LIMIT :max_teams
+"""
+_WHOLE = text(_CHART.format(start="parent_id IS NULL"))
+_PART = text(_CHART.format(start="id = :team_id"))
+
+
+def _values(**more: Any) -> dict[str, Any]:
+    return {"org": tenancy.current_organization_id(), **more}
+
+
+def lock() -> None:
+    """Wait until nobody else changes the shape of the organization's tree."""
+    db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/teams"})
+
+
+def way_up(team_id: UUID) -> list[UUID]:
+    """A team, its parent, and so on to the top; empty when there is no such team."""
+    return list(db.session().scalars(_WAY_UP, _values(team_id=team_id)))
+
+
+def height(team_id: UUID) -> int:
+    """How many levels a team and what is below it take; 0 when there is no such team."""
+    return int(db.session().scalars(_HEIGHT, _values(team_id=team_id)).one())
+
+
+def namesakes(team_id: UUID, parent_id: UUID | None) -> list[str]:
+    """Names of children that another child of the parent has already."""
+    values = _values(team_id=team_id, parent_id=parent_id)
+    return list(db.session().scalars(_NAMESAKES, values))
+
+
+def remove(team_id: UUID, parent_id: UUID | None) -> None:
+    """Delete a team; its children move up to its parent."""
+    session = db.session()
+    session.execute(_DEFER)
+    session.execute(_REMOVE, _values(team_id=team_id))
+    session.execute(_MOVE_UP, _values(team_id=team_id, parent_id=parent_id))
+    session.execute(_CHECK)
+
+
+class Bounds(NamedTuple):
+    """What a chart may be at most."""
+
+    teams: int
+    members: int
+
+
+def chart(
+    team_id: UUID | None, *, depth: int | None, members: bool, bounds: Bounds
+) -> list[Row[Any]]:
+    """The tree under a team, or all of it, as rows by name; `team_count` and `seats` of the whole.
+
+    Beyond `bounds` the rows have no members, and are not all.
+    """
+    values = _values(
+        team_id=team_id,
+        depth=depth or MAX_DEPTH,
+        with_members=members,
+        max_teams=bounds.teams,
+        max_members=bounds.members,
+    )
+    if team_id is None:
+        del values["team_id"]
+    return list(db.session().execute(_WHOLE if team_id is None else _PART, values))

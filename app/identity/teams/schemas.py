@@ -1,0 +1,160 @@
+"""Bodies and answers of teams."""
+
+from typing import Any
+
+from marshmallow import ValidationError
+
+from app.identity.teams.models import MAX_DEPTH
+from app.identity.teams.service.members import MAX_ADDED
+from app.identity.teams.service.skills import tidy
+from app.kit.api.fields import (
+    Int,
+    List,
+    Name,
+    Nested,
+    OneOf,
+    QueryBool,
+    QueryInt,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+
+ROLES = ("lead", "member")
+MAX_SKILLS = 50
+MAX_SKILL = 64
+_LISTED = {"description": "Null in lists; the team itself has them."}
+
+
+class Skill(Name):
+    """A skill: any words, of which case and spaces do not tell two apart."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MAX_SKILL, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        text = tidy(super()._deserialize(value, *args, **kwargs))
+        if not text:
+            raise ValidationError("Must not be blank.")
+        return text
+
+
+class CreateTeam(Schema):
+    """A new team."""
+
+    name = Name(required=True)
+    parent_id = Uuid(allow_none=True)
+    lead_id = Uuid(allow_none=True)
+    skills = List(Skill(), max_items=MAX_SKILLS)
+    description = Str(max_length=2000)
+
+
+class UpdateTeam(Schema):
+    """Changes of a team; `parent_id` null moves it to the top, `lead_id` null leaves it without."""
+
+    name = Name()
+    parent_id = Uuid(allow_none=True)
+    lead_id = Uuid(allow_none=True)
+    skills = List(Skill(), max_items=MAX_SKILLS)
+    description = Str(max_length=2000)
+    revision = Int()
+
+
+class NewTeamMember(Schema):
+    """Somebody to add, and as what."""
+
+    user_id = Uuid(required=True)
+    role = Str(validate=OneOf(ROLES))
+
+
+class AddTeamMembers(Schema):
+    """Whom to add: `members` with their roles, or just `user_ids`."""
+
+    members = List(Nested(NewTeamMember), max_items=MAX_ADDED)
+    user_ids = List(Uuid(), max_items=MAX_ADDED)
+
+
+class TeamFilters(Schema):
+    """Filters of teams."""
+
+    q = Str(min_length=1, max_length=200, metadata={"description": "A part of the name."})
+    parent_id = Uuid()
+    root = QueryBool(metadata={"description": "Whether the team stands at the top."})
+    lead_id = Uuid()
+    member = Uuid(metadata={"description": "The id of a user who is in the team."})
+    skill = Str(min_length=1, max_length=MAX_SKILL)
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class ChartQuery(Schema):
+    """What of the chart to show."""
+
+    team_id = Uuid(metadata={"description": "The team to start at; without it, all top teams."})
+    depth = QueryInt(minimum=1, maximum=MAX_DEPTH)
+    members = QueryBool(load_default=True)
+
+
+class TeamPerson(Schema):
+    """Somebody in a team."""
+
+    id = Uuid(required=True)
+    email = Str(required=True)
+    name = Str(required=True)
+
+
+class TeamMember(Schema):
+    """A member of a team."""
+
+    user = Nested(TeamPerson, required=True)
+    role = Str(required=True, validate=OneOf(ROLES))
+    joined_at = UtcDateTime(required=True)
+
+
+class Team(Schema):
+    """A team with its members, the lead first."""
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+    parent_id = Uuid(required=True, allow_none=True)
+    lead_id = Uuid(required=True, allow_none=True)
+    skills = List(Str(), required=True)
+    description = Str(required=True)
+    members = List(Nested(TeamMember), required=True)
+    member_count = Int(required=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+    revision = Int(required=True)
+
+
+class TeamListed(Team):
+    """A team in a list."""
+
+    members = List(Nested(TeamMember), required=True, allow_none=True, metadata=_LISTED)
+
+
+class ChartTeam(Schema):
+    """A team in the chart. `children` is empty beyond the depth asked for, `child_count` is not."""
+
+    id = Uuid(required=True)
+    parent_id = Uuid(required=True, allow_none=True)
+    name = Str(required=True)
+    description = Str(required=True)
+    skills = List(Str(), required=True)
+    lead_id = Uuid(required=True, allow_none=True)
+    lead = Nested(TeamPerson, required=True, allow_none=True)
+    member_count = Int(required=True)
+    child_count = Int(required=True)
+    members = List(Nested(TeamMember), required=True)
+    children = List(Nested("app.identity.teams.schemas.ChartTeam"), required=True)
+
+
+class OrgChart(Schema):
+    """The teams as a tree."""
+
+    teams = List(Nested(ChartTeam), required=True)
+    team_count = Int(required=True)
+    member_count = Int(
+        required=True, metadata={"description": "Whoever is in two teams counts twice."}
+    )

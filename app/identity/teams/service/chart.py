@@ -1,0 +1,61 @@
+"""The organization chart."""
+
+from collections import defaultdict
+from typing import Any
+from uuid import UUID
+
+from app.identity.teams.queries import tree
+from app.kit import errors
+
+BOUNDS = tree.Bounds(teams=20_000, members=200_000)
+"""What one answer holds: with all of its members some 35 MB."""
+
+
+def org_chart(
+    *, team_id: UUID | None = None, depth: int | None = None, members: bool = True
+) -> dict[str, Any]:
+    """The teams as a tree: {teams: [node], team_count, member_count}.
+
+    A node has its team, `lead`, `members` and `children`. `team_id` is the team to start at,
+    `depth` how many levels to show. The counts are of the teams shown; whoever is in two of them
+    counts twice. Raises 404 on the team, 400 when it is more than `BOUNDS`.
+    """
+    rows = tree.chart(team_id, depth=depth, members=members, bounds=BOUNDS)
+    if team_id is not None and not rows:
+        raise errors.not_found()
+    team_count, seats = (rows[0].team_count, int(rows[0].seats)) if rows else (0, 0)
+    if team_count > BOUNDS.teams or (members and seats > BOUNDS.members):
+        raise errors.invalid(
+            "The chart is too large. Ask for a part of it by team_id or depth, or without members.",
+            "depth",
+            teams=team_count,
+            members=seats,
+            at_most=BOUNDS._asdict(),
+        )
+    return {"teams": _nodes(rows, team_id), "team_count": team_count, "member_count": seats}
+
+
+def _nodes(rows: list[Any], team_id: UUID | None) -> list[dict[str, Any]]:
+    below: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
+    nodes = {}
+    for row in rows:
+        nodes[row.id] = _node(row)
+        below[None if row.id == team_id else row.parent_id].append(nodes[row.id])
+    for node in nodes.values():
+        node["children"] = below.get(node["id"], [])
+    return below[None]
+
+
+def _node(row: Any) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "parent_id": row.parent_id,
+        "name": row.name,
+        "description": row.description,
+        "skills": row.skills,
+        "lead_id": row.lead_id,
+        "lead": row.lead,
+        "member_count": row.member_count,
+        "child_count": row.child_count,
+        "members": row.members or [],
+    }

@@ -1,0 +1,115 @@
+"""Who is in a team: added by the thousand, taken out one by one."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.identity.teams.queries import members, reading
+from app.identity.teams.service.records import get, lock
+from app.kit import db, errors
+
+MAX_ADDED = 1000
+
+
+def add_members(
+    team_id: UUID,
+    *,
+    members: list[dict[str, Any]] | None = None,
+    user_ids: list[UUID] | None = None,
+) -> Row[Any]:
+    """Add members of the organization to a team; who is in it already stays.
+
+    `members` are {user_id, role}: `lead` makes the user the lead in the place of another, `member`
+    takes the lead from them; without a role, as by `user_ids`, it stays as it is. Raises 404; 400
+    on the first user who is not a member of the organization, with all in `details.user_ids`, on a
+    second lead or a user with two roles, on nobody and on more than `MAX_ADDED`.
+    """
+    if not reading.exists(team_id):
+        raise errors.not_found()
+    asked = _asked(members or [], user_ids or [])
+    roles = _roles(asked)
+    _check_known(asked)
+    team = lock(team_id, None)
+    _add([team_id], roles)
+    lead = next((user_id for user_id, role in roles.items() if role == "lead"), None)
+    if lead is not None:
+        team.lead_id = lead
+    elif team.lead_id is not None and roles.get(team.lead_id) == "member":
+        team.lead_id = None
+    db.session().flush()
+    return get(team_id)
+
+
+def remove_member(team_id: UUID, user_id: UUID) -> None:
+    """Take somebody out of a team. Raises 404 when there is no such team, or they are not in it."""
+    team = lock(team_id, None)
+    if team.lead_id == user_id:
+        team.lead_id = None
+        db.session().flush()
+    if not members.remove(team_id, user_id):
+        raise errors.not_found()
+
+
+def existing(team_ids: Iterable[UUID]) -> set[UUID]:
+    """Those of `team_ids` that are teams of the organization, until the transaction ends."""
+    return reading.existing(sorted(set(team_ids)))
+
+
+def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
+    """Put a member of the organization into teams, as an invitation says; teams that have gone
+    meanwhile are passed over, teams that they are in already too."""
+    _add(sorted(existing(team_ids)), [user_id])
+
+
+def of_users(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+    """The teams of each user, by name: {user id: [{id, name}]}; users in none are left out."""
+    found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for row in reading.of_users(list(user_ids)):
+        found[row.user_id].append({"id": row.id, "name": row.name})
+    return dict(found)
+
+
+def _add(team_ids: list[UUID], user_ids: Iterable[UUID]) -> None:
+    members.add(team_ids, sorted(user_ids))
+
+
+Asked = list[tuple[str, UUID, str | None]]
+"""Of each user: the path in the body, the id, and the role if one is named."""
+
+
+def _asked(members: list[dict[str, Any]], user_ids: list[UUID]) -> Asked:
+    found: Asked = [
+        (f"members.{index}.user_id", one["user_id"], one.get("role"))
+        for index, one in enumerate(members)
+    ]
+    found += [(f"user_ids.{index}", user_id, None) for index, user_id in enumerate(user_ids)]
+    if not found:
+        raise errors.invalid("Name somebody, in members or in user_ids.", "members")
+    if len(found) > MAX_ADDED:
+        raise errors.invalid(f"At most {MAX_ADDED} at once.", "members")
+    return found
+
+
+def _roles(asked: Asked) -> dict[UUID, str | None]:
+    roles: dict[UUID, str | None] = {}
+    for path, user_id, role in asked:
+        if role is not None and roles.get(user_id) not in (None, role):
+            raise errors.invalid("Named twice, with two roles.", path)
+        roles[user_id] = role or roles.get(user_id)
+    if list(roles.values()).count("lead") > 1:
+        raise errors.invalid("A team has one lead.", "members")
+    return roles
+
+
+def _check_known(asked: Asked) -> None:
+    known = members.of_organization({user_id for _, user_id, _ in asked})
+    unknown = [(path, user_id) for path, user_id, _ in asked if user_id not in known]
+    if unknown:
+        raise errors.invalid(
+            "Must be members of the organization.",
+            unknown[0][0],
+            user_ids=list(dict.fromkeys(user_id for _, user_id in unknown)),
+        )

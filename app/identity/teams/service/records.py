@@ -1,0 +1,139 @@
+"""Teams as records: made, changed, moved in the tree, deleted."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.identity.teams.models import MAX_DEPTH, Team
+from app.identity.teams.queries import members, reading, tree
+from app.identity.teams.service import skills as skilled
+from app.kit import db, errors, events
+from app.kit.pagination import Page, PageRequest
+
+
+def list_teams(page: PageRequest, *, skill: str | None = None, **filters: Any) -> Page:
+    """A page of teams, their members left out. `filters`: q, parent_id, root, lead_id, member,
+    created_after, created_before."""
+    if skill is not None:
+        filters["skill"] = skilled.key(skill)
+    return reading.page(page, filters)
+
+
+def get(team_id: UUID) -> Row[Any]:
+    """One team with its members. Raises 404."""
+    row = reading.shown(team_id)
+    if row is None:
+        raise errors.not_found()
+    return row
+
+
+def create(
+    *,
+    name: str,
+    parent_id: UUID | None = None,
+    lead_id: UUID | None = None,
+    skills: list[str] | None = None,
+    description: str = "",
+) -> Row[Any]:
+    """A new team; its lead, if any, becomes its first member.
+
+    Raises 400 on `parent_id` or `lead_id`, 409 `conflict` when a team of the name stands there.
+    """
+    if parent_id is not None:
+        tree.lock()
+        _check_place(parent_id, "parent_id", height=1)
+    check_lead(lead_id)
+    team = Team(name=name, parent_id=parent_id, description=description)
+    _set_skills(team, skills or [])
+    db.session().add(team)
+    db.session().flush()
+    if lead_id is not None:
+        members.add([team.id], [lead_id])
+        members.appoint(team.id, lead_id)
+    return get(team.id)
+
+
+def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> Row[Any]:
+    """Change name, parent, lead, skills or description; a new lead becomes a member.
+
+    Raises 404; 409 `stale_precondition`, or `conflict` when a team of the name stands there; 400 on
+    `parent_id` (none such, a cycle, too deep) or `lead_id`.
+    """
+    if "parent_id" in changes:
+        tree.lock()
+    if not reading.exists(team_id):
+        raise errors.not_found()
+    check_lead(changes.get("lead_id"))
+    team = lock(team_id, revision)
+    parent_id = changes.get("parent_id", team.parent_id)
+    if parent_id is not None and parent_id != team.parent_id:
+        _check_move(team_id, parent_id)
+    if changes.get("lead_id") is not None:
+        members.add([team_id], [changes["lead_id"]])
+    if "skills" in changes:
+        _set_skills(team, changes["skills"])
+    for member in ("name", "parent_id", "lead_id", "description"):
+        if member in changes:
+            setattr(team, member, changes[member])
+    db.session().flush()
+    return get(team_id)
+
+
+def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
+    """Delete a team: its children move up to its parent, its open work goes back to the pool.
+
+    Emits `team.deleted`. Raises 404; 409 `stale_precondition`, or `conflict` with `details.names`
+    that would stand twice under the parent.
+    """
+    tree.lock()
+    team = lock(team_id, revision)
+    twice = tree.namesakes(team_id, team.parent_id)
+    if twice:
+        raise errors.conflict(
+            "Teams under it would stand beside others of the same name. Rename them first.",
+            names=twice,
+        )
+    told = {"team_id": team_id, "name": team.name, "parent_id": team.parent_id}
+    db.session().expunge(team)
+    tree.remove(team_id, team.parent_id)
+    events.emit("team.deleted", {**told, "deleted_by": deleted_by})
+
+
+def lock(team_id: UUID, revision: int | None) -> Team:
+    """A team that nobody else changes until the transaction ends. Raises 404, 409 when stale."""
+    team = reading.locked(team_id)
+    if team is None:
+        raise errors.not_found()
+    if revision is not None and revision != team.revision:
+        raise errors.stale(team.revision)
+    return team
+
+
+def check_lead(user_id: UUID | None) -> None:
+    """Raise 400 on `lead_id` unless it is a member of the organization.
+
+    Before the team is locked: who leaves the organization is locked first, then the teams.
+    """
+    if user_id is not None and not members.of_organization([user_id]):
+        raise errors.invalid("Must be a member of the organization.", "lead_id")
+
+
+def _check_move(team_id: UUID, parent_id: UUID) -> None:
+    _check_place(parent_id, "parent_id", height=tree.height(team_id), moving=team_id)
+
+
+def _check_place(parent_id: UUID, field: str, *, height: int, moving: UUID | None = None) -> None:
+    way = tree.way_up(parent_id)
+    if not way:
+        raise errors.invalid("There is no such team.", field)
+    if moving in way:
+        raise errors.invalid("A team cannot stand under itself or under one of its own.", field)
+    if len(way) + height > MAX_DEPTH:
+        raise errors.invalid(f"The tree has at most {MAX_DEPTH} levels.", field)
+
+
+def _set_skills(team: Team, skills: list[str]) -> None:
+    found = skilled.distinct(skills)
+    if list(found.values()) != team.skills:
+        team.skills, team.skill_keys = list(found.values()), list(found)

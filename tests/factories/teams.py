@@ -1,0 +1,71 @@
+"""Teams: single ones over the API, and whole organizations of them made by PostgreSQL itself."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from tests.factories.orgs import Org
+
+
+def make_team(org: Org, name: str = "Invoices", **body: Any) -> dict[str, Any]:
+    """A team made over the API."""
+    answer = org.api("admin").post("/teams", json={"name": name, **body})
+    assert answer.status_code == 201, answer.json
+    return dict(answer.json["data"])
+
+
+def add_members(org: Org, team: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The team with these users of `org` in it."""
+    path = f"/teams/{team['id']}/members"
+    body = {"user_ids": [str(org.users[name]) for name in names]}
+    answer = org.api("admin").post(path, json=body)
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+# Each hundredth team stands at the top, the others under the top team before them.
+_TEAMS = """
+WITH numbered AS (SELECT i, gen_random_uuid() AS id FROM generate_series(0, :teams - 1) AS i)
+INSERT INTO teams (organization_id, id, name, parent_id, skills, skill_keys, description,
+                   created_at, updated_at, revision)
+SELECT :org, one.id, 'Team ' || one.i, top.id, '["English"]', '{english}', '', now(), now(), 1
+FROM numbered one LEFT JOIN numbered top ON top.i = one.i - one.i % 100 AND one.i % 100 <> 0
+ORDER BY one.i % 100 <> 0
+"""
+_USERS = """
+INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at, updated_at,
+                   revision)
+SELECT gen_random_uuid(), :salt || '-' || i || '@test.example', 'Person ' || i, 'en', 'UTC', 1,
+       now(), now(), 1
+FROM generate_series(1, :users) AS i RETURNING id
+"""
+_MEMBERSHIPS = """
+INSERT INTO memberships (organization_id, user_id, role, created_at)
+SELECT :org, user_id, 'labeler', now() FROM unnest(CAST(:ids AS uuid[])) AS user_id
+"""
+_TEAM_MEMBERS = """
+WITH team AS (
+    SELECT id, row_number() OVER (ORDER BY id) - 1 AS i FROM teams WHERE organization_id = :org
+), person AS (
+    SELECT user_id, ordinality - 1 AS i
+    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS one (user_id, ordinality)
+)
+INSERT INTO team_members (organization_id, team_id, user_id, created_at)
+SELECT :org, team.id, person.user_id, now()
+FROM team CROSS JOIN generate_series(0, :each - 1) AS k
+JOIN person ON person.i = (team.i * 7 + k) % :users
+"""
+
+
+def make_many(org: Org, *, teams: int, users: int, each: int) -> None:
+    """`teams` teams of `each` members out of `users` new people, in a few statements."""
+    assert each <= users
+    values: dict[str, Any] = {"org": org.id, "salt": org.slug}
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text(_TEAMS), {**values, "teams": teams})
+        made: list[UUID] = list(session.scalars(text(_USERS), {**values, "users": users}))
+        values["ids"] = [str(one) for one in made]
+        session.execute(text(_MEMBERSHIPS), values)
+        session.execute(text(_TEAM_MEMBERS), {**values, "each": each, "users": users})

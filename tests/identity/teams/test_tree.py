@@ -1,0 +1,184 @@
+"""The tree: no team under itself, not even by two moves at once, and never too deep."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from app.identity.teams.models import MAX_DEPTH
+from app.identity.teams.service import chart
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.teams import add_members, make_many, make_team
+
+
+def _move(org: Org, team: dict[str, Any], parent_id: Any) -> Any:
+    return org.api("admin").patch(f"/teams/{team['id']}", json={"parent_id": parent_id})
+
+
+def _chain(org: Org, length: int, name: str = "Level") -> list[dict[str, Any]]:
+    teams: list[dict[str, Any]] = []
+    for level in range(length):
+        under = {"parent_id": teams[-1]["id"]} if teams else {}
+        teams.append(make_team(org, f"{name} {level}", **under))
+    return teams
+
+
+def _chart(org: Org, query: str = "") -> dict[str, Any]:
+    answer = org.api("viewer").get(f"/teams/org-chart{query}")
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def _shape(nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    return {node["name"]: _shape(node["children"]) for node in nodes}
+
+
+def test_a_team_never_stands_under_itself(org: Org) -> None:
+    top, middle, low = _chain(org, 3)
+    for team, parent in ((top, top), (top, middle), (top, low), (middle, low)):
+        answer = _move(org, team, parent["id"])
+        assert answer.status_code == 400
+        assert answer.json["error"]["code"] == "validation_error"
+        assert answer.json["error"]["field"] == "parent_id"
+    assert _move(org, low, top["id"]).status_code == 200
+    assert _move(org, middle, low["id"]).status_code == 200
+    assert _move(org, low, None).status_code == 200
+    assert _shape(_chart(org)["teams"]) == {"Level 0": {}, "Level 2": {"Level 1": {}}}
+
+
+def test_two_moves_at_once_make_no_ring(org: Org) -> None:
+    for turn in range(5):
+        one, two = (make_team(org, f"{name} {turn}") for name in ("One", "Two"))
+        together = Barrier(2)
+
+        def move(team: dict[str, Any], parent: Any, wait: Callable[[], int]) -> int:
+            wait()
+            return int(_move(org, team, parent["id"]).status_code)
+
+        with ThreadPoolExecutor(2) as pool:
+            moves = [
+                pool.submit(move, one, two, together.wait),
+                pool.submit(move, two, one, together.wait),
+            ]
+            assert sorted(done.result() for done in moves) == [200, 400]
+    assert _chart(org)["team_count"] == 10
+
+
+def test_a_parent_does_not_go_while_a_child_comes(org: Org) -> None:
+    for turn in range(5):
+        parent = make_team(org, f"Parent {turn}")
+        together = Barrier(2)
+
+        def create(parent_id: str, name: str, wait: Callable[[], int]) -> int:
+            wait()
+            body = {"name": name, "parent_id": parent_id}
+            return int(org.api("admin").post("/teams", json=body).status_code)
+
+        def delete(parent_id: str, wait: Callable[[], int]) -> int:
+            wait()
+            return int(org.api("admin").delete(f"/teams/{parent_id}").status_code)
+
+        with ThreadPoolExecutor(2) as pool:
+            made = pool.submit(create, parent["id"], f"Child {turn}", together.wait)
+            gone = pool.submit(delete, parent["id"], together.wait)
+            assert gone.result() == 204
+            assert made.result() in (201, 400)
+        found = org.api("viewer").get(f"/teams?q=Child {turn}").json["data"]
+        assert [one["parent_id"] for one in found] == [None] * (made.result() == 201)
+
+
+def test_the_tree_has_a_depth(org: Org) -> None:
+    deep = _chain(org, MAX_DEPTH)
+    body = {"name": "Deeper", "parent_id": deep[-1]["id"]}
+    refused = org.api("admin").post("/teams", json=body)
+    assert (refused.status_code, refused.json["error"]["field"]) == (400, "parent_id")
+    top, low = _chain(org, 2, "Other")
+    assert _move(org, top, deep[-2]["id"]).status_code == 400
+    assert _move(org, low, deep[-2]["id"]).status_code == 200
+    assert _move(org, top, deep[-2]["id"]).status_code == 200
+
+
+def test_the_chart_is_the_tree_with_its_people(org: Org) -> None:
+    lead = str(org.users["labeler"])
+    top = make_team(org, "Top", skills=["a"], description="d")
+    low = make_team(org, "Low", parent_id=top["id"], lead_id=lead)
+    low = add_members(org, low, "viewer", "reviewer")
+    make_team(org, "Also", parent_id=top["id"])
+    found = _chart(org)
+    assert _shape(found["teams"]) == {"Top": {"Also": {}, "Low": {}}}
+    assert (found["team_count"], found["member_count"]) == (3, 3)
+    (node,) = found["teams"]
+    children = node.pop("children")
+    assert node == {
+        "id": top["id"],
+        "parent_id": None,
+        "name": "Top",
+        "description": "d",
+        "skills": ["a"],
+        "lead_id": None,
+        "lead": None,
+        "member_count": 0,
+        "child_count": 2,
+        "members": [],
+    }
+    assert children[1]["members"] == low["members"]
+    assert children[1]["lead"] == low["members"][0]["user"]
+    assert [one["user"]["name"] for one in low["members"]] == ["Labeler", "Reviewer", "Viewer"]
+
+
+def test_a_part_of_the_chart(org: Org) -> None:
+    teams = _chain(org, 4)
+    make_team(org, "Aside", parent_id=teams[1]["id"])
+    part = _chart(org, f"?team_id={teams[1]['id']}&depth=2")
+    assert _shape(part["teams"]) == {"Level 1": {"Aside": {}, "Level 2": {}}}
+    assert [one["child_count"] for one in part["teams"][0]["children"]] == [0, 1]
+    add_members(org, teams[0], "labeler")
+    shallow = _chart(org, "?depth=1&members=false")
+    assert (_shape(shallow["teams"]), shallow["member_count"]) == ({"Level 0": {}}, 1)
+    assert shallow["teams"][0]["members"] == []
+    for query, status in (
+        (f"?team_id={uuid7()}", 404),
+        ("?team_id=x", 422),
+        ("?depth=0", 422),
+        ("?depth=13", 422),
+    ):
+        assert org.api("viewer").get(f"/teams/org-chart{query}").status_code == status
+
+
+def test_a_chart_of_nothing_is_empty(org: Org) -> None:
+    assert _chart(org) == {"teams": [], "team_count": 0, "member_count": 0}
+
+
+def test_a_chart_that_is_too_large_is_refused(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    top, *_ = _chain(org, 3)
+    add_members(org, top, "labeler", "viewer")
+    monkeypatch.setattr(chart, "BOUNDS", chart.tree.Bounds(teams=2, members=1))
+    for query, status in (("", 400), ("?depth=2", 400), ("?depth=2&members=false", 200)):
+        answer = org.api("viewer").get(f"/teams/org-chart{query}")
+        assert answer.status_code == status, query
+    assert org.api("viewer").get("/teams/org-chart").json["error"]["details"]["teams"] == 3
+
+
+def test_a_thousand_teams_are_charted_in_one_statement(org: Org, statements: Any) -> None:
+    make_many(org, teams=1000, users=2000, each=100)
+    with statements() as ran:
+        found = _chart(org)
+    assert len(ran) == 1
+    assert (found["team_count"], found["member_count"]) == (1000, 100_000)
+    nodes = [node for top in found["teams"] for node in (top, *top["children"])]
+    assert len(nodes) == 1000
+    assert {len(node["members"]) for node in nodes} == {100}
+    assert {node["member_count"] for node in nodes} == {100}
+
+
+def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org, statements: Any) -> None:
+    make_many(org, teams=500, users=20, each=5)
+    with statements() as few:
+        org.api("viewer").get("/teams?page_size=1")
+    with statements() as many:
+        answer = org.api("viewer").get("/teams?page_size=500")
+    assert len(answer.json["data"]) == answer.json["meta"]["total"] == 500
+    assert len(many) == len(few) == 2
