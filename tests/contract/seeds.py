@@ -58,6 +58,7 @@ def plant(org: Org) -> Seeds:
     jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
     key = {"name": "A key", "role": "reviewer", "read_only": True}
     keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
+    users = [str(org.users[role]) for role in ("labeler", "reviewer", "viewer")]
     seeds.ids = {
         "schema_id": schemas,
         "version_id": versions,
@@ -70,6 +71,8 @@ def plant(org: Org) -> Seeds:
         "format_id": ["jsonl", "csv"],
         "org_slug": [org.slug],
         "key_id": keys,
+        "team_id": _teams(owner, users),
+        "user_id": users,
     }
     seeds.bodies = _bodies(seeds)
     return seeds
@@ -80,6 +83,17 @@ def _made(api: Api, path: str, **body: Any) -> dict[str, Any]:
     assert answer.status_code in (200, 201, 202), answer.json
     found: dict[str, Any] = answer.json["data"]
     return found
+
+
+def _teams(owner: Api, users: list[str]) -> list[str]:
+    """Three, one under another, all of the users in each."""
+    teams: list[str] = []
+    for number, lead in enumerate(users):
+        under = {"parent_id": teams[-1]} if teams else {}
+        team = _made(owner, "/teams", name=f"Team {number}", lead_id=lead, skills=["a"], **under)
+        _made(owner, f"/teams/{team['id']}/members", user_ids=users)
+        teams.append(team["id"])
+    return teams
 
 
 def _schemas(owner: Api) -> tuple[list[str], list[str]]:
@@ -160,6 +174,21 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"format": "jsonl"},
         ],
+        **_team_bodies(seeds),
         "create_webhook": [hook],
         "update_webhook": [{**hook, "revision": 1}],
+    }
+
+
+def _team_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    first, last = seeds.ids["team_id"][0], seeds.ids["team_id"][-1]
+    user = seeds.ids["user_id"][0]
+    team = {"name": "New", "parent_id": first, "lead_id": user, "skills": ["b"], "description": "d"}
+    return {
+        "create_team": [team, {"name": "Other"}],
+        "update_team": [{**team, "parent_id": last}, {"skills": ["c"], "revision": 1}],
+        "add_team_members": [
+            {"members": [{"user_id": user, "role": "lead"}]},
+            {"user_ids": seeds.ids["user_id"]},
+        ],
     }

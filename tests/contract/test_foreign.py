@@ -11,6 +11,7 @@ from sqlalchemy import select, text
 from app.delivery.exports.models import Export
 from app.delivery.webhooks.models import Delivery, Webhook
 from app.identity.api_keys.models import ApiKey
+from app.identity.teams.models import Team, TeamMember
 from app.kit import db, tenancy
 from app.kit.api.operation import Operation
 from app.kit.ids import uuid7
@@ -31,6 +32,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "reject_tag_set": {"reason": "x"},
     "update_webhook": {"description": "x"},
     "create_tag_set": {"from": "empty"},
+    "add_team_members": {"user_ids": [str(uuid7())]},
 }
 
 
@@ -42,7 +44,8 @@ def _records(org: Org) -> dict[str, UUID]:
         export = Export(format="jsonl", status="completed", created_by=org.users["owner"])
         maker = org.users["owner"]
         key = ApiKey(name="x", prefix=uuid7().hex, key_hash="x", role="viewer", created_by=maker)
-        session.add_all([webhook, export, key])
+        team = Team(name="x")
+        session.add_all([webhook, export, key, team])
         session.flush()
         delivery = Delivery(
             webhook_id=webhook.id,
@@ -52,7 +55,7 @@ def _records(org: Org) -> dict[str, UUID]:
             status="abandoned",
             next_attempt_at=None,
         )
-        session.add(delivery)
+        session.add_all([delivery, TeamMember(team_id=team.id, user_id=maker)])
         session.flush()
         return {
             "schema_id": labeled.schema_id,
@@ -63,6 +66,8 @@ def _records(org: Org) -> dict[str, UUID]:
             "delivery_id": delivery.id,
             "job_id": export.id,
             "key_id": key.id,
+            "team_id": team.id,
+            "user_id": maker,
         }
 
 

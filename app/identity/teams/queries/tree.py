@@ -56,8 +56,8 @@ _MOVE_UP = text(
 _PARENT = "fk_teams_organization_id_parent_id"
 _DEFER = text(f"SET CONSTRAINTS {_PARENT} DEFERRED")
 _CHECK = text(f"SET CONSTRAINTS {_PARENT} IMMEDIATE")
-# One statement, made so that no plan of it is a bad one, whatever the statistics: members are looked
-# up team by team. Nobody's are, for a chart that is too large to be answered.
+# One statement, made so that no plan of it is a bad one, whatever the statistics: members are
+# looked up team by team. Nobody's are, for a chart that is too large to be answered.
 _CHART = """
     WITH RECURSIVE tree (id, parent_id, level) AS (
         SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND {start}
