@@ -17,6 +17,7 @@ _SCOPE = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HASH = re.compile(r"[0-9a-f]{64}")
+_PROOF = {"authenticate", "touch_session", "authenticate_key", "touch_key"}
 Statement = tuple[str, Any]
 
 
@@ -35,7 +36,7 @@ def captured(app: Flask) -> Iterator[list[Statement]]:
     plain = Prepared._run  # noqa: SLF001 - these run beside SQLAlchemy, unseen by its events
 
     def noted(self: Prepared, proxied: Any, info: Any, values: tuple[Any, ...]) -> Any:
-        if self.name != "authenticate":
+        if self.name not in _PROOF:
             found.append((self.execute_sql, values))
         return plain(self, proxied, info, values)
 

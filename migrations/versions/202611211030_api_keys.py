@@ -45,7 +45,7 @@ def upgrade() -> None:
     op.create_index("ix_api_keys_list", "api_keys", ["organization_id", "created_at", "id"])
     op.create_index("ix_api_keys_created_by", "api_keys", ["organization_id", "created_by"])
     protect("api_keys")
-    audited("api_keys", label="name", secret=("key_hash",))
+    audited("api_keys", label="name", secret=("key_hash",), ignored=("last_used_at",))
 
 
 def downgrade() -> None:

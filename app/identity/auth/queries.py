@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import select, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
@@ -25,6 +25,19 @@ _AUTHENTICATE = Prepared(
     LEFT JOIN organizations o ON o.slug = $2
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = u.id
     WHERE s.id = $1
+    """,
+)
+# Many requests of one session may find it due at once: one writes, the others pass by.
+_TOUCH = Prepared(
+    "touch_session",
+    "uuid",
+    """
+    UPDATE sessions SET last_seen_at = now()
+    WHERE id = (
+        SELECT id FROM sessions
+        WHERE id = $1 AND last_seen_at < now() - interval '1 minute'
+        FOR UPDATE SKIP LOCKED
+    )
     """,
 )
 
@@ -54,14 +67,7 @@ def prove(session_id: UUID, slug: str | None) -> Proof | None:
 
 def touch(session_id: UUID) -> None:
     """Note that a session was used; at most once a minute, so that reads stay reads."""
-    db.session().execute(
-        update(Session)
-        .where(
-            Session.id == session_id,
-            Session.last_seen_at < func.now() - text("interval '1 minute'"),
-        )
-        .values(last_seen_at=func.now())
-    )
+    _TOUCH.rows(str(session_id))
 
 
 def name_of(user_id: UUID) -> str:
