@@ -2,6 +2,8 @@
 
 from types import ModuleType
 
+from app.billing.periods import models as billing_period_models
+from app.billing.periods import routes as billing_periods
 from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
@@ -15,6 +17,7 @@ from app.identity.api_keys import models as api_key_models
 from app.identity.api_keys import routes as api_keys
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
+from app.identity.control_plane import routes as control_plane
 from app.identity.invitations import models as invitation_models
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
@@ -47,6 +50,8 @@ BLUEPRINTS: list[Blueprint] = [
     exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,
+    control_plane.blueprint,
+    billing_periods.blueprint,
 ]
 
 JOBS: list[ModuleType] = [upkeep, artifact_jobs, export_jobs, webhook_jobs, notification_jobs]
@@ -64,6 +69,7 @@ MODELS: list[ModuleType] = [
     export_models,
     notification_models,
     webhook_models,
+    billing_period_models,
     artifact_models,
     tag_set_models,
     idempotency,

@@ -58,6 +58,25 @@ _EMIT_UNHEARD = Prepared(
     " VALUES ($1, $2, $3, $4, $5)",
 )
 
+# The organizations are a statement of the caller's, so that a million of them are one statement.
+_EMIT_EACH = """
+    WITH event AS (
+        INSERT INTO outbox_events (id, organization_id, name, data, request_id)
+        SELECT gen_random_uuid(), chosen.id, :name, CAST(:data AS jsonb), :request_id
+        FROM ({chosen}) AS chosen (id)
+        RETURNING id, organization_id
+    ), job AS (
+        INSERT INTO jobs (id, organization_id, queue, function, args, request_id, event_id)
+        SELECT gen_random_uuid(), event.organization_id, queue, function,
+               jsonb_build_object('event_id', event.id, 'name', CAST(:name AS text),
+                                  'data', CAST(:data AS jsonb)), :request_id, event.id
+        FROM event
+        CROSS JOIN unnest(CAST(:functions AS text[]), CAST(:queues AS text[]))
+            AS listener (function, queue)
+    )
+    SELECT count(*) FROM event
+"""
+
 
 def listen(name: str, function: str, queue: str) -> None:
     """Let the job handler `function` hear of every event `name`. Called by the jobs' decorator."""
@@ -109,3 +128,25 @@ def emit(name: str, data: dict[str, Any]) -> UUID:
         },
     )
     return event_id
+
+
+def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: Any) -> int:
+    """Write one event of the same `data` for each of many organizations; how many that were.
+
+    `organizations` is a SELECT of ids with the parameters `values`. All organizations are bound
+    (`tenancy.across_organizations`).
+    """
+    heard = _listeners.get(name, [])
+    db.session().flush()
+    found = db.session().execute(
+        text(_EMIT_EACH.format(chosen=organizations)),
+        {
+            **values,
+            "name": name,
+            "data": orjson.dumps(data, default=str).decode(),
+            "request_id": _request_id.get(),
+            "functions": [function for function, _ in heard],
+            "queues": [queue for _, queue in heard],
+        },
+    )
+    return int(found.scalar_one())

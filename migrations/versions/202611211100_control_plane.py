@@ -1,5 +1,9 @@
 """What the operator decides of an organization; billing periods."""
 
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
 revision = "202611211100"
 down_revision = "202611211050"
 branch_labels = None
@@ -7,8 +11,28 @@ depends_on = None
 
 
 def upgrade() -> None:
-    pass
+    op.add_column(
+        "organizations",
+        sa.Column("plan_limits", postgresql.JSONB(), server_default="{}", nullable=False),
+    )
+    op.add_column(
+        "organizations", sa.Column("suspended_at", sa.DateTime(timezone=True), nullable=True)
+    )
+    op.add_column("organizations", sa.Column("suspension_reason", sa.String(), nullable=True))
+    op.create_table(
+        "billing_periods",
+        sa.Column("period", sa.String(), nullable=False),
+        sa.Column("organizations", sa.Integer(), nullable=False),
+        sa.Column(
+            "closed_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False
+        ),
+        sa.PrimaryKeyConstraint("period", name=op.f("pk_billing_periods")),
+    )
+    # A period is closed once and for all: what invoices stand on is neither changed nor removed.
+    op.execute("REVOKE UPDATE, DELETE ON billing_periods FROM labeling_app")
 
 
 def downgrade() -> None:
-    pass
+    op.drop_table("billing_periods")
+    for name in ("suspension_reason", "suspended_at", "plan_limits"):
+        op.drop_column("organizations", name)

@@ -175,6 +175,12 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"format": "jsonl"},
         ],
         **_team_bodies(seeds),
+        "set_organization_plan": [
+            {"plan": "team", "limits": {"members": 20, "stored_bytes": 2**40}, "revision": 1},
+            {"plan": "business", "limits": {"webhooks": None}},
+        ],
+        "suspend_organization": [{"reason": "Not paid"}],
+        "close_billing_period": [{"period": "2026-01"}],
         "create_webhook": [hook],
         "update_webhook": [{**hook, "revision": 1}],
     }

@@ -20,7 +20,7 @@ from app.kit.api.operation import Operation
 from tests.contract.conftest import OPERATIONS
 from tests.contract.fuzzing import Request, Requests
 from tests.contract.seeds import Seeds, plant
-from tests.factories import make_org
+from tests.factories import make_org, operator
 from tests.factories.work import drain
 
 EXAMPLES = 30
@@ -70,6 +70,8 @@ def test_every_answer_is_a_declared_one(
     api = planted.org.api("owner" if op.access != "public" else "viewer")
     if op.access == "public":
         api.token = None
+    if op.access == "control-plane":
+        api = operator(planted.org.app)
     requests = Requests(op, fuzzed, planted)
 
     def send(request: Request) -> TestResponse:

@@ -10,7 +10,7 @@ from app.kit.api.operation import Operation
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from tests.contract.conftest import OPERATIONS
-from tests.factories import Org
+from tests.factories import Org, operator
 from tests.factories.orgs import Api
 
 PROTECTED = [op for op in OPERATIONS if op.access != "public"]
@@ -29,6 +29,11 @@ def _path(op: Operation, org: Org, record: str | None = None) -> str:
     for name in op.numbers:
         path = path.replace("{" + name + "}", "1")
     return re.sub(r"{\w+}", record or str(uuid7()), path)
+
+
+def _caller(op: Operation, org: Org) -> Api:
+    """Who may."""
+    return operator(org.app) if op.access == "control-plane" else org.api("owner")
 
 
 def _send(api: Api, op: Operation, path: str, json: Any = None, **kwargs: Any) -> Any:
@@ -91,7 +96,7 @@ def test_what_is_no_uuid_is_not_found(op: Operation, record: str, org: Org) -> N
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 def test_unknown_members_are_named(op: Operation, org: Org) -> None:
-    answer = _send(org.api("owner"), op, _path(op, org), json={"no_such_member": 1})
+    answer = _send(_caller(op, org), op, _path(op, org), json={"no_such_member": 1})
     assert answer.status_code == 422
     error = answer.json["error"]
     assert error["code"] == "unprocessable"
@@ -105,7 +110,7 @@ def test_wrong_types_are_named(op: Operation, org: Org) -> None:
         if type(field) is fields.Raw or type(field).__name__ == "Any_":
             continue
         wrong: Any = 1 if isinstance(field, fields.String | fields.UUID | fields.DateTime) else "x"
-        answer = _send(org.api("owner"), op, _path(op, org), json={field.data_key or name: wrong})
+        answer = _send(_caller(op, org), op, _path(op, org), json={field.data_key or name: wrong})
         assert answer.status_code == 422, (name, answer.json)
         culprits = [e["field"] for e in answer.json["error"]["details"]["errors"]]
         assert any(c.split(".")[0] == (field.data_key or name) for c in culprits)
@@ -114,7 +119,7 @@ def test_wrong_types_are_named(op: Operation, org: Org) -> None:
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a": NaN}'])
 def test_bodies_that_are_no_object_are_refused(op: Operation, raw: bytes, org: Org) -> None:
-    answer = org.api("owner").request(
+    answer = _caller(op, org).request(
         op.method, _path(op, org), data=raw, headers={"Content-Type": "application/json"}
     )
     assert answer.status_code == 422
@@ -123,7 +128,7 @@ def test_bodies_that_are_no_object_are_refused(op: Operation, raw: bytes, org: O
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
-    answer = org.api("owner").request(
+    answer = _caller(op, org).request(
         op.method, _path(op, org), data=b"a=b", headers={"Content-Type": "text/plain"}
     )
     assert answer.status_code == 415
@@ -134,14 +139,14 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
 @pytest.mark.parametrize("raw", [b"", b"{}", b"=", b"%00=%00", b"a=1&a=2", b"\xff", b"a=%ff"])
 def test_forms_that_do_not_fit_are_refused(op: Operation, raw: bytes, org: Org) -> None:
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = org.api("owner").request(op.method, _path(op, org), data=raw, headers=headers)
+    answer = _caller(op, org).request(op.method, _path(op, org), data=raw, headers=headers)
     assert answer.status_code == 422
     assert answer.json["error"]["code"] == "unprocessable"
 
 
 @pytest.mark.parametrize("op", WITH_FORM, ids=_id)
 def test_a_form_is_no_json(op: Operation, org: Org) -> None:
-    answer = org.api("owner").request(op.method, _path(op, org), json={})
+    answer = _caller(op, org).request(op.method, _path(op, org), json={})
     assert answer.status_code == 415
 
 
@@ -151,7 +156,7 @@ def test_unknown_and_garbled_parameters_are_refused(op: Operation, org: Org) -> 
     for query in queries:
         if ("cursor" in query or "page" in query) and op.listing is None:
             continue
-        answer = _send(org.api("owner"), op, f"{_path(op, org)}?{query}")
+        answer = _send(_caller(op, org), op, f"{_path(op, org)}?{query}")
         assert answer.status_code == 422, (query, answer.json)
 
 
@@ -160,7 +165,7 @@ def test_forged_cursors_are_refused(op: Operation, org: Org) -> None:
     if WITH_IDS.count(op):
         return
     for cursor in ("x", "AAAA", "é", "a" * 1999):
-        answer = _send(org.api("owner"), op, f"{_path(op, org)}?cursor={cursor}")
+        answer = _send(_caller(op, org), op, f"{_path(op, org)}?cursor={cursor}")
         assert answer.status_code == 422
         assert answer.json["error"]["field"] == "cursor"
 

@@ -1,6 +1,6 @@
 """Makers of what tests start from. They use the services, as the API would."""
 
-from tests.factories.orgs import Api, Org, make_org
+from tests.factories.orgs import Api, Org, make_org, operator
 from tests.factories.work import drain
 
-__all__ = ["Api", "Org", "drain", "make_org"]
+__all__ = ["Api", "Org", "drain", "make_org", "operator"]

@@ -4,7 +4,6 @@ import asyncio
 import socket
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from threading import Event
 from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
@@ -22,8 +21,8 @@ class Inbox:
         self.logins: list[tuple[bytes, bytes]] = []
         self.encrypted: list[bool] = []
         self.answer_recipient = self.answer_data = "250 OK"
-        self.hold = Event()
-        """While it is set, messages are taken and not answered."""
+        self.hold = ""
+        """A message whose id has this in it is taken, and not answered while this is set."""
 
     async def handle_RCPT(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -40,7 +39,7 @@ class Inbox:
         self.messages.append(parsed)
         self.recipients += envelope.rcpt_tos
         self.encrypted.append(session.ssl is not None)
-        while self.hold.is_set():
+        while self.hold and self.hold in parsed["Message-ID"]:
             await asyncio.sleep(0.02)
         return self.answer_data
 

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
-from app.kit import db, secrets, tenancy, tokens
+from app.kit import container, db, secrets, tenancy, tokens
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from tests.factories import answers
@@ -126,6 +126,11 @@ class Org:
         self.users[name] = user.id
         self.tokens[name] = token
         return user.id
+
+
+def operator(app: Flask) -> Api:
+    """A client with the control plane's token."""
+    return Api(app.test_client(), container.settings().control_plane_token, None)
 
 
 def make_org(app: Flask, **members: Any) -> Org:

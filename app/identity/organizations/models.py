@@ -40,6 +40,9 @@ class Organization(db.Revised, db.Base):
     erase_after: Mapped[datetime | None]
     erased_at: Mapped[datetime | None]
     erasure: Mapped[dict[str, Any] | None]
+    plan_limits: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
+    suspended_at: Mapped[datetime | None]
+    suspension_reason: Mapped[str | None]
 
 
 class Membership(TenantModel, db.Base):

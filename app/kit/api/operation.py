@@ -122,7 +122,7 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         return op.respond(op.handler(**arguments))
     return idempotency.run(
         key,
-        owner=_owner(caller),
+        owner=_owner(op, caller),
         operation=f"{op.name} {request.path}",
         body=raw,
         perform=lambda: op.respond(op.handler(**arguments)),
@@ -137,7 +137,9 @@ def _body(op: Operation, schema: Schema) -> tuple[dict[str, Any], bytes]:
     return read(schema, op.max_body)
 
 
-def _owner(caller: Caller | None) -> str:
+def _owner(op: Operation, caller: Caller | None) -> str:
+    if op.access == "control-plane":
+        return op.access
     if caller is None:
         return request.remote_addr or ""
     organization = caller.organization.id if caller.organization else None
@@ -211,10 +213,12 @@ def _prove(op: Operation, path: dict[str, str]) -> Caller:
 
 def _control_plane() -> None:
     expected = container.settings().control_plane_token
-    _, _, given = (request.headers.get("Authorization") or "").partition(" ")
-    if not given:
+    if not expected:
+        raise errors.denied("The control plane is closed: the operator has set no token.")
+    scheme, _, given = (request.headers.get("Authorization") or "").partition(" ")
+    if scheme.lower() != "bearer" or not given:
         raise tokens.refused()
-    if not expected or not hmac.compare_digest(given.encode(), expected.encode()):
+    if not hmac.compare_digest(given.strip().encode(), expected.encode()):
         raise errors.denied("The control plane is not open to this caller.")
 
 
@@ -231,8 +235,8 @@ def _path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
             found[name] = int(text)
         else:
             found[name] = requests.record_id(text)
-    if op.access != "public":  # elsewhere it is the caller's organization
-        found.pop("org_slug", None)
+    if op.in_organization:
+        found.pop("org_slug", None)  # the caller has it
     return found
 
 

@@ -16,6 +16,7 @@ from app.kit.letters.wording import Part, Wording, candidates, direction, phrase
 _FOLDER = Path(__file__).parent / "base"
 _SUBJECT_LENGTH = 250
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_PATH = re.compile(r"/?[A-Za-z0-9][A-Za-z0-9/_.-]*(\?[^\s<>\"]*)?")
 
 Values = Mapping[str, str | int | None]
 
@@ -116,5 +117,6 @@ def render(wording: Wording, values: Values, *, public_url: str, service: str) -
 
 def _link(link: str, public_url: str) -> str:
     """An absolute http(s) address; nothing else becomes one that can be opened."""
-    whole = public_url + link if link.startswith("/") and not link.startswith("//") else link
-    return whole if _ADDRESS.fullmatch(whole) else ""
+    if _PATH.fullmatch(link):
+        return f"{public_url}/{link.removeprefix('/')}"
+    return link if _ADDRESS.fullmatch(link) else ""

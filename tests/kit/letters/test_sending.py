@@ -60,7 +60,7 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
         return port
 
     yield start
-    inbox.hold.clear()
+    inbox.hold = ""
     for controller in running:
         controller.stop()
 
@@ -239,8 +239,7 @@ def test_a_worker_killed_while_it_sends(
     authority.issue_cert("127.0.0.1").configure_cert(context)
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     port = serve(tls_context=context, require_starttls=True, auth_required=True)
-    inbox.hold.set()
-    message_id = post(app, letters)
+    message_id = inbox.hold = post(app, letters)
     url = f"smtp://user:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1"
     own = {"SMTP_URL": url, "SSL_CERT_FILE": str(tmp_path / "authority.pem"), "JOB_WORKERS": "1"}
     process = subprocess.Popen([sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own})
@@ -250,7 +249,7 @@ def test_a_worker_killed_while_it_sends(
         victim = _sending(parent, port)
         assert victim is not None
         victim.kill()
-        inbox.hold.clear()
+        inbox.hold = ""
         wait_until(lambda: not victim.is_running() or victim.status() == "zombie")
         _expire(app, message_id)
         wait_until(lambda: rows(app, message_id)[0]["status"] == "completed")

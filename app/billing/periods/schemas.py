@@ -1,0 +1,40 @@
+"""Bodies and answers of billing periods."""
+
+from typing import Any
+
+from marshmallow import ValidationError
+
+from app.billing.periods.service import MONTH, bounds
+from app.kit.api.fields import Int, Schema, Str, UtcDateTime
+
+
+class Month(Str):
+    """A month, `YYYY-MM`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {"pattern": f"^{MONTH}$", "example": "2026-10"}
+        super().__init__(max_length=7, min_length=7, metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, *args, **kwargs)
+        try:
+            bounds(text)
+        except ValueError:
+            raise ValidationError("Must be a month such as 2026-10.") from None
+        return text
+
+
+class ClosePeriod(Schema):
+    """Which month to close."""
+
+    period = Month(required=True)
+
+
+class BillingPeriod(Schema):
+    """A month that is closed."""
+
+    period = Str(required=True)
+    from_ = UtcDateTime(required=True, data_key="from", attribute="from")
+    to = UtcDateTime(required=True)
+    organizations = Int(required=True, metadata={"description": "How many are billed."})
+    closed_at = UtcDateTime(required=True)

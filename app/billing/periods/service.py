@@ -1,0 +1,49 @@
+"""Closing billing periods. Invoices are made by who listens to `CLOSED`."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from app.billing.periods import queries
+from app.kit import errors, tenancy
+
+MONTH = r"[0-9]{4}-(?:0[1-9]|1[0-2])"
+CLOSED = "billing.period_closed"
+"""Emitted once for each organization that had the month; data: {period, from, to}."""
+
+
+def bounds(period: str) -> tuple[datetime, datetime]:
+    """First moment of a month `YYYY-MM` in UTC, and first moment after it. Raises ValueError."""
+    if not re.fullmatch(MONTH, period):
+        raise ValueError(f"{period!r} is no month such as 2026-10")
+    first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
+    if first.month < 12:  # noqa: PLR2004 - December
+        return first, first.replace(month=first.month + 1)
+    return first, first.replace(year=first.year + 1, month=1)
+
+
+def close(*, period: str) -> dict[str, Any]:
+    """Close a month for all organizations; a month that is closed already answers the same again.
+
+    Raises 400 `validation_error` on one that has not ended.
+    """
+    start, end = bounds(period)
+    with tenancy.across_organizations(reason="a period is closed for every organization"):
+        if queries.now() < end:
+            message = "This month has not ended yet, in UTC."
+            raise errors.invalid(message, "period", ends_at=_text(end))
+        if queries.close(period, end):
+            data = {"period": period, "from": _text(start), "to": _text(end)}
+            queries.tell(CLOSED, data, end)
+        found = queries.get(period)
+    return {
+        "period": period,
+        "from": start,
+        "to": end,
+        "organizations": found.organizations,
+        "closed_at": found.closed_at,
+    }
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")

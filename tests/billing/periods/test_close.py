@@ -1,0 +1,152 @@
+"""Closing a month: once, for every organization that had it."""
+
+import itertools
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, select, text
+
+from app.billing.periods import service
+from app.kit import db, tenancy
+from app.kit.events import OutboxEvent
+from tests.factories import Org, make_org, operator
+
+PATH = "/internal/billing/close-period"
+# A month of its own for each test: closing one is for good. Organizations of tests are of today.
+_MONTHS = itertools.count()
+
+
+@pytest.fixture
+def month() -> str:
+    number = next(_MONTHS)
+    return f"{2000 + number // 12}-{number % 12 + 1:02}"
+
+
+def move(org: Org, created_at: str, status: str = "active") -> None:
+    with org.app.app_context(), db.transaction() as session:
+        session.execute(
+            text("UPDATE organizations SET created_at = :at, status = :s WHERE id = :id"),
+            {"at": created_at, "s": status, "id": org.id},
+        )
+
+
+def told(org: Org, period: str) -> list[dict[str, Any]]:
+    with org.app.app_context(), tenancy.organization(org.id):
+        found = select(OutboxEvent.data).filter_by(organization_id=org.id, name=service.CLOSED)
+        return [data for data in db.session().scalars(found) if data["period"] == period]
+
+
+@pytest.fixture
+def old_org(org: Org) -> Iterator[Org]:
+    """An organization that was there before all months of these tests."""
+    move(org, "1999-12-31T00:00:00Z")
+    yield org
+    move(org, "2026-11-01T00:00:00Z")
+
+
+def test_each_organization_of_the_month_is_told(app: Flask, old_org: Org, month: str) -> None:
+    later, suspended, closed, erased = (make_org(app) for _ in range(4))
+    move(suspended, "1999-12-31T00:00:00Z", "suspended")
+    move(closed, "1999-12-31T00:00:00Z", "closed")
+    move(erased, "1999-12-31T00:00:00Z", "erased")
+    answer = operator(app).post(PATH, json={"period": month})
+    assert answer.status_code == 202
+    data = answer.json["data"]
+    start, end = service.bounds(month)
+    assert data["period"] == month
+    assert data["from"] == start.isoformat().replace("+00:00", "Z")
+    assert data["to"] == end.isoformat().replace("+00:00", "Z")
+    assert data["organizations"] >= 3
+    expected = {"period": month, "from": data["from"], "to": data["to"]}
+    assert [told(o, month) for o in (old_org, suspended, closed)] == [[expected]] * 3
+    assert told(later, month) == told(erased, month) == []
+    for one in (suspended, closed, erased):
+        move(one, "2026-11-01T00:00:00Z")
+
+
+def test_closing_again_answers_the_same(app: Flask, old_org: Org, month: str) -> None:
+    first = operator(app).post(PATH, json={"period": month})
+    again = operator(app).post(PATH, json={"period": month})
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json == again.json
+    assert len(told(old_org, month)) == 1
+
+
+def test_closed_by_many_at_once(app: Flask, old_org: Org, month: str) -> None:
+    start, answers = threading.Barrier(6), []
+
+    def close() -> None:
+        start.wait()
+        answers.append(operator(app).post(PATH, json={"period": month}))
+
+    threads = [threading.Thread(target=close) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {answer.status_code for answer in answers} == {202}
+    assert len({answer.data for answer in answers}) == 1
+    assert len(told(old_org, month)) == 1
+
+
+def test_statements_do_not_grow_with_the_organizations(
+    app: Flask, old_org: Org, month: str
+) -> None:
+    others = [make_org(app) for _ in range(3)]
+    for one in others:
+        move(one, "1999-12-31T00:00:00Z")
+    statements: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        statements.append(statement)
+
+    with app.app_context():
+        engine = db.engine()
+        event.listen(engine, "before_cursor_execute", note)
+        with db.transaction():
+            service.close(period=month)
+        event.remove(engine, "before_cursor_execute", note)
+    assert len(statements) == 4
+    assert all(len(told(one, month)) == 1 for one in others)
+    for one in others:
+        move(one, "2026-11-01T00:00:00Z")
+
+
+def test_a_month_that_has_not_ended(app: Flask) -> None:
+    today = datetime.now(UTC)
+    for moment in (today, today + timedelta(days=32)):
+        answer = operator(app).post(PATH, json={"period": moment.strftime("%Y-%m")})
+        assert (answer.status_code, answer.json["error"]["code"]) == (400, "validation_error")
+        assert answer.json["error"]["field"] == "period"
+
+
+@pytest.mark.parametrize(
+    "period",
+    [
+        "2026-13",
+        "2026-00",
+        "0000-01",
+        "9999-12",
+        "2026-1",
+        "\uff12026-01",
+        "2026-10\n",
+        " 2026-1",
+        7,
+    ],
+)
+def test_what_is_no_month(app: Flask, period: Any) -> None:
+    answer = operator(app).post(PATH, json={"period": period})
+    assert (answer.status_code, answer.json["error"]["field"]) == (422, "period")
+
+
+def test_what_is_closed_cannot_be_changed(app: Flask, month: str) -> None:
+    operator(app).post(PATH, json={"period": month})
+    for sql in ("DELETE FROM billing_periods", "UPDATE billing_periods SET organizations = 0"):
+        with app.app_context():
+            with pytest.raises(Exception, match="permission denied"):
+                db.session().execute(text(sql))
+            db.session().rollback()
