@@ -8,7 +8,7 @@ from flask import Flask
 from app import features
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
-from app.kit import container, db, health, logging, ratelimit, tokens
+from app.kit import container, db, health, logging, ratelimit, secrets, tokens
 from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
@@ -25,6 +25,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.config["TESTING"] = False
     db.init(app, settings.sqlalchemy_url, settings.web_threads)
+    secrets.leave_threads(settings.web_threads)
     tokens.init(app, settings.secret_key, settings.access_token_hours)
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
     http.init(app, settings)

@@ -15,6 +15,7 @@ from app.delivery.webhooks import models as webhook_models
 from app.delivery.webhooks import routes as webhooks
 from app.identity.api_keys import models as api_key_models
 from app.identity.api_keys import routes as api_keys
+from app.identity.auth import jobs as auth_jobs
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.control_plane import routes as control_plane
@@ -25,6 +26,7 @@ from app.identity.sso import models as sso_models
 from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
+from app.identity.users import routes as users
 from app.kit import idempotency, schedule
 from app.kit.api.blueprint import Blueprint
 from app.kit.jobs import upkeep
@@ -47,6 +49,7 @@ BLUEPRINTS: list[Blueprint] = [
     tag_sets.blueprint,
     review_queue.blueprint,
     teams.blueprint,
+    users.blueprint,
     exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,
@@ -54,7 +57,14 @@ BLUEPRINTS: list[Blueprint] = [
     billing_periods.blueprint,
 ]
 
-JOBS: list[ModuleType] = [upkeep, artifact_jobs, export_jobs, webhook_jobs, notification_jobs]
+JOBS: list[ModuleType] = [
+    upkeep,
+    auth_jobs,
+    artifact_jobs,
+    export_jobs,
+    webhook_jobs,
+    notification_jobs,
+]
 """Importing a jobs module declares its handlers."""
 
 MODELS: list[ModuleType] = [

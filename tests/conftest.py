@@ -54,6 +54,7 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "MAX_UPLOAD_BYTES": str(8 * 1024 * 1024),
         "LOG_LEVEL": "WARNING",
         "RATE_LIMITS": "off",
+        "REGISTRATION": "open",
         "CORS_ORIGINS": "https://app.example",
         "CONTROL_PLANE_TOKEN": "control-plane-token-of-the-tests",
     }

@@ -12,7 +12,7 @@ import orjson
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import DateTime, Engine, MetaData, String, Uuid
+from sqlalchemy import Connection, DateTime, Engine, MetaData, String, Uuid
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
@@ -170,6 +170,14 @@ def checkpoint() -> None:
 def discard() -> None:
     """Undo what was done since the last checkpoint, where a failure is told by an answer."""
     session().rollback()
+
+
+@contextmanager
+def at_once() -> Iterator[Connection]:
+    """A connection in autocommit beside the request's transaction: for what must stand although the
+    request is refused."""
+    with db.engines["read"].connect() as connection:
+        yield connection
 
 
 def dispose() -> None:

@@ -79,6 +79,11 @@ RATE_LIMIT_STORE_FAILURES = Counter(
     "Requests let through uncounted, as the store of the limits did not answer.",
     registry=_registry,
 )
+LOGINS_TURNED_AWAY = Counter(
+    "labeling_logins_turned_away",
+    "Requests refused as too many passwords were being hashed.",
+    registry=_registry,
+)
 COLLECTOR_FAILURES = Counter(
     "labeling_collector_failures", "Queue readings that could not be taken.", registry=_registry
 )

@@ -3,16 +3,21 @@
 import hashlib
 import hmac
 import secrets
+import threading
+import time
 import unicodedata
-from collections.abc import Sequence
-from functools import lru_cache
-from threading import BoundedSemaphore
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, lru_cache
 
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from app.kit import metrics
+from app.kit.errors import ApiError
 
 SIGNATURE_BYTES = 16
 # Argon2id with 19 MiB, two passes, one lane: OWASP Password Storage Cheat Sheet. One hash takes
@@ -31,7 +36,7 @@ _hasher = PasswordHasher(
     parallelism=ARGON2_LANES,
     type=Type.ID,
 )
-_hashing = BoundedSemaphore(HASHES_UNDER_WAY)
+_hashing = threading.BoundedSemaphore(HASHES_UNDER_WAY)
 
 
 class DecryptionFailed(Exception):  # noqa: N818 - names what happened to the caller's token
@@ -140,9 +145,74 @@ def random_hex(nbytes: int = 32) -> str:
     return secrets.token_hex(nbytes)
 
 
+class Gate:
+    """How many threads may be busy with passwords at once, hashing or waiting for it.
+
+    A short rush waits. Once threads have had to wait for `rush` seconds on end it is a flood, and
+    who finds no place is refused at once: the threads that are left serve everybody else.
+    """
+
+    rush = 1.0
+    patience = 0.25
+
+    def __init__(self) -> None:
+        self.places = HASHES_UNDER_WAY
+        self._inside = 0
+        self._free = threading.Condition()
+        self._held = threading.local()
+        self._crowded_since = self._crowded_last = 0.0
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Take a place for the block; in a block that has one, the same. Raises 503."""
+        if getattr(self._held, "place", False):
+            yield
+            return
+        self._enter()
+        self._held.place = True
+        try:
+            yield
+        finally:
+            self._held.place = False
+            with self._free:
+                self._inside -= 1
+                self._free.notify()
+
+    def _enter(self) -> None:
+        with self._free:
+            if self._inside >= self.places:
+                now = time.monotonic()
+                if now - self._crowded_last > self.rush:
+                    self._crowded_since = now
+                self._crowded_last = now
+                flood = now - self._crowded_since > self.rush
+                if flood or not self._free.wait_for(self._has_place, self.patience):
+                    metrics.LOGINS_TURNED_AWAY.inc()
+                    raise ApiError(
+                        "service_unavailable",
+                        "Too many people are signing in. Try again shortly.",
+                        headers={"Retry-After": "1"},
+                    )
+            self._inside += 1
+
+    def _has_place(self) -> bool:
+        return self._inside < self.places
+
+
+gate = Gate()
+
+
+def leave_threads(threads: int) -> None:
+    """Of a process of `threads` threads, passwords may keep all but one busy."""
+    gate.places = max(1, threads - 1)
+
+
 def hash_password(password: str) -> str:
-    """Argon2id hash in PHC string format, with a salt of its own."""
-    with _hashing:
+    """Argon2id hash in PHC string format, with a salt of its own.
+
+    :raises ApiError: 503 `service_unavailable` when too many are waiting for theirs.
+    """
+    with gate.place(), _hashing:
         return _hasher.hash(_prepared(password))
 
 
@@ -151,9 +221,11 @@ def verify_password(stored: str, password: str) -> bool:
 
     A stored value that is no hash (an account without a password) belongs to no password, and is
     refused only after as much work.
+
+    :raises ApiError: as `hash_password`.
     """
     try:
-        with _hashing:
+        with gate.place(), _hashing:
             return _hasher.verify(stored, _prepared(password))
     except VerifyMismatchError:
         return False
@@ -165,6 +237,15 @@ def verify_password(stored: str, password: str) -> bool:
 def needs_rehash(stored: str) -> bool:
     """Whether a hash was made with other parameters than today's."""
     return _hasher.check_needs_rehash(stored)
+
+
+@cache
+def nobodys_hash() -> str:
+    """A hash that no password belongs to: what an account that does not exist is checked against.
+
+    Made with today's parameters, so that checking against it takes the time of any other.
+    """
+    return hash_password(random_token())
 
 
 def dummy_verify(password: str) -> None:

@@ -83,9 +83,20 @@ def read(token: str) -> Claims:
     return claims
 
 
-def _verify(token: str) -> dict[str, Any]:
+def read_ended(token: str) -> Claims | None:
+    """The claims of a token that we signed, expired or not; None for any other.
+
+    Proves that its holder was signed in once, and nothing about now.
+    """
     try:
-        found: dict[str, Any] = decode_token(token)
+        return _parse(_verify(token, allow_expired=True))
+    except ApiError:
+        return None
+
+
+def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = decode_token(token, allow_expired=allow_expired)
     except jwt.ExpiredSignatureError:
         raise expired() from None
     except (jwt.PyJWTError, JWTExtendedException, ValueError, KeyError):

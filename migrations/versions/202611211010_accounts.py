@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import postgresql
 
 revision = "202611211010"
 down_revision = "202611211000"
@@ -28,6 +29,48 @@ def upgrade() -> None:
         ondelete="SET NULL",
     )
     op.create_index(op.f("ix_sessions_organization_id"), "sessions", ["organization_id"])
+    op.add_column(
+        "users",
+        sa.Column(
+            "notification_preferences",
+            postgresql.JSONB(),
+            nullable=False,
+            server_default=sa.text("'{}'::jsonb"),
+        ),
+    )
+    _create_mailed_tokens()
+    _create_login_failures()
+
+
+def _create_mailed_tokens() -> None:
+    now = sa.text("now()")
+    op.create_table(
+        "mailed_tokens",
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("purpose", sa.String(), nullable=False),
+        sa.Column("token_hash", sa.String(), nullable=False),
+        sa.Column("email", sa.String(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False, server_default=now),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name=op.f("fk_mailed_tokens_user_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("user_id", "purpose", name=op.f("pk_mailed_tokens")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_mailed_tokens_token_hash")),
+    )
+    op.create_index(op.f("ix_mailed_tokens_expires_at"), "mailed_tokens", ["expires_at"])
+
+
+def _create_login_failures() -> None:
+    op.create_table(
+        "login_failures",
+        sa.Column("subject", sa.String(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("last_failed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("blocked_until", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("subject", name=op.f("pk_login_failures")),
+    )
+    op.create_index(op.f("ix_login_failures_last_failed_at"), "login_failures", ["last_failed_at"])
 
 
 def _fill_keys() -> None:
@@ -48,6 +91,9 @@ def _fill_keys() -> None:
 
 
 def downgrade() -> None:
+    op.drop_table("login_failures")
+    op.drop_table("mailed_tokens")
+    op.drop_column("users", "notification_preferences")
     op.drop_index(op.f("ix_sessions_organization_id"), "sessions")
     op.drop_column("sessions", "organization_id")
     op.drop_column("sessions", "method")

@@ -1,9 +1,9 @@
-"""Sessions: what a token's `sid` names, and what logging out revokes."""
+"""Sessions, mailed tokens, and how often a log-in failed."""
 
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey
+from sqlalchemy import ForeignKey, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -11,7 +11,10 @@ from app.kit.ids import uuid7
 
 
 class Session(db.Base):
-    """One login. `method`: password, or the kind of single sign-on, through `organization_id`."""
+    """One login: what a token's `sid` names.
+
+    `method` is password, or the kind of single sign-on, through `organization_id`.
+    """
 
     __tablename__ = "sessions"
 
@@ -27,3 +30,34 @@ class Session(db.Base):
     organization_id: Mapped[UUID | None] = mapped_column(
         ForeignKey("organizations.id", ondelete="SET NULL"), index=True
     )
+
+
+class MailedToken(db.Base):
+    """The newest link mailed to a user for a purpose; it takes the place of the one before.
+
+    `purpose` is password_reset or email; `email` the address that the link confirms. Only the keyed
+    hash of the token is kept.
+    """
+
+    __tablename__ = "mailed_tokens"
+
+    user_id: Mapped[UUID] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    purpose: Mapped[str] = mapped_column(primary_key=True)
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    email: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class LoginFailure(db.Base):
+    """Failures in a row to prove a password. `subject` is a keyed hash of whose password was meant:
+    an address, known here or not."""
+
+    __tablename__ = "login_failures"
+
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    failures: Mapped[int]
+    last_failed_at: Mapped[datetime] = mapped_column(index=True)
+    blocked_until: Mapped[datetime]

@@ -1,15 +1,16 @@
 """SQL of signing in. These see every organization: who calls is what they find out."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, delete, false, func, or_, select, text, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
 from app.kit import db, tenancy
+from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.prepared import Prepared
 
 # One round trip proves a request: session, account, organization and membership together.
@@ -81,4 +82,64 @@ def revoke(session_id: UUID, at: datetime) -> None:
         update(Session)
         .where(Session.id == session_id, Session.revoked_at.is_(None))
         .values(revoked_at=at)
+    )
+
+
+_LIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
+
+
+def live_sessions(user_id: UUID, current: UUID | None, page: PageRequest) -> Page:
+    """A page of a user's sessions that are not over."""
+    columns = (
+        Session.id,
+        Session.method,
+        Session.issued_at,
+        Session.expires_at,
+        Session.last_seen_at,
+        Session.ip_address,
+        Session.user_agent,
+        func.coalesce(Session.id == current, false()).label("current"),
+        Session.issued_at.label("created_at"),
+        Session.last_seen_at.label("updated_at"),
+    )
+    statement: Select[Any] = select(*columns).where(Session.user_id == user_id, *_LIVE)
+    sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
+    return paginate(statement, page, sorts=sorts, unique=Session.id)
+
+
+def revoke_own(session_id: UUID, user_id: UUID) -> bool:
+    """End a live session of a user; False when there is none."""
+    statement = (
+        update(Session)
+        .where(Session.id == session_id, Session.user_id == user_id, *_LIVE)
+        .values(revoked_at=func.now())
+        .returning(Session.id)
+    )
+    return db.session().execute(statement).first() is not None
+
+
+def revoke_all(user_id: UUID) -> int:
+    """End every live session of a user; how many."""
+    statement = (
+        update(Session)
+        .where(Session.user_id == user_id, *_LIVE)
+        .values(revoked_at=func.now())
+        .returning(Session.id)
+    )
+    return len(db.session().execute(statement).all())
+
+
+def was_ours(session_id: UUID, user_id: UUID) -> bool:
+    """Whether a session is a user's and was not revoked, over or not."""
+    statement = select(Session.id).where(
+        Session.id == session_id, Session.user_id == user_id, Session.revoked_at.is_(None)
+    )
+    return db.session().execute(statement).first() is not None
+
+
+def purge_sessions() -> None:
+    """Forget what ended a month ago: until then its token still proves an acquaintance."""
+    long_ago = func.now() - timedelta(days=30)
+    db.session().execute(
+        delete(Session).where(or_(Session.expires_at < long_ago, Session.revoked_at < long_ago))
     )

@@ -1,7 +1,17 @@
 """Bodies and answers of signing in."""
 
 from app.identity.organizations.schemas import OrganizationSummary
-from app.kit.api.fields import Bool, Int, List, Nested, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import (
+    Bool,
+    Int,
+    List,
+    Name,
+    Nested,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
 
 
 class Login(Schema):
@@ -9,6 +19,82 @@ class Login(Schema):
 
     email = Str(required=True, max_length=320)
     password = Str(required=True, max_length=1024)
+
+
+class Register(Schema):
+    """A new account and, where it is named, its first organization."""
+
+    email = Str(required=True, max_length=320)
+    password = Str(required=True, max_length=1024)
+    name = Name(required=True)
+    organization_name = Name()
+
+
+class ResetRequest(Schema):
+    """Whose password is forgotten."""
+
+    email = Str(required=True, max_length=320)
+
+
+class ResetConfirmation(Schema):
+    """The mailed token and the new password."""
+
+    token = Str(required=True, max_length=200)
+    password = Str(required=True, max_length=1024)
+
+
+class PasswordChange(Schema):
+    """The present password and the new one."""
+
+    current_password = Str(required=True, max_length=1024)
+    new_password = Str(required=True, max_length=1024)
+
+
+class EmailChangeRequest(Schema):
+    """The address to confirm, and the password."""
+
+    email = Str(required=True, max_length=320)
+    password = Str(required=True, max_length=1024)
+
+
+class EmailConfirmation(Schema):
+    """The mailed token."""
+
+    token = Str(required=True, max_length=200)
+
+
+class LinkMailed(Schema):
+    """A link is on its way, if there is somebody to mail it to."""
+
+    expires_in = Int(required=True, metadata={"description": "Seconds for which a link is good."})
+
+
+class ConfirmedEmail(Schema):
+    """The account's address from now on."""
+
+    email = Str(required=True)
+    email_verified = Bool(required=True)
+
+
+class LiveSession(Schema):
+    """One log-in that is not over."""
+
+    id = Uuid(required=True)
+    method = Str(required=True, metadata={"description": "password, oidc or saml."})
+    issued_at = UtcDateTime(required=True)
+    expires_at = UtcDateTime(required=True)
+    last_seen_at = UtcDateTime(required=True)
+    ip_address = Str(required=True, allow_none=True)
+    user_agent = Str(required=True, allow_none=True)
+    current = Bool(required=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+
+
+class SessionsRevoked(Schema):
+    """How many sessions ended."""
+
+    revoked = Int(required=True)
 
 
 class UserSummary(Schema):

@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.identity.auth import queries
+from app.identity.auth import attempts, queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import GONE
-from app.identity.users import service as users
+from app.identity.users import queries as user_queries
 from app.identity.users.models import User
+from app.identity.users.queries import Credentials
 from app.kit import audit, container, db, errors, secrets, tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
@@ -19,19 +20,52 @@ _USER_AGENT_LENGTH = 300
 
 
 def login(
-    *, email: str, password: str, ip_address: str | None, user_agent: str | None
+    *,
+    email: str,
+    password: str,
+    ip_address: str | None,
+    user_agent: str | None,
+    authorization: str | None = None,
 ) -> dict[str, Any]:
-    """Check a password and open a session; the login response. Raises 401 `invalid_credentials`."""
-    user = users.by_email(email)
-    # An unknown address costs one hash as well: the answer's time tells nothing.
-    if user is None or user.password_hash is None:
-        secrets.dummy_verify(password)
+    """Check a password and open a session; the login response.
+
+    `authorization` may hold an earlier token of the account (see `attempts`). Raises 401
+    `invalid_credentials`, 429 `rate_limited` after several failures, 503 in a flood.
+    """
+    with secrets.gate.place():
+        found = user_queries.credentials(email)
+        subject = attempts.of_address(email, _known_session(found, authorization))
+        failed = attempts.check(subject)
+        # An unknown address costs a hash as well: the answer's time tells nothing.
+        stored, nobodys = found.password_hash, secrets.nobodys_hash()
+        right = secrets.verify_password(stored or nobodys, password)
+        if not right or stored is None or found.user_id is None or found.disabled_at is not None:
+            attempts.count(subject)
+            raise _wrong()
+        if secrets.needs_rehash(stored):
+            user_queries.replace_hash(
+                found.user_id, old=stored, new=secrets.hash_password(password)
+            )
+    if failed:
+        attempts.clear(subject)
+    user = user_queries.get(found.user_id)
+    if user is None:
         raise _wrong()
-    if not secrets.verify_password(user.password_hash, password) or user.disabled_at is not None:
-        raise _wrong()
-    if secrets.needs_rehash(user.password_hash):
-        user.password_hash = secrets.hash_password(password)
     return open_session(user, ip_address=ip_address, user_agent=user_agent)
+
+
+def _known_session(found: Credentials, authorization: str | None) -> UUID | None:
+    """The session of the account that an earlier token proves, if there is one in the header."""
+    scheme, _, token = (authorization or "").partition(" ")
+    claims = tokens.read_ended(token.strip()) if scheme.lower() == "bearer" else None
+    if (
+        claims is None
+        or found.user_id is None
+        or (claims.user_id, claims.token_version) != (found.user_id, found.token_version)
+        or not queries.was_ours(claims.session_id, found.user_id)
+    ):
+        return None
+    return claims.session_id
 
 
 def open_session(

@@ -1,7 +1,9 @@
 """People. A user exists once, whatever organizations they belong to."""
 
 from datetime import datetime
+from typing import Any
 
+from sqlalchemy import text
 from sqlalchemy.orm import Mapped, mapped_column, validates
 
 from app.identity.users import addresses
@@ -12,7 +14,8 @@ class User(db.Revised, db.Base):
     """An account. `token_version` is raised to end all sessions.
 
     `email` is the stored form of the address, `email_key` what all its spellings share; it follows
-    `email` by itself (see `addresses`).
+    `email` by itself (see `addresses`). `notification_preferences` has what differs from the
+    defaults.
     """
 
     __tablename__ = "users"
@@ -26,6 +29,9 @@ class User(db.Revised, db.Base):
     token_version: Mapped[int] = mapped_column(default=1)
     email_verified_at: Mapped[datetime | None]
     disabled_at: Mapped[datetime | None]
+    notification_preferences: Mapped[dict[str, Any]] = mapped_column(
+        default=dict, server_default=text("'{}'::jsonb")
+    )
 
     @validates("email")
     def _follow(self, _key: str, email: str) -> str:

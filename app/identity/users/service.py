@@ -1,7 +1,18 @@
 """People and their profiles."""
 
-from app.identity.users import queries
+from typing import Any
+from uuid import UUID
+
+from app.identity.users import addresses, passwords, preferences, queries
 from app.identity.users.models import User
+from app.kit import db, db_errors, errors, secrets
+from app.kit.errors import ApiError
+from app.kit.locales import check_locale, check_time_zone
+from app.kit.principal import Caller
+
+_TAKEN = "There is an account of this e-mail address already."
+db_errors.register("uq_users_email", _TAKEN, "email")
+db_errors.register("uq_users_email_key", _TAKEN, "email")
 
 
 def by_email(email: str) -> User | None:
@@ -12,3 +23,92 @@ def by_email(email: str) -> User | None:
     `user.email`: a look-alike finds the account, and is not its mailbox.
     """
     return queries.by_email(email)
+
+
+def create(
+    *,
+    email: str,
+    name: str,
+    password: str | None = None,
+    locale: str = "en",
+    time_zone: str = "UTC",
+    verified: bool = False,
+) -> User:
+    """Make an account; flushed, not committed. Without a password it is entered in other ways.
+
+    Raises 400 `validation_error` on `email` or `password`, 409 `conflict` where the mailbox has an
+    account.
+    """
+    address = addresses.parse(email)
+    if password is not None:
+        passwords.check(password, email=address, name=name)
+    if queries.by_email(address) is not None:
+        raise taken()
+    user = User(
+        email=address,
+        name=name,
+        password_hash=None if password is None else secrets.hash_password(password),
+        locale=locale,
+        time_zone=time_zone,
+        email_verified_at=db.utc_now() if verified else None,
+    )
+    db.session().add(user)
+    db.session().flush()
+    return user
+
+
+def taken() -> ApiError:
+    """Another account has the mailbox."""
+    return ApiError("conflict", _TAKEN, field="email")
+
+
+def require_person(caller: Caller) -> None:
+    """Refuse API keys where somebody's own account is at stake. Raises 403 `permission_denied`."""
+    if caller.session_id is None:
+        raise errors.denied("Only a signed-in person can do this, not an API key.")
+
+
+def profile(user_id: UUID) -> dict[str, Any]:
+    """What a person sees of their own account."""
+    user = queries.get(user_id)
+    if user is None:
+        raise errors.not_found()
+    return _shown(user)
+
+
+def _shown(user: User) -> dict[str, Any]:
+    return {
+        "id": user.id,
+        "email": user.email,
+        "email_verified": user.email_verified_at is not None,
+        "name": user.name,
+        "locale": user.locale,
+        "time_zone": user.time_zone,
+        "notification_preferences": preferences.complete(user.notification_preferences),
+        "created_at": user.created_at,
+        "updated_at": user.updated_at,
+        "revision": user.revision,
+    }
+
+
+def update_profile(
+    caller: Caller, *, changes: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
+    """Change name, locale or time zone of the caller.
+
+    Raises 400 `validation_error`, 403 for an API key, 409 `stale_precondition`.
+    """
+    require_person(caller)
+    if "locale" in changes:
+        changes["locale"] = check_locale(changes["locale"], "locale")
+    if "time_zone" in changes:
+        check_time_zone(changes["time_zone"], "time_zone")
+    user = queries.lock(caller.user_id)
+    if user is None:
+        raise errors.not_found()
+    if revision is not None and revision != user.revision:
+        raise errors.stale(user.revision)
+    for member, value in changes.items():
+        setattr(user, member, value)
+    db.session().flush()
+    return _shown(user)

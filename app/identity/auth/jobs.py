@@ -1,0 +1,30 @@
+"""Mailing links, and clearing away what ended."""
+
+from uuid import UUID
+
+from app.identity.auth import attempts, email_change, links, queries, recovery, sealed
+from app.kit.jobs import Job, handler, periodic
+
+
+@handler(recovery.REQUESTED, queue="mail")
+def mail_reset(job: Job) -> None:
+    """Mail a link to whoever asked for a new password, if there is such an account."""
+    recovery.mail_reset(**sealed.read(job))
+
+
+@handler(email_change.REQUESTED, queue="mail")
+def mail_confirmation(job: Job) -> None:
+    """Mail a link that confirms an address."""
+    args = sealed.read(job)
+    email_change.mail_confirmation(UUID(args["user_id"]), args["email"])
+
+
+@handler("auth.purge", lease_seconds=300)
+def purge(_job: Job) -> None:
+    """Forget sessions that ended a month ago, links past their time, and failures of long ago."""
+    queries.purge_sessions()
+    links.purge()
+    attempts.purge()
+
+
+periodic("auth.purge", every=3600)

@@ -1,0 +1,41 @@
+"""A person's sessions: listing them, and ending one or all."""
+
+from uuid import UUID
+
+from app.identity.auth import queries
+from app.identity.users import queries as user_queries
+from app.identity.users import service as users
+from app.identity.users.models import User
+from app.kit import errors
+from app.kit.pagination import Page, PageRequest
+from app.kit.principal import Caller
+
+
+def list_sessions(caller: Caller, page: PageRequest) -> Page:
+    """The live sessions of the caller."""
+    return queries.live_sessions(caller.user_id, caller.session_id, page)
+
+
+def revoke(caller: Caller, session_id: UUID) -> None:
+    """End one of the caller's live sessions. Raises 404 for any other."""
+    users.require_person(caller)
+    if not queries.revoke_own(session_id, caller.user_id):
+        raise errors.not_found()
+
+
+def revoke_all(caller: Caller) -> dict[str, int]:
+    """End every session of the caller, this one too: {revoked}."""
+    users.require_person(caller)
+    user = user_queries.lock(caller.user_id)
+    if user is None:
+        raise errors.not_found()
+    return {"revoked": end_all(user)}
+
+
+def end_all(user: User) -> int:
+    """Raise the token version and end all sessions of a user, locked or new; how many there were.
+
+    `user` carries the new version afterwards, for a session that is to be opened next.
+    """
+    user_queries.set_security(user, token_version=User.token_version + 1)
+    return queries.revoke_all(user.id)

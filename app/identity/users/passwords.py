@@ -1,0 +1,80 @@
+"""Which passwords are taken: long enough, not among the common ones, not made of the person.
+
+The common ones are the list that comes with zxcvbn (Wheeler, "zxcvbn: Low-Budget Password Strength
+Estimation", USENIX Security 2016): 30,000 passwords from published leaks, by frequency. NIST SP
+800-63B, section 5.1.1.2, asks for exactly this and for no rules about kinds of characters.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from itertools import pairwise
+
+from zxcvbn.frequency_lists import FREQUENCY_LISTS
+
+from app.kit import errors
+
+MIN_LENGTH = 10
+MAX_LENGTH = 1024
+_SHORTEST_PART = 3
+_LONGEST_UNIT = 4
+_REST = 4
+
+
+def check(password: str, *, email: str, name: str, field: str = "password") -> None:
+    """Raise 400 `validation_error` on `field` for a password that is easily guessed."""
+    if len(password) < MIN_LENGTH:
+        raise errors.invalid(f"Must have at least {MIN_LENGTH} characters.", field)
+    if len(password) > MAX_LENGTH:
+        raise errors.invalid(f"Must have at most {MAX_LENGTH} characters.", field)
+    folded = _fold(password)
+    if _is_common(folded):
+        raise errors.invalid("This is one of the passwords that are tried first.", field)
+    if _is_made_of(folded, _parts(email, name)):
+        raise errors.invalid("Must not be made of your name or your e-mail address.", field)
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(FREQUENCY_LISTS["passwords"])
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _is_common(folded: str) -> bool:
+    """Among the common ones, as it is, with digits and signs around it or again and again."""
+    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)
+    unit = _unit(folded)
+    if len(unit) <= _LONGEST_UNIT or _is_sequence(folded):
+        return True
+    return not _common().isdisjoint({folded, core, unit, _unit(core)})
+
+
+def _is_sequence(text: str) -> bool:
+    """Characters that follow each other up or down: 0123456789."""
+    steps = {ord(b) - ord(a) for a, b in pairwise(text)}
+    return steps in ({1}, {-1})
+
+
+def _unit(text: str) -> str:
+    """The shortest text of which `text` is a repetition."""
+    return text[: (text + text).find(text, 1)] if text else text
+
+
+def _parts(email: str, name: str) -> list[str]:
+    """Words of the name and of the address, the longest first."""
+    words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
+    whole = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
+    return sorted((w for w in {*words, *whole} if len(w) >= _SHORTEST_PART), key=len, reverse=True)
+
+
+def _is_made_of(folded: str, parts: list[str]) -> bool:
+    """Whether hardly a letter is left once the parts are taken out."""
+    squeezed = re.sub(r"[\W_]+", "", folded)
+    rest = squeezed
+    for part in parts:
+        rest = rest.replace(part, " ")
+    letters = sum(character.isalpha() for character in rest)
+    return rest != squeezed and letters < _REST

@@ -1,0 +1,24 @@
+"""users: the caller's own profile."""
+
+from typing import Any
+
+from app.identity.users import service
+from app.identity.users.schemas import Profile, ProfileUpdate
+from app.kit.api.blueprint import Blueprint
+from app.kit.principal import Caller
+
+blueprint = Blueprint("users", description="The caller's own account.")
+
+
+@blueprint.get("/users/me", access="user", returns=Profile)
+def get_me(caller: Caller) -> Any:
+    """The caller's profile with the notification preferences."""
+    return service.profile(caller.user_id)
+
+
+@blueprint.patch(
+    "/users/me", access="user", body=ProfileUpdate, returns=Profile, revision="optional"
+)
+def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
+    """Change name, locale or time zone."""
+    return service.update_profile(caller, changes=body, revision=revision)
