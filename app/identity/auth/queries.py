@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, delete, false, func, or_, select, text, update
+from sqlalchemy import delete, false, func, or_, select, text, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
@@ -90,7 +90,7 @@ _LIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
 
 def live_sessions(user_id: UUID, current: UUID | None, page: PageRequest) -> Page:
     """A page of a user's sessions that are not over."""
-    columns = (
+    columns: tuple[Any, ...] = (
         Session.id,
         Session.method,
         Session.issued_at,
@@ -102,7 +102,7 @@ def live_sessions(user_id: UUID, current: UUID | None, page: PageRequest) -> Pag
         Session.issued_at.label("created_at"),
         Session.last_seen_at.label("updated_at"),
     )
-    statement: Select[Any] = select(*columns).where(Session.user_id == user_id, *_LIVE)
+    statement = select(*columns).where(Session.user_id == user_id, *_LIVE)
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
