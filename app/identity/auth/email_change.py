@@ -7,7 +7,7 @@ from app.identity.auth import links, recovery, sealed, sessions
 from app.identity.users import addresses
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
-from app.kit import db, errors, secrets
+from app.kit import audit, db, errors, secrets
 from app.kit.errors import ApiError
 from app.kit.principal import Caller
 
@@ -20,7 +20,6 @@ def request(caller: Caller, *, email: str, password: str) -> dict[str, int]:
     Answers the same whether or not the address has another account. Raises 400 `validation_error`,
     401 `invalid_credentials`, 429 within half a minute of the last one.
     """
-    users.require_person(caller)
     address = addresses.parse(email)
     with secrets.gate.place():
         user = recovery.prove(caller, password)
@@ -56,6 +55,7 @@ def confirm(token: str) -> dict[str, Any]:
     user = user_queries.lock(spent.user_id)
     if user is None or user.disabled_at is not None:
         raise errors.invalid("The account of this token is gone.", "token")
+    audit.act_as("user", user.id, user.email)
     if spent.email != user.email:
         other = users.by_email(spent.email)
         if other is not None and other.id != user.id:

@@ -42,6 +42,7 @@ def login(
         if not right or stored is None or found.user_id is None or found.disabled_at is not None:
             attempts.count(subject)
             raise _wrong()
+        audit.act_as("user", found.user_id, found.email or "")
         if secrets.needs_rehash(stored):
             user_queries.replace_hash(
                 found.user_id, old=stored, new=secrets.hash_password(password)
@@ -49,7 +50,8 @@ def login(
     if failed:
         attempts.clear(subject)
     user = user_queries.get(found.user_id)
-    if user is None:
+    # What was proven may have changed while it was hashed: an old password opens no new session.
+    if user is None or user.disabled_at or user.token_version != found.token_version:
         raise _wrong()
     return open_session(user, ip_address=ip_address, user_agent=user_agent)
 

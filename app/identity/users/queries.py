@@ -20,7 +20,7 @@ _BY_EMAIL = select(User).where(_IS_ADDRESS).order_by(_EXACT_FIRST).limit(1)
 # One row whether or not there is an account: neither takes longer to read.
 _NOBODY = select(literal(1).label("one")).subquery()
 _CREDENTIALS = (
-    select(User.id, User.password_hash, User.disabled_at, User.token_version)
+    select(User.id, User.email, User.password_hash, User.disabled_at, User.token_version)
     .select_from(_NOBODY)
     .outerjoin(User, _IS_ADDRESS)
     .order_by(_EXACT_FIRST.nulls_last())
@@ -36,6 +36,7 @@ class Credentials:
     """What a log-in is held against; all None where there is no account."""
 
     user_id: UUID | None
+    email: str | None
     password_hash: str | None
     disabled_at: datetime | None
     token_version: int | None

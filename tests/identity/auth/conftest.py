@@ -1,0 +1,77 @@
+"""People who register, and what their devices do."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.kit.ids import uuid7
+from tests.factories.letters import Letter, letters_to
+from tests.factories.orgs import Api
+
+PASSWORD = "three rivers meet here"
+
+
+def address() -> str:
+    return f"person.{uuid7().hex}@test.example"
+
+
+@dataclass
+class Person:
+    """Somebody with an account. `api` speaks with the token that registering answered."""
+
+    app: Flask
+    email: str
+    api: Api
+    work: Callable[[], None]
+
+    def device(self, token: str | None = None) -> Api:
+        return Api(self.app.test_client(), token, None)
+
+    def log_in(self, password: str = PASSWORD, **kwargs: Any) -> Any:
+        body = {"email": self.email, "password": password}
+        return self.device().post("/auth/login", body, **kwargs)
+
+    def signed_in(self, password: str = PASSWORD) -> Api:
+        answer = self.log_in(password)
+        assert answer.status_code == 200, answer.json
+        return self.device(answer.json["data"]["access_token"])
+
+    def letters(self, to: str | None = None) -> list[Letter]:
+        self.work()
+        return letters_to(to or self.email)
+
+    def token(self, subject: str, to: str | None = None) -> str:
+        """The token of the newest letter whose subject has `subject`."""
+        return [one.token for one in self.letters(to) if subject in one.subject][-1]
+
+
+@pytest.fixture
+def register(app: Flask, work: Callable[[], None]) -> Callable[..., Person]:
+    def make(**members: Any) -> Person:
+        body = {"email": address(), "password": PASSWORD, "name": "Nora Berg", **members}
+        nobody = Api(app.test_client(), None, None)
+        answer = nobody.post("/auth/register", body)
+        assert answer.status_code == 201, answer.json
+        token = answer.json["data"]["access_token"]
+        return Person(app, body["email"], Api(app.test_client(), token, None), work)
+
+    return make
+
+
+@pytest.fixture
+def person(register: Callable[..., Person]) -> Person:
+    return register()
+
+
+@pytest.fixture
+def nobody(app: Flask) -> Api:
+    """A client without credentials."""
+    return Api(app.test_client(), None, None)
+
+
+def code(answer: Any) -> str:
+    """The error's code."""
+    return str(answer.json["error"]["code"])
