@@ -73,6 +73,7 @@ def plant(org: Org) -> Seeds:
         "key_id": keys,
         "team_id": _teams(owner, users),
         "user_id": users,
+        "session_id": _sessions(org),
     }
     seeds.bodies = _bodies(seeds)
     return seeds
@@ -94,6 +95,15 @@ def _teams(owner: Api, users: list[str]) -> list[str]:
         _made(owner, f"/teams/{team['id']}/members", user_ids=users)
         teams.append(team["id"])
     return teams
+
+
+def _sessions(org: Org) -> list[str]:
+    """Sessions of the owner's, beside the one of `org.api`."""
+    body = {"email": org.email("owner"), "password": PASSWORD}
+    for _ in range(3):
+        _made(org.anonymous(), "/auth/login", **body)
+    listed = org.api("owner").get("/auth/sessions").json["data"]
+    return [session["id"] for session in listed if not session["current"]]
 
 
 def _schemas(owner: Api) -> tuple[list[str], list[str]]:
@@ -126,6 +136,22 @@ def _tag_sets(owner: Api, labeler: Api, artifacts: list[str]) -> list[str]:
     return sets
 
 
+def _accounts(email: str) -> dict[str, list[dict[str, Any]]]:
+    new = {"email": "new@test.example", "password": "three rivers meet", "name": "New"}
+    change = {"current_password": PASSWORD, "new_password": "three rivers meet"}
+    profile = {"name": "Renamed", "locale": "pt-BR", "time_zone": "America/Sao_Paulo"}
+    return {
+        "register": [{**new, "organization_name": "New"}, {**new, "email": "other@test.example"}],
+        "login": [{"email": email, "password": PASSWORD}],
+        "request_password_reset": [{"email": email}, {"email": "nobody@test.example"}],
+        "confirm_password_reset": [{"token": "x", "password": "three rivers meet"}],
+        "change_password": [change],
+        "request_email_change": [{"email": "new@test.example", "password": PASSWORD}],
+        "confirm_email_change": [{"token": "x"}],
+        "update_me": [{**profile, "revision": 1}, {"name": "Again"}],
+    }
+
+
 def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     schema, tag_set = seeds.ids["schema_id"][0], seeds.ids["tag_set_id"][0]
     hook = {"url": HOOK, "events": ["export.completed"], "description": "A hook"}
@@ -139,7 +165,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     email = seeds.org.email("viewer")
     schema_body = {"name": "New", "document_type": "x", "fields": _FIELDS, "review_policy": policy}
     return {
-        "login": [{"email": email, "password": PASSWORD}],
+        **_accounts(email),
         "create_api_key": [
             {"name": "New", "role": "viewer", "expires_at": "2999-01-01T00:00:00Z"},
             {"name": "New", "role": "admin", "read_only": True},

@@ -24,11 +24,12 @@ from tests.factories import make_org, operator
 from tests.factories.work import drain
 
 EXAMPLES = 30
+ENDING = {"logout", "close_organization", "revoke_all_sessions", "change_password"}
 
 
 def _ends_something(op: Operation) -> bool:
     """A deletion, or the end of a session or an organization: each has records of its own."""
-    return op.method == "DELETE" or op.name in ("logout", "close_organization")
+    return op.method == "DELETE" or op.name in ENDING
 
 
 @pytest.fixture(scope="module")

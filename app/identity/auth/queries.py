@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, false, func, or_, select, text, update
+from sqlalchemy import delete, false, func, or_, select, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User

@@ -50,7 +50,9 @@ def test_the_address_is_confirmed_by_a_mailed_link(person: Person) -> None:
     assert again.status_code == 400
 
 
-@pytest.mark.parametrize("spell", [str.upper, lambda e: e.replace("e", "\u0435"), lambda e: f" {e}"])
+@pytest.mark.parametrize(
+    "spell", [str.upper, lambda email: email.replace("e", "\u0435"), lambda email: f" {email}"]
+)
 def test_one_mailbox_has_one_account(person: Person, nobody: Api, spell: Any) -> None:
     answer = nobody.post("/auth/register", {**BODY, "email": spell(person.email)})
     assert answer.status_code == 409
