@@ -10,7 +10,8 @@ import time
 from bench.report import Report
 from bench.service import running
 
-NAMES = ("list", "one", "login", "save", "create", "export", "deliver", "memory")
+IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
+NAMES = ("list", "one", "login", "save", "create", *IDENTITY, "export", "deliver", "memory")
 
 
 def arguments() -> argparse.Namespace:
@@ -31,7 +32,7 @@ def main() -> int:
     report = Report()
     print("starting the service ...", flush=True)
     with running() as service:
-        from bench import jobs_rows, memory_rows  # noqa: PLC0415 - they need the environment
+        from bench import identity_rows, jobs_rows, memory_rows  # noqa: PLC0415 - they need the environment
         from bench.requests_rows import Requests  # noqa: PLC0415
         from tests.factories import make_org  # noqa: PLC0415
         from tests.factories.labels import make_labeled  # noqa: PLC0415
@@ -46,6 +47,8 @@ def main() -> int:
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
         report.head()
         Requests(service, org, labeled, options.seconds).measure(report, names)
+        if not names or names & set(IDENTITY):
+            identity_rows.measure(report, service, names, options.rows, options.seconds)
         if not names or "export" in names:
             jobs_rows.export(report, service, make_org(service.app), options.exports)
         if not names or "deliver" in names:

@@ -21,6 +21,8 @@ TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text.
 class Requests:
     """The measured requests of one organization, and their floors."""
 
+    reader = "viewer"
+
     def __init__(self, service: Service, org: Org, labeled: Labeled, seconds: float) -> None:
         self.service = service
         self.org = org
@@ -95,22 +97,26 @@ class Requests:
         return mine
 
     def _list(self) -> Any:
-        api = self.org.api("viewer")
-        path = "/artifacts?page_size=100"
-        self._capture("list", lambda: api.get(path))
-        cursor = self._deep(api)
+        return self._pages("list", "/artifacts", "list", self.labeled.count)
+
+    def _pages(self, name: str, path: str, what: str, count: int) -> Any:
+        """A list of `count` records: its first page beside the floor's, and a page far down."""
+        api = self.org.api(self.reader)
+        first = f"{path}?page_size=100"
+        self._capture(name, lambda: api.get(first))
+        cursor = self._deep(api, path, count)
 
         def row(report: Report, base: str) -> None:
-            headers = self._headers("viewer")
+            headers = api.headers()
             ours = self.service.base
             mine = self._compare(
                 report,
                 0.6,
-                lambda: self._get(ours, f"/api/v1{path}", headers),
-                lambda: self._get(base, "/read/list", {}),
-                f"list of 100 out of {self.labeled.count:,}, first page",
+                lambda: self._get(ours, f"/api/v1{first}", headers),
+                lambda: self._get(base, f"/read/{name}", {}),
+                f"{what} of 100 out of {count:,}, first page",
             )
-            deep = self._get(ours, f"/api/v1{path}&cursor={cursor}", headers)
+            deep = self._get(ours, f"/api/v1{first}&cursor={cursor}", headers)
             ratio = deep.quantile(0.5) / mine.quantile(0.5)
             report.add(
                 Row(
@@ -125,12 +131,12 @@ class Requests:
 
         return row
 
-    def _deep(self, api: Any) -> str:
+    def _deep(self, api: Any, path: str, count: int) -> str:
         cursor: str | None = None
-        pages = min(900, self.labeled.count // 100 - 1)
+        pages = min(900, count // 100 - 1)
         for _ in range(pages // 10):
             suffix = f"&cursor={cursor}" if cursor else ""
-            answer = api.get(f"/artifacts?page_size=1000{suffix}")
+            answer = api.get(f"{path}?page_size=1000{suffix}")
             cursor = answer.json["meta"]["next_cursor"]
         assert cursor is not None
         return cursor

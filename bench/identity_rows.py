@@ -1,0 +1,184 @@
+"""Rows of identity: what proving a caller adds to a request, login beside its hash, long lists."""
+
+import json
+import time
+from collections.abc import Callable
+from itertools import cycle
+from statistics import median
+
+from sqlalchemy import text
+
+from app import features
+from app.identity.api_keys import service as api_keys
+from app.kit import db, secrets, tenancy
+from app.kit.api import operation
+from app.kit.api.documentation import operations
+from app.kit.ids import uuid7
+from app.kit.permissions import Role
+from app.kit.prepared import Prepared
+from app.kit.principal import Caller, Organization
+from bench import load
+from bench.jobs_rows import analyze
+from bench.report import Report, Row
+from bench.requests_rows import Requests
+from bench.service import Service
+from tests.factories import Org, make_org
+from tests.factories.labels import Labeled
+from tests.factories.orgs import PASSWORD, _password_hash
+from tests.factories.teams import make_many
+
+_TRIP = Prepared("bench_trip", "", "SELECT 1")
+_CALLERS = 100
+_TIMES = 50
+_LOGINS = 60
+
+
+def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
+    """The rows of `names`, or all; `rows` is how long the lists are."""
+
+    def wanted(name: str) -> bool:
+        return not names or name in names
+
+    if wanted("token") or wanted("key"):
+        org = make_org(service.app)
+        if wanted("token"):
+            _proof(report, service, "token", 0.25, _tokens(org))
+        if wanted("key"):
+            _proof(report, service, "API key", 0.35, _keys(org))
+    if wanted("hash"):
+        _login(report, service, make_org(service.app))
+    if any(wanted(name) for name in ("members", "teams", "audit")):
+        _lists(report, service, wanted, rows, seconds)
+
+
+def _tokens(org: Org) -> list[dict[str, str]]:
+    """Headers of many people of one organization."""
+    for number in range(_CALLERS):
+        org.add_user(f"person{number}", "viewer")
+    return [org.api(f"person{number}").headers() for number in range(_CALLERS)]
+
+
+def _keys(org: Org) -> list[dict[str, str]]:
+    """Headers of many keys of one organization, used a moment ago."""
+    owner = Caller(
+        user_id=org.users["owner"],
+        email="",
+        name="",
+        session_id=None,
+        token_id=None,
+        expires_at=None,
+        organization=Organization(org.id, org.slug, "active"),
+        role=Role.owner,
+    )
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        made = [
+            api_keys.create(owner, name=f"Key {n}", role="viewer")["key"] for n in range(_CALLERS)
+        ]
+        session.execute(text("UPDATE api_keys SET last_used_at = now()"))
+    return [{"X-API-Key": key} for key in made]
+
+
+def _proof(
+    report: Report, service: Service, what: str, bound: float, callers: list[dict[str, str]]
+) -> None:
+    """All that a route does for its caller before anything else, called as the route calls it.
+
+    It stands beside the round trip of a statement that does nothing: what no proof that asks the
+    database at every request can go below.
+    """
+    listing = next(op for op in operations(features.BLUEPRINTS) if op.name == "list_artifacts")
+    proofs, trips = [], []
+    with service.app.app_context():
+        for number, headers in enumerate(cycle(callers)):
+            with service.app.test_request_context(f"/api/v1{listing.path}", headers=headers):
+                tenancy.bind(None)
+                db.set_reading(reading=True)
+                proofs.append(_timed(lambda: operation._authenticate(listing, {})))  # noqa: SLF001
+                trips.append(_timed(_TRIP.first))
+            if number == _TIMES * len(callers):
+                break
+    tenancy.bind(None)
+    db.set_reading(reading=False)
+    # Each caller's first time is not the hot path.
+    ours, trip = (1000 * median(times[len(callers) :]) for times in (proofs, trips))
+    report.add(
+        Row(
+            f"authentication by {what}",
+            f"{ours:.3f} ms",
+            f"{trip:.3f} ms a trip",
+            None,
+            f"<= {bound} ms",
+            ours <= bound,
+        )
+    )
+
+
+def _timed(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def _login(report: Report, service: Service, org: Org) -> None:
+    """One login after the other, and between them the hash that each of them has to make."""
+    body = json.dumps({"email": org.email("labeler"), "password": PASSWORD}).encode()
+    request = load.request("POST", "/api/v1/auth/login", {"Content-Type": "application/json"}, body)
+    connection = load.Connection(service.base)
+    logins, hashes = [], []
+
+    def login() -> None:
+        status, answer = connection.send(request)
+        assert status == 200, answer
+
+    for _ in range(_LOGINS):
+        logins.append(_timed(login))
+        hashes.append(_timed(lambda: secrets.verify_password(_password_hash(), PASSWORD)))
+    ours, floor = 1000 * median(logins[5:]), 1000 * median(hashes[5:])
+    report.add(
+        Row(
+            "login, and the hash it takes",
+            f"{ours:.1f} ms",
+            f"{floor:.1f} ms a hash",
+            None,
+            "<= 10 ms more",
+            ours - floor <= 10,
+        )
+    )
+
+
+class _List(Requests):
+    """One list of a large organization."""
+
+    reader = "admin"
+
+    def __init__(self, service: Service, org: Org, what: str, path: str, count: int) -> None:
+        nothing = Labeled(uuid7(), uuid7(), [], db.utc_now(), count)
+        super().__init__(service, org, nothing, 0)
+        self.what = what
+        self.path = path
+
+    def _rows(self) -> dict[str, Callable[[], object]]:
+        return {"rows": lambda: self._pages("rows", self.path, self.what, self.labeled.count)}
+
+
+def _lists(
+    report: Report, service: Service, wanted: Callable[[str], bool], rows: int, seconds: float
+) -> None:
+    began = time.perf_counter()
+    people, trail = make_org(service.app), make_org(service.app)
+    if wanted("members") or wanted("teams"):
+        make_many(people, teams=rows, users=rows, each=1)
+    if wanted("audit"):
+        make_many(trail, teams=rows, users=1, each=1)  # one entry tells of each
+    analyze(service)
+    taken = time.perf_counter() - began
+    print(f"{rows:,} members, teams and audit entries in {taken:.1f} s", flush=True)
+    for name, org, path in (
+        ("members", people, f"/organizations/{people.slug}/members"),
+        ("teams", people, "/teams"),
+        ("audit", trail, f"/organizations/{trail.slug}/audit-log"),
+    ):
+        if wanted(name):
+            one = _List(service, org, name, path, rows)
+            one.seconds = seconds
+            one.measure(report, set())
