@@ -1,0 +1,235 @@
+"""The rules for an assertion of web browser sign-in: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
+
+The element that comes in is what was signed, and nothing else is read.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cryptography import x509
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.identity.sso.saml import names
+from app.identity.sso.saml.names import ASSERTION
+from app.identity.sso.saml.xml import children, tag, text_of, time_of
+
+SKEW = timedelta(seconds=60)
+"""How far the provider's clock and ours may be apart."""
+
+_MAX_GROUPS = 1000
+_CONDITIONS = frozenset(
+    tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
+)
+
+
+class Refused(Exception):  # noqa: N818 - names what happened
+    """The answer is not accepted; `reason` is for the log, not for who sent it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What an answer must agree with.
+
+    `issuer` and `certificates` are the provider's, from its configured metadata; `audience` our
+    entity id, `acs_url` where the answer comes in; `request_id` of the request that it answers,
+    made at `asked_at`; `name_id_format` None takes every format that stays the same.
+    """
+
+    issuer: str
+    certificates: tuple[x509.Certificate, ...]
+    audience: str
+    acs_url: str
+    request_id: str
+    asked_at: datetime
+    now: datetime
+    name_id_format: str | None = None
+
+
+@dataclass(frozen=True)
+class Asserted:
+    """Whom the provider names. After `expires_at` the assertion is refused for its age alone."""
+
+    assertion_id: str
+    issuer: str
+    subject: str
+    name_id_format: str
+    email: str | None
+    name: str | None
+    groups: tuple[str, ...]
+    expires_at: datetime
+
+
+def read(assertion: etree._Element, expected: Expected) -> Asserted:
+    """Check a signed assertion and read it.
+
+    :raises Refused: any rule is broken.
+    """
+    try:
+        return _read(assertion, expected)
+    except ValueError as failure:
+        raise Refused(str(failure)) from None
+
+
+def _read(assertion: etree._Element, expected: Expected) -> Asserted:
+    _check_head(assertion, expected)
+    subject = _one(assertion, "Subject")
+    name_id, kind = _name_id(subject, expected)
+    ends = [_confirmed(subject, expected), _conditions(assertion, expected)]
+    _check_statements(assertion, expected)
+    attributes = _attributes(assertion)
+    email = _first(attributes, names.EMAIL_ATTRIBUTES)
+    return Asserted(
+        assertion_id=assertion.get("ID") or "",
+        issuer=expected.issuer,
+        subject=name_id,
+        name_id_format=kind,
+        email=name_id if email is None and kind == names.EMAIL else email,
+        name=_full_name(attributes),
+        groups=_groups(attributes),
+        expires_at=min(end for end in ends if end is not None),
+    )
+
+
+def check_issuer(element: etree._Element, expected: Expected, *, required: bool) -> None:
+    """Refuse an element that another than the expected provider issued."""
+    found = children(element, ASSERTION, "Issuer")
+    if not found and not required:
+        return
+    if len(found) != 1 or text_of(found[0]) != expected.issuer:
+        raise Refused("another issuer")
+    if found[0].get("Format", names.ENTITY) not in (names.ENTITY, names.UNSPECIFIED):
+        raise Refused("an issuer of another format")
+
+
+def check_issued(element: etree._Element, expected: Expected) -> None:
+    """Refuse what was issued before it was asked for, or is yet to be."""
+    issued = time_of(element, "IssueInstant")
+    if issued is None or not expected.asked_at - SKEW <= issued <= expected.now + SKEW:
+        raise Refused("issued at another time than during this sign-in")
+
+
+def _check_head(assertion: etree._Element, expected: Expected) -> None:
+    if assertion.tag != tag(ASSERTION, "Assertion") or assertion.get("Version") != "2.0":
+        raise Refused("no SAML 2.0 assertion")
+    if not assertion.get("ID"):
+        raise Refused("an assertion without an id")
+    check_issuer(assertion, expected, required=True)
+    check_issued(assertion, expected)
+
+
+def _one(parent: etree._Element, name: str) -> etree._Element:
+    found = children(parent, ASSERTION, name)
+    if len(found) != 1:
+        raise Refused(f"{len(found)} elements {name} where one is expected")
+    return found[0]
+
+
+def _name_id(subject: etree._Element, expected: Expected) -> tuple[str, str]:
+    """The subject's name and its format."""
+    element = _one(subject, "NameID")
+    name = text_of(element)
+    if not name:
+        raise Refused("no name of the subject, or one that cannot be kept")
+    kind = element.get("Format", names.UNSPECIFIED)
+    if kind == names.TRANSIENT:
+        raise Refused("a transient name, which names nobody the next time")
+    if expected.name_id_format not in (None, kind):
+        raise Refused("a name of another format than the one that was asked for")
+    # The same name in somebody else's list is somebody else.
+    if element.get("NameQualifier", expected.issuer) != expected.issuer:
+        raise Refused("a name from another provider's list")
+    if element.get("SPNameQualifier", expected.audience) != expected.audience:
+        raise Refused("a name from another service's list")
+    return name, kind
+
+
+def _confirmed(subject: etree._Element, expected: Expected) -> datetime:
+    """When the confirmation that holds ends. One of them has to hold."""
+    for confirmation in children(subject, ASSERTION, "SubjectConfirmation"):
+        data = children(confirmation, ASSERTION, "SubjectConfirmationData")
+        if confirmation.get("Method") == names.BEARER and len(data) == 1:
+            end = _holds(data[0], expected)
+            if end is not None:
+                return end
+    raise Refused("no confirmation for this recipient, request and time")
+
+
+def _holds(data: etree._Element, expected: Expected) -> datetime | None:
+    start, end = time_of(data, "NotBefore"), time_of(data, "NotOnOrAfter")
+    if end is None or not _within(start, end, expected.now):
+        return None
+    if data.get("Recipient") != expected.acs_url:
+        return None
+    return end if data.get("InResponseTo") == expected.request_id else None
+
+
+def _within(start: datetime | None, end: datetime | None, now: datetime) -> bool:
+    # Differences of times: near the end of the calendar a sum would overflow.
+    return (start is None or start - now <= SKEW) and (end is None or now - end < SKEW)
+
+
+def _conditions(assertion: etree._Element, expected: Expected) -> datetime | None:
+    """When the conditions end, if they do. Each of them has to hold."""
+    conditions = _one(assertion, "Conditions")
+    end = time_of(conditions, "NotOnOrAfter")
+    if not _within(time_of(conditions, "NotBefore"), end, expected.now):
+        raise Refused("not valid at this time")
+    if any(condition.tag not in _CONDITIONS for condition in conditions):
+        raise Refused("a condition that is not understood")
+    restrictions = children(conditions, ASSERTION, "AudienceRestriction")
+    for restriction in restrictions:
+        audiences = [text_of(one) for one in children(restriction, ASSERTION, "Audience")]
+        if expected.audience not in audiences:
+            raise Refused("another audience")
+    if not restrictions:
+        raise Refused("no audience")
+    return end
+
+
+def _check_statements(assertion: etree._Element, expected: Expected) -> None:
+    statements = children(assertion, ASSERTION, "AuthnStatement")
+    if not statements:
+        raise Refused("nobody was authenticated")
+    for statement in statements:
+        if not _within(None, time_of(statement, "SessionNotOnOrAfter"), expected.now):
+            raise Refused("the session at the provider has ended")
+
+
+Attributes = dict[str, list[str]]
+
+
+def _attributes(assertion: etree._Element) -> Attributes:
+    """The attributes' values by their names in lower case; values that are no text are left out."""
+    found: Attributes = {}
+    for statement in children(assertion, ASSERTION, "AttributeStatement"):
+        for attribute in children(statement, ASSERTION, "Attribute"):
+            values = found.setdefault(attribute.get("Name", "").lower(), [])
+            texts = (text_of(one) for one in children(attribute, ASSERTION, "AttributeValue"))
+            values += [text for text in texts if text]
+    return found
+
+
+def _first(attributes: Attributes, wanted: Iterable[str]) -> str | None:
+    return next((value for name in wanted for value in attributes.get(name, ())), None)
+
+
+def _full_name(attributes: Attributes) -> str | None:
+    whole = _first(attributes, names.NAME_ATTRIBUTES)
+    if whole is not None:
+        return whole
+    parts = [names.GIVEN_NAME_ATTRIBUTES, names.SURNAME_ATTRIBUTES]
+    found = [part for part in (_first(attributes, wanted) for wanted in parts) if part]
+    return " ".join(found) or _first(attributes, names.LAST_NAME_ATTRIBUTES)
+
+
+def _groups(attributes: Attributes) -> tuple[str, ...]:
+    every = (value for name in names.GROUP_ATTRIBUTES for value in attributes.get(name, ()))
+    groups = tuple(dict.fromkeys(every))
+    if len(groups) > _MAX_GROUPS:
+        raise Refused("more groups than anybody is in")
+    return groups

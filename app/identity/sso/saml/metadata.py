@@ -1,0 +1,176 @@
+"""Metadata: what the provider says of itself, and what we say of ourselves (saml-metadata)."""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.identity.sso.saml import xml
+from app.identity.sso.saml.names import METADATA, NAME_ID_FORMATS, POST, PROTOCOL, REDIRECT
+from app.identity.sso.saml.names import SIGNATURE as DS
+from app.identity.sso.saml.xml import Malformed, children, tag, time_of
+
+MAX_CERTIFICATES = 10
+RSA_BITS = 2048
+EC_BITS = (256, 384, 521)
+_MAX_URL = 2000
+_MAX_ENTITY_ID = 1024  # saml-core 8.3.6
+
+
+@dataclass(frozen=True)
+class Provider:
+    """An identity provider: its entity id, where to send the browser, and the keys it signs with.
+
+    `certificates` are DER in base64, as metadata has them.
+    """
+
+    entity_id: str
+    sso_url: str
+    certificates: tuple[str, ...]
+
+    def loaded(self) -> tuple[x509.Certificate, ...]:
+        """The certificates, read."""
+        return tuple(x509.load_der_x509_certificate(base64.b64decode(c)) for c in self.certificates)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the database."""
+        return {
+            "entity_id": self.entity_id,
+            "sso_url": self.sso_url,
+            "certificates": list(self.certificates),
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Provider":
+        """Back from the database."""
+        return cls(value["entity_id"], value["sso_url"], tuple(value["certificates"]))
+
+
+def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
+    """The one identity provider that a metadata document describes.
+
+    :param allow_http: accept plain http for its address, for tests and closed networks.
+    :raises Malformed: no metadata, expired, of no or several providers, or without what is needed.
+    """
+    role, entity = _role(xml.parse(document, comments=True))
+    try:
+        for element in (entity, role):
+            until = time_of(element, "validUntil")
+            if until is not None and until <= now:
+                raise Malformed("The metadata has expired.")
+    except ValueError as failure:
+        raise Malformed(f"The metadata is not valid: {failure}.") from None
+    entity_id = (entity.get("entityID") or "").strip()
+    if not entity_id or len(entity_id) > _MAX_ENTITY_ID:
+        raise Malformed("The metadata has no usable entityID.")
+    return Provider(entity_id, _sso_url(role, allow_http=allow_http), _certificates(role))
+
+
+def _role(root: etree._Element) -> tuple[etree._Element, etree._Element]:
+    """The one descriptor of an identity provider, and the entity it belongs to."""
+    names = (tag(METADATA, "EntityDescriptor"), tag(METADATA, "EntitiesDescriptor"))
+    if root.tag not in names:
+        raise Malformed("The document is not SAML metadata.")
+    found = [
+        (role, entity)
+        for entity in root.iter(names[0])
+        for role in children(entity, METADATA, "IDPSSODescriptor")
+        if PROTOCOL in role.get("protocolSupportEnumeration", "").split()
+    ]
+    if len(found) != 1:
+        raise Malformed(
+            f"The metadata describes {len(found)} SAML 2.0 identity providers; one is expected."
+        )
+    return found[0]
+
+
+def _sso_url(role: etree._Element, *, allow_http: bool) -> str:
+    for service in children(role, METADATA, "SingleSignOnService"):
+        if service.get("Binding") == REDIRECT:
+            url: str = service.get("Location", "").strip()
+            if not _is_web_address(url, allow_http=allow_http):
+                raise Malformed("The address of the provider's sign-on service must be https.")
+            return url
+    raise Malformed("The provider offers no sign-on service with the HTTP-Redirect binding.")
+
+
+def _is_web_address(url: str, *, allow_http: bool) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return (
+        parts.scheme in (("https", "http") if allow_http else ("https",))
+        and bool(parts.hostname)
+        and parts.username is None
+        and not parts.fragment
+        and len(url) <= _MAX_URL
+        and url.isascii()
+        and url.isprintable()
+        and not set(url) & set(' "<>\\^`{|}')
+    )
+
+
+def _certificates(role: etree._Element) -> tuple[str, ...]:
+    texts = [
+        "".join((element.text or "").split())
+        for descriptor in children(role, METADATA, "KeyDescriptor")
+        if descriptor.get("use", "signing") == "signing"
+        for element in descriptor.iter(tag(DS, "X509Certificate"))
+    ]
+    usable = tuple(dict.fromkeys(found for found in map(_usable, texts) if found))
+    if not usable:
+        raise Malformed(
+            "The metadata has no usable signing certificate: RSA of at least 2048 bits, or P-256,"
+            " P-384 or P-521."
+        )
+    if len(usable) > MAX_CERTIFICATES:
+        raise Malformed(f"The metadata has more than {MAX_CERTIFICATES} signing certificates.")
+    return usable
+
+
+def _usable(text: str) -> str | None:
+    """The certificate as it is kept, if its key is one that may sign."""
+    try:
+        certificate = x509.load_der_x509_certificate(base64.b64decode(text, validate=True))
+        key = certificate.public_key()
+    except (ValueError, binascii.Error, UnsupportedAlgorithm):
+        return None
+    strong = (isinstance(key, rsa.RSAPublicKey) and key.key_size >= RSA_BITS) or (
+        isinstance(key, ec.EllipticCurvePublicKey) and key.curve.key_size in EC_BITS
+    )
+    return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode() if strong else None
+
+
+def own(*, entity_id: str, acs_url: str) -> bytes:
+    """Our metadata: the same for everybody who knows the address."""
+    root = etree.Element(
+        tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
+    )
+    role = etree.SubElement(
+        root,
+        tag(METADATA, "SPSSODescriptor"),
+        {
+            "AuthnRequestsSigned": "false",
+            "WantAssertionsSigned": "true",
+            "protocolSupportEnumeration": PROTOCOL,
+        },
+    )
+    for name in NAME_ID_FORMATS:
+        etree.SubElement(role, tag(METADATA, "NameIDFormat")).text = name
+    etree.SubElement(
+        role,
+        tag(METADATA, "AssertionConsumerService"),
+        {"Binding": POST, "Location": acs_url, "index": "0", "isDefault": "true"},
+    )
+    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    return written

@@ -1,0 +1,123 @@
+"""XML signatures (XMLDSig) as SAML uses them: saml-core 5.4, and nothing beyond it.
+
+The cryptography is signxml's. What is checked before and around it is about which bytes were
+signed: the signed element is cut out of its document first, so that a reference cannot lead
+anywhere else, and what is returned is parsed from the very bytes whose digest was checked.
+"""
+
+from collections.abc import Sequence
+
+from cryptography import x509
+from lxml import etree  # type: ignore[import-untyped]
+from signxml.algorithms import DigestAlgorithm, SignatureMethod
+from signxml.verifier import SignatureConfiguration, XMLVerifier
+
+from app.identity.sso.saml.names import SIGNATURE
+from app.identity.sso.saml.xml import children, detached
+
+_EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
+_ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
+
+SIGNATURE_METHODS = frozenset(
+    {
+        SignatureMethod.RSA_SHA256,
+        SignatureMethod.RSA_SHA384,
+        SignatureMethod.RSA_SHA512,
+        SignatureMethod.SHA256_RSA_MGF1,
+        SignatureMethod.SHA384_RSA_MGF1,
+        SignatureMethod.SHA512_RSA_MGF1,
+        SignatureMethod.ECDSA_SHA256,
+        SignatureMethod.ECDSA_SHA384,
+        SignatureMethod.ECDSA_SHA512,
+    }
+)
+DIGESTS = frozenset({DigestAlgorithm.SHA256, DigestAlgorithm.SHA384, DigestAlgorithm.SHA512})
+_METHOD_NAMES = frozenset(method.value for method in SIGNATURE_METHODS)
+_DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
+
+
+class SignatureRefused(Exception):  # noqa: N818 - names what happened
+    """The element is not signed as it must be; `reason` is for the log."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def is_signed(element: etree._Element) -> bool:
+    """Whether the element carries a signature of its own. Says nothing of its worth."""
+    return bool(children(element, SIGNATURE, "Signature"))
+
+
+def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) -> etree._Element:
+    """What was signed, parsed from the signed bytes.
+
+    :param element: carries the signature as a direct child; its `ID` is what the signature names.
+    :param certificates: one of their keys must have signed. Only the keys count, not the validity
+        of the certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1).
+    :raises SignatureRefused: no signature, a wrong one, or one of another form.
+    """
+    alone = detached(element)
+    signature = _only(alone, "Signature")
+    _check_form(signature, alone.get("ID"))
+    # No key and no certificate comes out of the message, whatever the library would make of it.
+    for key_info in children(signature, SIGNATURE, "KeyInfo"):
+        signature.remove(key_info)
+    for certificate in certificates:
+        found = _verify_with(alone, certificate)
+        if found is not None:
+            return found
+    raise SignatureRefused("no configured key made this signature")
+
+
+def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
+    config = SignatureConfiguration(
+        location="./",
+        expect_references=1,
+        signature_methods=SIGNATURE_METHODS,
+        digest_algorithms=DIGESTS,
+        verification_time=certificate.not_valid_before_utc,
+    )
+    try:
+        result = XMLVerifier().verify(
+            alone, x509_cert=certificate, id_attribute="ID", expect_config=config
+        )
+    except Exception:  # noqa: BLE001 - however the check fails, it has failed
+        return None
+    if isinstance(result, list) or result.signed_xml is None:
+        return None
+    signed = result.signed_xml
+    if signed.tag != alone.tag or signed.get("ID") != alone.get("ID"):
+        return None
+    return signed
+
+
+def _check_form(signature: etree._Element, element_id: str | None) -> None:
+    """Refuse what saml-core 5.4 does not allow, before anything is computed."""
+    info = _only(signature, "SignedInfo")
+    if children(signature, SIGNATURE, "Object"):
+        raise SignatureRefused("the signature carries an object")
+    if _algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE:
+        raise SignatureRefused("another canonicalization than the exclusive one")
+    if _algorithm(info, "SignatureMethod") not in _METHOD_NAMES:
+        raise SignatureRefused("a signature algorithm that is not accepted")
+    reference = _only(info, "Reference")
+    if not element_id or reference.get("URI") != f"#{element_id}":
+        raise SignatureRefused("the signature does not name the element that carries it")
+    if _algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
+        raise SignatureRefused("a digest algorithm that is not accepted")
+    transforms = [step.get("Algorithm") for step in _only(reference, "Transforms")]
+    if transforms != [_ENVELOPED, _EXCLUSIVE]:
+        raise SignatureRefused("other transforms than enveloped signature and exclusive form")
+
+
+def _only(parent: etree._Element, name: str) -> etree._Element:
+    found = children(parent, SIGNATURE, name)
+    if len(found) != 1:
+        raise SignatureRefused(f"{len(found)} elements {name} where one is expected")
+    return found[0]
+
+
+def _algorithm(parent: etree._Element, name: str) -> str | None:
+    found: str | None = _only(parent, name).get("Algorithm")
+    return found

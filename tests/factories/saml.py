@@ -1,0 +1,203 @@
+"""Answers of an identity provider that is ours to bend: made as a template, signed by signxml."""
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
+from lxml import etree
+from signxml import XMLSigner
+
+from app.identity.sso.saml.assertion import Expected
+
+ISSUER = "https://idp.example/metadata"
+SSO_URL = "https://idp.example/sso"
+AUDIENCE = "https://sp.example/metadata"
+ACS = "https://sp.example/acs"
+REQUEST = "_0123456789abcdef0123456789abcdef"
+NS = {
+    "samlp": "urn:oasis:names:tc:SAML:2.0:protocol",
+    "saml": "urn:oasis:names:tc:SAML:2.0:assertion",
+    "ds": "http://www.w3.org/2000/09/xmldsig#",
+}
+Key = Any
+Change = Callable[[etree._Element], Any]
+
+
+@cache
+def key(name: str) -> Key:
+    """A key by name: rsa, other, small (1024 bits), ec, weak-ec (P-192's kin)."""
+    if name == "ec":
+        return ec.generate_private_key(ec.SECP256R1())
+    if name == "weak-ec":
+        return ec.generate_private_key(ec.SECP224R1())
+    return rsa.generate_private_key(65537, 1024 if name == "small" else 2048)
+
+
+@cache
+def certificate(name: str, days: int = 365) -> x509.Certificate:
+    """A self-signed certificate of `key(name)`; with negative `days` it has expired."""
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key(name).public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1000))
+        .not_valid_after(now + timedelta(days=days))
+        .sign(key(name), hashes.SHA256())
+    )
+
+
+def base64_der(found: x509.Certificate) -> str:
+    """As metadata has it."""
+    return base64.b64encode(found.public_bytes(Encoding.DER)).decode()
+
+
+def written(moment: datetime) -> str:
+    """An xs:dateTime in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+_TEMPLATE = """
+<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"
+ xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_response" Version="2.0"
+ IssueInstant="{now}" Destination="{acs}" InResponseTo="{request}"><saml:Issuer>{issuer}</saml:Issuer
+><samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status
+><saml:Assertion ID="{assertion_id}" Version="2.0" IssueInstant="{now}"
+><saml:Issuer>{issuer}</saml:Issuer><saml:Subject><saml:NameID
+ Format="{format}">{subject}</saml:NameID><saml:SubjectConfirmation
+ Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData
+ Recipient="{acs}" InResponseTo="{request}" NotOnOrAfter="{end}"/></saml:SubjectConfirmation
+></saml:Subject><saml:Conditions NotBefore="{now}" NotOnOrAfter="{end}"><saml:AudienceRestriction
+><saml:Audience>{audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions
+><saml:AuthnStatement AuthnInstant="{now}"><saml:AuthnContext><saml:AuthnContextClassRef
+>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext
+></saml:AuthnStatement><saml:AttributeStatement>{attributes}</saml:AttributeStatement
+></saml:Assertion></samlp:Response>
+"""
+
+
+@dataclass(frozen=True)
+class Forge:
+    """Makes answers. `sign` names what is signed, inmost first; `change` bends before signing."""
+
+    subject: str = "ada"
+    format: str = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+    assertion_id: str = "_assertion"
+    issuer: str = ISSUER
+    audience: str = AUDIENCE
+    acs: str = ACS
+    request: str = REQUEST
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    lifetime: timedelta = timedelta(minutes=5)
+    attributes: dict[str, list[str]] = field(
+        default_factory=lambda: {"email": ["ada@example.com"], "displayName": ["Ada Lovelace"]}
+    )
+    key_name: str = "rsa"
+    sign: tuple[str, ...] = ("assertion",)
+    signer: dict[str, Any] = field(default_factory=dict)
+
+    def but(self, **members: Any) -> "Forge":
+        """The same with other members."""
+        return replace(self, **members)
+
+    def tree(self) -> etree._Element:
+        """The answer, unsigned."""
+        values = "".join(
+            f'<saml:Attribute Name="{name}">'
+            + "".join(f"<saml:AttributeValue>{v}</saml:AttributeValue>" for v in found)
+            + "</saml:Attribute>"
+            for name, found in self.attributes.items()
+        )
+        text = _TEMPLATE.strip().format(
+            **{k: getattr(self, k) for k in ("acs", "request", "issuer", "audience", "subject")},
+            format=self.format,
+            assertion_id=self.assertion_id,
+            now=written(self.now),
+            end=written(self.now + self.lifetime),
+            attributes=values,
+        )
+        return etree.fromstring(text)
+
+    def make(self, change: Change | None = None) -> etree._Element:
+        """The answer, signed. `change` gets the tree first."""
+        root = self.tree()
+        if change is not None:
+            change(root)
+        for name in self.sign:
+            root = self.signed(root, name)
+        return root
+
+    def signed(self, root: etree._Element, name: str) -> etree._Element:
+        """The answer with its assertion, or the whole of it, signed."""
+        options = {
+            "c14n_algorithm": "http://www.w3.org/2001/10/xml-exc-c14n#",
+            "signature_algorithm": "ecdsa-sha256" if self.key_name == "ec" else "rsa-sha256",
+            "digest_algorithm": "sha256",
+            **self.signer,
+        }
+        element = root if name == "response" else assertion(root)
+        # The place of the signature: after the issuer.
+        place = etree.Element(f"{{{NS['ds']}}}Signature", Id="placeholder", nsmap={"ds": NS["ds"]})
+        element.insert(1, place)
+        done = XMLSigner(**options).sign(
+            etree.fromstring(etree.tostring(element)),
+            key=key(self.key_name),
+            cert=[certificate(self.key_name)],
+            reference_uri="#" + element.get("ID"),
+        )
+        if name == "response":
+            return done
+        element.getparent().replace(element, done)
+        return etree.fromstring(etree.tostring(root))
+
+    def expected(self, **members: Any) -> Expected:
+        """What the untouched answer agrees with."""
+        found = Expected(
+            issuer=ISSUER,
+            certificates=(certificate(self.key_name),),
+            audience=AUDIENCE,
+            acs_url=ACS,
+            request_id=REQUEST,
+            asked_at=self.now - timedelta(seconds=5),
+            now=self.now,
+        )
+        return replace(found, **members)
+
+
+def assertion(root: etree._Element) -> etree._Element:
+    """The first assertion."""
+    return root.find(".//saml:Assertion", NS)
+
+
+def find(root: etree._Element, name: str) -> etree._Element:
+    """The first element of a prefixed name, in document order."""
+    found = root.find(f".//{name}", NS)
+    assert found is not None, name
+    return found
+
+
+def metadata(
+    *certificates: x509.Certificate, issuer: str = ISSUER, sso_url: str = SSO_URL
+) -> bytes:
+    """Metadata of the provider with these signing certificates."""
+    keys = "".join(
+        '<md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>'
+        f"{base64_der(one)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>"
+        for one in certificates or (certificate("rsa"),)
+    )
+    return f"""<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata"
+ xmlns:ds="{NS["ds"]}" entityID="{issuer}"><md:IDPSSODescriptor
+ protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">{keys}<md:SingleSignOnService
+ Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="{sso_url}"/>
+</md:IDPSSODescriptor></md:EntityDescriptor>""".encode()
