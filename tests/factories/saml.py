@@ -71,9 +71,10 @@ def written(moment: datetime) -> str:
 _TEMPLATE = """
 <samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"
  xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_response" Version="2.0"
- IssueInstant="{now}" Destination="{acs}" InResponseTo="{request}"><saml:Issuer>{issuer}</saml:Issuer
-><samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status
-><saml:Assertion ID="{assertion_id}" Version="2.0" IssueInstant="{now}"
+ IssueInstant="{now}" Destination="{acs}" InResponseTo="{request}"><saml:Issuer
+>{issuer}</saml:Issuer><samlp:Status><samlp:StatusCode
+ Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status><saml:Assertion
+ ID="{assertion_id}" Version="2.0" IssueInstant="{now}"
 ><saml:Issuer>{issuer}</saml:Issuer><saml:Subject><saml:NameID
  Format="{format}">{subject}</saml:NameID><saml:SubjectConfirmation
  Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData

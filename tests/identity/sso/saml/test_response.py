@@ -1,0 +1,331 @@
+"""Every rule of an answer, broken one at a time."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from app.identity.sso.saml import response
+from app.identity.sso.saml.assertion import SKEW, Asserted, Expected, Refused
+from tests.factories.saml import (
+    AUDIENCE,
+    ISSUER,
+    NS,
+    Forge,
+    assertion,
+    certificate,
+    find,
+    written,
+)
+
+PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+Change = Callable[[etree._Element], Any]
+
+
+def check(root: etree._Element, expected: Expected) -> Asserted:
+    return response.check(response.parse(etree.tostring(root)), expected)
+
+
+def refused(root: etree._Element, expected: Expected) -> str:
+    with pytest.raises(Refused) as caught:
+        check(root, expected)
+    return caught.value.reason
+
+
+@pytest.fixture
+def forge() -> Forge:
+    return Forge()
+
+
+@pytest.mark.parametrize("key_name", ["rsa", "ec"])
+@pytest.mark.parametrize(
+    "sign", [("assertion",), ("response",), ("assertion", "response")], ids="+".join
+)
+def test_a_signed_answer_names_the_person(sign: tuple[str, ...], key_name: str) -> None:
+    forge = Forge(sign=sign, key_name=key_name, attributes={"mail": ["a@x.example"], "cn": ["A"]})
+    found = check(forge.make(), forge.expected())
+    assert (found.issuer, found.subject, found.name_id_format) == (ISSUER, "ada", PERSISTENT)
+    assert (found.email, found.name, found.groups) == ("a@x.example", "A", ())
+    assert found.assertion_id == "_assertion"
+    assert found.expires_at == datetime.fromisoformat(written(forge.now + forge.lifetime))
+
+
+def _set(name: str, attribute: str, value: str | None) -> Change:
+    def change(root: etree._Element) -> None:
+        element = root if name == "samlp:Response" else find(root, name)
+        if value is None:
+            del element.attrib[attribute]
+        else:
+            element.set(attribute, value)
+
+    return change
+
+
+def _text(name: str, text: str, index: int = 0) -> Change:
+    def change(root: etree._Element) -> None:
+        root.findall(f".//{name}", NS)[index].text = text
+
+    return change
+
+
+def _drop(name: str, index: int = 0) -> Change:
+    def change(root: etree._Element) -> None:
+        element = root.findall(f".//{name}", NS)[index]
+        element.getparent().remove(element)
+
+    return change
+
+
+def _twice(name: str) -> Change:
+    def change(root: etree._Element) -> None:
+        element = find(root, name)
+        element.addnext(etree.fromstring(etree.tostring(element, with_tail=False)))
+
+    return change
+
+
+def _add(parent: str, child: str, text: str = "") -> Change:
+    def change(root: etree._Element) -> None:
+        prefix, _, name = child.partition(":")
+        etree.SubElement(find(root, parent), f"{{{NS[prefix]}}}{name}").text = text
+
+    return change
+
+
+LATER, EARLIER = "2999-01-01T00:00:00Z", "2001-01-01T00:00:00Z"
+DATA, CONDITIONS = "saml:SubjectConfirmationData", "saml:Conditions"
+BROKEN: dict[str, Change] = {
+    "destination": _set("samlp:Response", "Destination", "https://sp.example/other"),
+    "destination-prefix": _set("samlp:Response", "Destination", "https://sp.example/acs/"),
+    "response-to-another": _set("samlp:Response", "InResponseTo", "_other"),
+    "response-to-none": _set("samlp:Response", "InResponseTo", None),
+    "response-version": _set("samlp:Response", "Version", "1.1"),
+    "response-no-id": _set("samlp:Response", "ID", None),
+    "response-issuer": _text("saml:Issuer", "https://evil.example", 0),
+    "response-issued-early": _set("samlp:Response", "IssueInstant", EARLIER),
+    "response-issued-late": _set("samlp:Response", "IssueInstant", LATER),
+    "response-issued-never": _set("samlp:Response", "IssueInstant", "yesterday"),
+    "no-status": _drop("samlp:Status"),
+    "failed": _set("samlp:StatusCode", "Value", "urn:oasis:names:tc:SAML:2.0:status:Responder"),
+    "two-codes": _twice("samlp:StatusCode"),
+    "no-assertion": _drop("saml:Assertion"),
+    "version": _set("saml:Assertion", "Version", "1.1"),
+    "issued-early": _set("saml:Assertion", "IssueInstant", EARLIER),
+    "issued-late": _set("saml:Assertion", "IssueInstant", LATER),
+    "issuer": _text("saml:Issuer", "https://evil.example", 1),
+    "issuer-longer": _text("saml:Issuer", ISSUER + "/", 1),
+    "issuer-case": _text("saml:Issuer", ISSUER.upper(), 1),
+    "no-issuer": _drop("saml:Issuer", 1),
+    "no-subject": _drop("saml:Subject"),
+    "two-subjects": _twice("saml:Subject"),
+    "no-name": _drop("saml:NameID"),
+    "two-names": _twice("saml:NameID"),
+    "empty-name": _text("saml:NameID", "  "),
+    "long-name": _text("saml:NameID", "a" * 1025),
+    "control-in-name": _text("saml:NameID", "ada\u0085x"),
+    "transient": _set("saml:NameID", "Format", TRANSIENT),
+    "other-list": _set("saml:NameID", "NameQualifier", "https://other.example"),
+    "other-service": _set("saml:NameID", "SPNameQualifier", "https://other.example"),
+    "element-in-name": _add("saml:NameID", "saml:Audience", "x"),
+    "no-confirmation": _drop("saml:SubjectConfirmation"),
+    "no-data": _drop(DATA),
+    "two-data": _twice(DATA),
+    "holder-of-key": _set(
+        "saml:SubjectConfirmation", "Method", "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"
+    ),
+    "recipient": _set(DATA, "Recipient", "https://sp.example/other"),
+    "no-recipient": _set(DATA, "Recipient", None),
+    "to-another": _set(DATA, "InResponseTo", "_other"),
+    "to-none": _set(DATA, "InResponseTo", None),
+    "confirmed-no-more": _set(DATA, "NotOnOrAfter", EARLIER),
+    "confirmed-without-end": _set(DATA, "NotOnOrAfter", None),
+    "confirmed-not-yet": _set(DATA, "NotBefore", LATER),
+    "no-conditions": _drop(CONDITIONS),
+    "two-conditions": _twice(CONDITIONS),
+    "no-more": _set(CONDITIONS, "NotOnOrAfter", EARLIER),
+    "not-yet": _set(CONDITIONS, "NotBefore", LATER),
+    "no-zone": _set(CONDITIONS, "NotBefore", "2001-01-01T00:00:00"),
+    "no-day": _set(CONDITIONS, "NotBefore", "2001-02-30T00:00:00Z"),
+    "year-zero": _set(CONDITIONS, "NotBefore", "0000-01-01T00:00:00Z"),
+    "out-of-range": _set(CONDITIONS, "NotBefore", "0001-01-01T00:00:00+14:00"),
+    "unknown-condition": _add(CONDITIONS, "saml:Condition"),
+    "audience": _text("saml:Audience", "https://other.example"),
+    "audience-prefix": _text("saml:Audience", AUDIENCE + "/x"),
+    "no-audience": _drop("saml:Audience"),
+    "no-restriction": _drop("saml:AudienceRestriction"),
+    "second-restriction": _add(CONDITIONS, "saml:AudienceRestriction"),
+    "nobody-authenticated": _drop("saml:AuthnStatement"),
+    "session-over": _set("saml:AuthnStatement", "SessionNotOnOrAfter", EARLIER),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("sign", ["assertion", "response"])
+def test_a_broken_rule_is_refused(name: str, sign: str, forge: Forge) -> None:
+    signed = forge.but(sign=(sign,))
+    # The same without the change is taken, so that it is the change that is refused.
+    check(signed.make(), signed.expected())
+    if name == "no-assertion" and sign == "assertion":
+        signed = signed.but(sign=())
+    if name == "response-no-id" and sign == "response":
+        signed = signed.but(sign=("assertion",))
+    assert refused(signed.make(BROKEN[name]), signed.expected())
+
+
+FINE: dict[str, Change] = {
+    "no-destination": _set("samlp:Response", "Destination", None),
+    "no-issuer-of-the-response": _drop("saml:Issuer", 0),
+    "one-time-use": _add(CONDITIONS, "saml:OneTimeUse"),
+    "own-list": _set("saml:NameID", "NameQualifier", ISSUER),
+    "own-service": _set("saml:NameID", "SPNameQualifier", AUDIENCE),
+    "address": _set(DATA, "Address", "192.0.2.1"),
+    "seven-digits": _set(CONDITIONS, "NotBefore", "2001-01-01T00:00:00.1234567Z"),
+    "another-zone": _set(CONDITIONS, "NotBefore", "2001-01-01T00:00:00+01:00"),
+    "end-of-the-calendar": _set(CONDITIONS, "NotOnOrAfter", "9999-12-31T23:59:59Z"),
+    "no-end": _set(CONDITIONS, "NotOnOrAfter", None),
+    "white-space": _text("saml:NameID", "\n  ada\n"),
+    "session-goes-on": _set("saml:AuthnStatement", "SessionNotOnOrAfter", LATER),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_what_providers_leave_out_or_add_is_taken(name: str, forge: Forge) -> None:
+    assert check(forge.make(FINE[name]), forge.expected()).subject == "ada"
+
+
+def test_a_signed_response_names_its_destination(forge: Forge) -> None:
+    signed = forge.but(sign=("response",))
+    assert "destination" in refused(signed.make(FINE["no-destination"]), signed.expected())
+
+
+def test_one_of_several_audiences_and_confirmations_is_enough(forge: Forge) -> None:
+    def change(root: etree._Element) -> None:
+        first = etree.fromstring(etree.tostring(find(root, "saml:SubjectConfirmation")))
+        find(first, DATA).set("Recipient", "https://other.example")
+        find(root, "saml:SubjectConfirmation").addprevious(first)
+        _add("saml:AudienceRestriction", "saml:Audience", "https://other.example")(root)
+
+    assert check(forge.make(change), forge.expected()).subject == "ada"
+
+
+@pytest.mark.parametrize("sign", [(), ("assertion",), ("response",)])
+def test_an_assertion_that_nothing_signed_covers_is_refused(
+    sign: tuple[str, ...], forge: Forge
+) -> None:
+    root = forge.but(sign=sign).make()
+    for signature in root.findall(".//ds:Signature", NS):
+        signature.getparent().remove(signature)
+    assert "Signature" in refused(root, forge.expected())
+
+
+def test_an_unsigned_response_may_not_bring_another_assertion(forge: Forge) -> None:
+    """The response is signed, then its assertion is exchanged for an unsigned one."""
+    root = forge.but(sign=("response",)).make()
+    other = assertion(forge.but(subject="eve").tree())
+    root.replace(assertion(root), other)
+    assert refused(root, forge.expected()) == "no configured key made this signature"
+
+
+@pytest.mark.parametrize("broken", ["assertion", "response"])
+def test_where_both_are_signed_both_must_be_good(broken: str, forge: Forge) -> None:
+    root = forge.but(sign=("assertion", "response")).make()
+    value = find(assertion(root) if broken == "assertion" else root, "ds:SignatureValue")
+    value.text = value.text.replace(value.text[:8], "AAAAAAAA", 1)
+    assert refused(root, forge.expected()) == "no configured key made this signature"
+
+
+@pytest.mark.parametrize("changed", ["saml:NameID", "saml:AttributeValue", "saml:Audience"])
+def test_a_change_after_signing_is_refused(changed: str, forge: Forge) -> None:
+    root = forge.make()
+    find(root, changed).text += "x"
+    assert refused(root, forge.expected()) == "no configured key made this signature"
+
+
+def test_the_clocks_may_differ_a_little(forge: Forge) -> None:
+    root, second = forge.make(), timedelta(seconds=1)
+    end = forge.now + forge.lifetime
+    for now in (forge.now - SKEW, end + SKEW - second):
+        assert check(root, forge.expected(now=now)).subject == "ada"
+    for now in (forge.now - SKEW - second, end + SKEW + second):
+        assert refused(root, forge.expected(now=now))
+    # Made before it was asked for: it belongs to another sign-in.
+    late = forge.expected(asked_at=forge.now + SKEW + second)
+    assert "issued" in refused(root, late)
+
+
+@pytest.mark.parametrize("sign", ["assertion", "response"])
+def test_encrypted_assertions_are_refused_clearly(sign: str, forge: Forge) -> None:
+    root = forge.but(sign=(sign,)).make(_add("samlp:Status", "saml:EncryptedAssertion"))
+    assert "encrypted" in refused(root, forge.expected())
+
+
+def test_the_format_that_was_asked_for_is_required(forge: Forge) -> None:
+    root = forge.make()
+    assert check(root, forge.expected(name_id_format=PERSISTENT)).subject == "ada"
+    assert "format" in refused(root, forge.expected(name_id_format=EMAIL))
+
+
+def test_an_address_may_be_the_name(forge: Forge) -> None:
+    named = forge.but(format=EMAIL, subject="ada@x.example", attributes={})
+    found = check(named.make(), named.expected())
+    assert (found.subject, found.email, found.name) == ("ada@x.example", "ada@x.example", None)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "email", "name", "groups"),
+    [
+        ({}, None, None, ()),
+        ({"givenName": ["Ada"], "sn": ["Lovelace"]}, None, "Ada Lovelace", ()),
+        ({"memberOf": ["a", "b", "a"], "groups": ["c"]}, None, None, ("c", "a", "b")),
+        ({"email": ["", "a@x.example"], "groups": ["", "  "]}, "a@x.example", None, ()),
+        (
+            {
+                "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress": ["a@x.de"],
+                "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name": ["a.l@x.de"],
+                "http://schemas.microsoft.com/identity/claims/displayname": ["Ada"],
+                "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups": ["g"],
+            },
+            "a@x.de",
+            "Ada",
+            ("g",),
+        ),
+        (
+            {
+                "urn:oid:0.9.2342.19200300.100.1.3": ["a@x.de"],
+                "urn:oid:2.16.840.1.113730.3.1.241": ["Ada"],
+                "urn:oid:1.3.6.1.4.1.5923.1.5.1.1": ["g"],
+            },
+            "a@x.de",
+            "Ada",
+            ("g",),
+        ),
+    ],
+)
+def test_attributes_are_known_by_their_usual_names(
+    attributes: dict[str, list[str]], email: str | None, name: str | None, groups: tuple[str, ...]
+) -> None:
+    forge = Forge(attributes=attributes)
+    found = check(forge.make(), forge.expected())
+    assert (found.email, found.name, found.groups) == (email, name, groups)
+
+
+def test_groups_are_bounded(forge: Forge) -> None:
+    many = forge.but(attributes={"groups": [f"g{n}" for n in range(1001)]})
+    assert "groups" in refused(many.make(), many.expected())
+
+
+def test_a_key_may_be_one_of_several(forge: Forge) -> None:
+    keys = (certificate("ec"), certificate("other"), certificate("rsa"))
+    assert check(forge.make(), forge.expected(certificates=keys)).subject == "ada"
+    assert refused(forge.make(), forge.expected(certificates=keys[:2]))
+    assert refused(forge.make(), forge.expected(certificates=()))
+
+
+def test_the_age_of_a_configured_certificate_does_not_matter(forge: Forge) -> None:
+    old = certificate("rsa", days=-1)
+    assert old.not_valid_after_utc < datetime.now(UTC)
+    assert check(forge.make(), forge.expected(certificates=(old,))).subject == "ada"

@@ -1,0 +1,238 @@
+"""What a signature may be made with, what it may be of, and whose key counts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
+from lxml import etree
+from signxml import XMLSigner
+
+from app.identity.sso.saml import response
+from app.identity.sso.saml.assertion import Refused
+from tests.factories import saml
+from tests.factories.saml import NS, Forge, assertion, certificate, find
+
+MORE = "http://www.w3.org/2001/04/xmldsig-more#"
+NO_KEY = "no configured key made this signature"
+
+
+class OldSigner(XMLSigner):
+    """Signs with what signxml has given up."""
+
+    def check_deprecated_methods(self) -> None:
+        pass
+
+
+def subject(root: etree._Element, forge: Forge, **expected: Any) -> str:
+    found = response.check(response.parse(etree.tostring(root)), forge.expected(**expected))
+    return found.subject
+
+
+def refused(root: etree._Element, forge: Forge, **expected: Any) -> str:
+    with pytest.raises(Refused) as caught:
+        subject(root, forge, **expected)
+    return caught.value.reason
+
+
+@pytest.mark.parametrize("digest", ["sha256", "sha384", "sha512"])
+@pytest.mark.parametrize(
+    "method",
+    ["rsa-sha256", "rsa-sha384", "rsa-sha512", "sha256-rsa-MGF1", "sha512-rsa-MGF1"],
+)
+def test_rsa_with_sha2_is_taken(method: str, digest: str) -> None:
+    forge = Forge(signer={"signature_algorithm": method, "digest_algorithm": digest})
+    assert subject(forge.make(), forge) == "ada"
+
+
+@pytest.mark.parametrize("method", ["ecdsa-sha256", "ecdsa-sha384", "ecdsa-sha512"])
+def test_ecdsa_with_sha2_is_taken(method: str) -> None:
+    forge = Forge(key_name="ec", signer={"signature_algorithm": method})
+    assert subject(forge.make(), forge) == "ada"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"signature_algorithm": "rsa-sha1"}, "signature algorithm"),
+        ({"signature_algorithm": "rsa-sha224"}, "signature algorithm"),
+        ({"digest_algorithm": "sha1"}, "digest algorithm"),
+        ({"digest_algorithm": "sha224"}, "digest algorithm"),
+        ({"c14n_algorithm": "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"}, "canonicalization"),
+        ({"c14n_algorithm": "http://www.w3.org/2006/12/xml-c14n11"}, "canonicalization"),
+        (
+            {"c14n_algorithm": "http://www.w3.org/2001/10/xml-exc-c14n#WithComments"},
+            "canonicalization",
+        ),
+    ],
+)
+@pytest.mark.parametrize("sign", ["assertion", "response"])
+def test_other_algorithms_are_refused(
+    options: dict[str, str], reason: str, sign: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saml, "XMLSigner", OldSigner)
+    forge = Forge(sign=(sign,), signer=options)
+    assert reason in refused(forge.make(), forge)
+
+
+@pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
+def test_the_certificate_is_no_shared_secret(
+    encoding: Encoding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HMAC with the public certificate as its key: anybody can make that."""
+    secret = certificate("rsa").public_bytes(encoding)
+    monkeypatch.setattr(saml, "key", lambda _: secret)
+    monkeypatch.setattr(saml, "certificate", lambda _: None)
+    forge = Forge(signer={"signature_algorithm": "hmac-sha256"})
+    monkeypatch.setattr(XMLSigner, "sign", _without_certificate(XMLSigner.sign))
+    root = forge.make()
+    monkeypatch.undo()
+    assert "signature algorithm" in refused(root, Forge(now=forge.now))
+
+
+def _without_certificate(sign: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: sign(*args, **{**kwargs, "cert": None})
+
+
+def test_the_certificate_in_the_message_does_not_count() -> None:
+    """Rightly signed by a stranger, who sends the certificate along."""
+    stranger = Forge(key_name="other")
+    root = stranger.make()
+    assert find(root, "ds:X509Certificate").text
+    assert subject(root, stranger) == "ada"
+    assert refused(root, stranger, certificates=(certificate("rsa"),)) == NO_KEY
+
+
+def test_a_key_in_the_message_does_not_count() -> None:
+    stranger = Forge(key_name="other", signer={})
+    root = stranger.make()
+    info = find(root, "ds:KeyInfo")
+    modulus = "AQAB"
+    info[:] = [
+        etree.fromstring(
+            f'<ds:KeyValue xmlns:ds="{NS["ds"]}"><ds:RSAKeyValue><ds:Modulus>{modulus}</ds:Modulus>'
+            "<ds:Exponent>AQAB</ds:Exponent></ds:RSAKeyValue></ds:KeyValue>"
+        )
+    ]
+    assert refused(root, stranger, certificates=(certificate("rsa"),)) == NO_KEY
+
+
+@pytest.mark.parametrize("text", [None, "", "no base64", "AAAA"])
+def test_what_the_message_says_of_its_key_is_not_read(text: str | None) -> None:
+    forge = Forge()
+    root = forge.make()
+    if text is None:
+        info = find(root, "ds:KeyInfo")
+        info.getparent().remove(info)
+    else:
+        find(root, "ds:X509Certificate").text = text
+    assert subject(root, forge) == "ada"
+
+
+def test_an_ec_key_makes_no_rsa_signature() -> None:
+    forge = Forge()
+    assert refused(forge.make(), forge, certificates=(certificate("ec"),)) == NO_KEY
+
+
+def _algorithm(name: str, value: str) -> Callable[[etree._Element], None]:
+    return lambda root: find(root, name).set("Algorithm", value)
+
+
+def _uri(value: str | None) -> Callable[[etree._Element], None]:
+    def change(root: etree._Element) -> None:
+        reference = find(root, "ds:Reference")
+        del reference.attrib["URI"]
+        if value is not None:
+            reference.set("URI", value)
+
+    return change
+
+
+def _transform(algorithm: str, inside: str = "") -> Callable[[etree._Element], None]:
+    def change(root: etree._Element) -> None:
+        transforms = find(root, "ds:Transforms")
+        text = (
+            f'<ds:Transform xmlns:ds="{NS["ds"]}" Algorithm="{algorithm}">{inside}</ds:Transform>'
+        )
+        transforms.insert(1, etree.fromstring(text))
+
+    return change
+
+
+def _repeat(name: str) -> Callable[[etree._Element], None]:
+    def change(root: etree._Element) -> None:
+        found = find(root, name)
+        found.addnext(etree.fromstring(etree.tostring(found, with_tail=False)))
+
+    return change
+
+
+def _remove(name: str) -> Callable[[etree._Element], None]:
+    def change(root: etree._Element) -> None:
+        found = find(root, name)
+        found.getparent().remove(found)
+
+    return change
+
+
+def _object(root: etree._Element) -> None:
+    etree.SubElement(find(root, "ds:Signature"), f"{{{NS['ds']}}}Object")
+
+
+XSLT = '<x:stylesheet xmlns:x="http://www.w3.org/1999/XSL/Transform" version="1.0"/>'
+FORMS: dict[str, tuple[Callable[[etree._Element], None], str]] = {
+    "hmac": (_algorithm("ds:SignatureMethod", MORE + "hmac-sha256"), "signature algorithm"),
+    "none": (_algorithm("ds:SignatureMethod", "none"), "signature algorithm"),
+    "dsa": (_algorithm("ds:SignatureMethod", NS["ds"] + "dsa-sha1"), "signature algorithm"),
+    "md5": (_algorithm("ds:DigestMethod", MORE + "md5"), "digest algorithm"),
+    "whole-document": (_uri(""), "does not name"),
+    "no-uri": (_uri(None), "does not name"),
+    "other-id": (_uri("#_response"), "does not name"),
+    "xpointer": (_uri("#xpointer(id('_assertion'))"), "does not name"),
+    "http": (_uri("http://127.0.0.1:1/x#_assertion"), "does not name"),
+    "file": (_uri("file:///etc/passwd"), "does not name"),
+    "xpath": (
+        _transform("http://www.w3.org/TR/1999/REC-xpath-19991116", "<x>not(//x)</x>"),
+        "transforms",
+    ),
+    "xpath-filter": (_transform("http://www.w3.org/2002/06/xmldsig-filter2"), "transforms"),
+    "xslt": (_transform("http://www.w3.org/TR/1999/REC-xslt-19991116", XSLT), "transforms"),
+    "base64": (_transform(NS["ds"] + "base64"), "transforms"),
+    "twice-exclusive": (_transform("http://www.w3.org/2001/10/xml-exc-c14n#"), "transforms"),
+    "one-transform": (_remove("ds:Transform"), "transforms"),
+    "no-transforms": (_remove("ds:Transforms"), "0 elements Transforms"),
+    "two-references": (_repeat("ds:Reference"), "2 elements Reference"),
+    "no-reference": (_remove("ds:Reference"), "0 elements Reference"),
+    "two-infos": (_repeat("ds:SignedInfo"), "2 elements SignedInfo"),
+    "two-signatures": (_repeat("ds:Signature"), "2 elements Signature"),
+    "object": (_object, "object"),
+    "no-value": (_remove("ds:SignatureValue"), NO_KEY),
+    "no-digest": (_remove("ds:DigestValue"), NO_KEY),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_other_forms_are_refused(name: str) -> None:
+    change, reason = FORMS[name]
+    forge = Forge()
+    root = forge.make()
+    change(root)
+    assert reason in refused(root, forge)
+
+
+@pytest.mark.parametrize("value", ["", "AAAA", "no base64!", "A" * 5000])
+@pytest.mark.parametrize("name", ["ds:SignatureValue", "ds:DigestValue"])
+def test_values_that_are_none_are_refused(name: str, value: str) -> None:
+    forge = Forge()
+    root = forge.make()
+    find(root, name).text = value
+    assert refused(root, forge) == NO_KEY
+
+
+def test_what_is_not_signed_is_not_read() -> None:
+    """A signature elsewhere in the assertion does not sign the assertion."""
+    forge = Forge()
+    root = forge.make()
+    signature = find(assertion(root), "ds:Signature")
+    find(root, "saml:Subject").append(signature)
+    assert "0 elements Signature" in refused(root, forge)

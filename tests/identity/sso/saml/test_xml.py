@@ -1,0 +1,111 @@
+"""Documents that are more than they seem: each is refused while it is read, and soon."""
+
+import contextlib
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from app.identity.sso.saml import response, xml
+from app.identity.sso.saml.assertion import Refused
+from app.identity.sso.saml.xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, Malformed
+from tests.factories.saml import Forge
+
+LAUGHS = "<!DOCTYPE x [<!ENTITY a0 'ha'>{}]>".format(
+    "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10))
+)
+DOCUMENTS = {
+    "doctype": "<!DOCTYPE x><x/>",
+    "billion-laughs": LAUGHS + "<x>&a9;</x>",
+    "laughs-in-an-attribute": LAUGHS + "<x a='&a9;'/>",
+    "quadratic": f"<!DOCTYPE x [<!ENTITY a '{'a' * 50_000}'>]><x>{'&a;' * 5000}</x>",
+    "external-file": "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><x>&a;</x>",
+    "external-http": "<!DOCTYPE x [<!ENTITY a SYSTEM 'http://127.0.0.1:1/'>]><x>&a;</x>",
+    "external-dtd": "<!DOCTYPE x SYSTEM 'http://127.0.0.1:1/x.dtd'><x/>",
+    "parameter-entity": "<!DOCTYPE x [<!ENTITY % a SYSTEM 'http://127.0.0.1:1/'> %a;]><x/>",
+    "unknown-entity": "<x>&nbsp;</x>",
+    "instruction": "<?xml-stylesheet href='http://127.0.0.1:1/'?><x/>",
+    "instruction-inside": "<x><?php echo 1 ?></x>",
+    "comment": "<x><!-- a --></x>",
+    "cdata": "<x><![CDATA[a]]></x>",
+    "two-roots": "<x/><x/>",
+    "not-closed": "<x>",
+    "no-xml": "hello",
+    "nothing": "",
+    "only-a-declaration": "<?xml version='1.0'?>",
+    "nul": "<x>\x00</x>",
+    "nul-reference": "<x>&#0;</x>",
+    "unbound-prefix-entity": "<x a='&b;'/>",
+    "deep": "<x>" * (MAX_DEPTH + 1) + "</x>" * (MAX_DEPTH + 1),
+    "very-deep": "<x>" * 50_000 + "</x>" * 50_000,
+    "many": f"<x>{'<y/>' * MAX_ELEMENTS}</x>",
+    "large": f"<x>{'a' * MAX_BYTES}</x>",
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_are_refused(name: str) -> None:
+    began = time.process_time()
+    with pytest.raises(Malformed) as caught:
+        xml.parse(DOCUMENTS[name].encode())
+    assert caught.value.reason.endswith(".")
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "cp037", "utf-7"])
+def test_a_document_type_hides_in_no_other_encoding(encoding: str) -> None:
+    document = f"<?xml version='1.0' encoding='{encoding}'?>{DOCUMENTS['external-file']}"
+    with pytest.raises(Malformed):
+        xml.parse(document.encode(encoding))
+
+
+def test_the_declared_encoding_is_not_believed() -> None:
+    """In UTF-7 this would be a document type; it is read as the UTF-8 that it is."""
+    root = xml.parse(b"<?xml version='1.0' encoding='utf-7'?><x>+ADw-y/+AD4-</x>")
+    assert (root.text, len(root)) == ("+ADw-y/+AD4-", 0)
+
+
+def test_what_is_taken() -> None:
+    assert xml.parse(b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<x/>\n").tag == "x"
+    assert xml.parse(b"<x>a<!-- b -->c<y/></x>", comments=True).text == "ac"
+    nested = "<x>" * MAX_DEPTH + "</x>" * MAX_DEPTH
+    assert xml.parse(nested.encode()).tag == "x"
+
+
+@given(
+    st.binary(max_size=300) | st.text(alphabet="<>/!?-[]&;# xa='\"", max_size=60).map(str.encode)
+)
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    refusal = None
+    try:
+        root = xml.parse(data)
+    except Malformed as found:
+        refusal = found.reason
+    assert refusal or isinstance(root.tag, str)
+
+
+@pytest.mark.parametrize("sign", ["assertion", "response"])
+@pytest.mark.parametrize("comment", ["<!---->", "<!-- x -->", "<?x?>", "<![CDATA[]]>"])
+def test_a_name_is_not_cut_off_at_a_comment(comment: str, sign: str) -> None:
+    """Signed without comments, so that one may be put in: some parsers then see half a name.
+
+    CVE-2017-11427 and its kin. Here it is refused, and what is read would be the whole name.
+    """
+    forge = Forge(subject="ada@example.com.evil.example", sign=(sign,))
+    text = etree.tostring(forge.make()).decode()
+    bent = text.replace("example.com.evil", f"example.com{comment}.evil")
+    assert bent != text
+    with pytest.raises(Malformed):
+        response.parse(bent.encode())
+    # Were it let through, it would be the whole name or none.
+    with contextlib.suppress(Refused):
+        found = response.check(etree.fromstring(bent), forge.expected())
+        assert found.subject == "ada@example.com.evil.example"
+
+
+def test_only_a_response_is_one() -> None:
+    for document in (b"<x/>", b"<Response/>", b'<a:Response xmlns:a="urn:x"/>'):
+        with pytest.raises(Malformed, match="not a SAML response"):
+            response.parse(document)
