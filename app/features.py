@@ -20,6 +20,7 @@ from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.control_plane import routes as control_plane
 from app.identity.invitations import models as invitation_models
+from app.identity.members import routes as members
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
 from app.identity.sso import models as sso_models
@@ -35,6 +36,7 @@ from app.labeling.artifact_schemas import routes as schemas
 from app.labeling.artifacts import jobs as artifact_jobs
 from app.labeling.artifacts import models as artifact_models
 from app.labeling.artifacts import routes as artifacts
+from app.labeling.tag_sets import jobs as tag_set_jobs
 from app.labeling.tag_sets import models as tag_set_models
 from app.labeling.tag_sets import routes as tag_sets
 from app.review.review_queue import routes as review_queue
@@ -42,6 +44,7 @@ from app.review.review_queue import routes as review_queue
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,
     organizations.blueprint,
+    members.blueprint,
     api_keys.blueprint,
     schemas.blueprint,
     schemas.versions,
@@ -61,6 +64,7 @@ JOBS: list[ModuleType] = [
     upkeep,
     auth_jobs,
     artifact_jobs,
+    tag_set_jobs,
     export_jobs,
     webhook_jobs,
     notification_jobs,

@@ -37,6 +37,12 @@ def delete_content(job: Job) -> None:
         raise Retry(f"the storage does not answer: {failure}") from failure
 
 
+@jobs.handler("artifacts.release_member", listens=("member.removed",))
+def release_member(job: Job) -> None:
+    """Give back what somebody had claimed or been assigned who left the organization."""
+    service.release_member(UUID(job.args["data"]["user_id"]), reason="member_removed")
+
+
 @jobs.handler("artifacts.expire_claims")
 def expire_claims(_job: Job) -> None:
     """End claims that ran out; their documents can be claimed again at once anyway."""

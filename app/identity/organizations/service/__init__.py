@@ -1,6 +1,6 @@
 """Organizations: made, read, changed, closed. What other features call is here."""
 
-from app.identity.organizations.service.changing import close, update
+from app.identity.organizations.service.changing import close, lock, update
 from app.identity.organizations.service.creating import create
 from app.identity.organizations.service.reading import get, list_of_caller, of_user, show
 

@@ -2,12 +2,19 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from app.identity.organizations import queries
+from app.identity.organizations.models import Organization
 from app.identity.organizations.service import reading
 from app.identity.organizations.service import settings as rules
 from app.kit import container, db, errors, events
 from app.kit.principal import Caller
+
+
+def lock(organization_id: UUID) -> Organization:
+    """The organization, locked: whoever changes it, or who its members are, takes turns."""
+    return queries.lock(organization_id)
 
 
 def update(

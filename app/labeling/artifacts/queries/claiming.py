@@ -77,6 +77,29 @@ _EXPIRE = text(
     """
 )
 
+# As many at once as a person holds; the state that follows is the same as when a claim runs out.
+_RELEASE_ALL = text(
+    """
+    UPDATE artifacts SET
+        claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
+        status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
+            SELECT FROM tag_sets
+            WHERE tag_sets.organization_id = artifacts.organization_id
+              AND tag_sets.artifact_id = artifacts.id) THEN 'ready' ELSE status END
+    WHERE organization_id = :organization_id AND claim_user_id = :user_id
+    RETURNING id
+    """
+)
+_UNASSIGN = text(
+    """
+    UPDATE artifacts SET updated_at = now(), assignees = (
+        SELECT coalesce(jsonb_agg(assignee), '[]') FROM jsonb_array_elements(assignees) AS assignee
+        WHERE assignee ->> 'user_id' IS DISTINCT FROM CAST(:user_id AS text))
+    WHERE organization_id = :organization_id
+      AND assignees @> jsonb_build_array(jsonb_build_object('user_id', CAST(:user_id AS text)))
+    """
+)
+
 
 def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
     """Take or renew the claim, if the document can be claimed and nobody else holds it."""
@@ -128,6 +151,18 @@ def release(artifact_id: UUID, user_id: UUID | None) -> bool:
     if user_id is not None:
         statement = statement.where(Artifact.claim_user_id == user_id)
     return db.session().execute(statement).one_or_none() is not None
+
+
+def release_all(user_id: UUID) -> list[UUID]:
+    """End every claim of a user; the documents."""
+    values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
+    return list(db.session().execute(_RELEASE_ALL, values).scalars())
+
+
+def unassign(user_id: UUID) -> None:
+    """Take a user from every document that was assigned to them."""
+    values = {"organization_id": tenancy.current_organization_id(), "user_id": str(user_id)}
+    db.session().execute(_UNASSIGN, values)
 
 
 def refresh(artifact_id: UUID) -> str | None:

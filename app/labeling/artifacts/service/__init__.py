@@ -5,6 +5,7 @@ from app.labeling.artifacts.service.claiming import (
     expire_claims,
     refresh_status,
     release,
+    release_member,
     renew_claim,
 )
 from app.labeling.artifacts.service.cleaning import delete, delete_content, sweep
@@ -40,6 +41,7 @@ __all__ = [
     "parse",
     "refresh_status",
     "release",
+    "release_member",
     "renew_claim",
     "show",
     "sweep",

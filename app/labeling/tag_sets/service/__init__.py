@@ -1,6 +1,6 @@
 """Label sets: drafts and their saves, and what becomes of them."""
 
-from app.labeling.tag_sets.service.decisions import accept, reject, submit
+from app.labeling.tag_sets.service.decisions import accept, reject, release_member, submit
 from app.labeling.tag_sets.service.drafts import create, delete, replace_tags
 from app.labeling.tag_sets.service.reading import get, list_tag_sets, listed
 
@@ -12,6 +12,7 @@ __all__ = [
     "list_tag_sets",
     "listed",
     "reject",
+    "release_member",
     "replace_tags",
     "submit",
 ]

@@ -181,6 +181,11 @@ def reject(
     return reading.get(tag_set_id)
 
 
+def release_member(user_id: UUID) -> None:
+    """Give back the reviews that somebody claimed or was assigned; may be done twice."""
+    deciding.release_reviews(user_id)
+
+
 def _heir(held: Any, send_to: str) -> UUID | None:
     """Who labels next; None: whoever takes the document from the pool."""
     if send_to == "pool":

@@ -1,0 +1,106 @@
+"""SQL of members."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, Select, and_, delete, exists, func, or_, select, update
+
+from app.identity.organizations.models import Membership
+from app.identity.teams.models import TeamMember
+from app.identity.users.models import User
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+
+_MEMBERS = select(
+    Membership.user_id,
+    Membership.sort_name,
+    Membership.role,
+    Membership.created_at,
+    func.coalesce(Membership.updated_at, Membership.created_at).label("updated_at"),
+    Membership.revision,
+    User.email,
+    User.name,
+).join(User, User.id == Membership.user_id)
+_SORTS = {"name": Membership.sort_name, "joined_at": Membership.created_at}
+
+
+def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """A page of members: user_id, name, email, role, created_at, updated_at, revision."""
+    conditions = _conditions(filters)
+    # Counted without the accounts wherever these say nothing.
+    count: Select[Any] = select(func.count()).select_from(Membership).where(*conditions)
+    text = filters.get("q")
+    statement = _MEMBERS.where(*conditions)
+    if text is not None:
+        found = or_(
+            User.name.icontains(text, autoescape=True),
+            User.email.icontains(text, autoescape=True),
+        )
+        statement = statement.where(found)
+        count = count.join(User, User.id == Membership.user_id).where(found)
+    return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count)
+
+
+def _conditions(filters: Mapping[str, Any]) -> list[Any]:
+    found: list[Any] = []
+    if "role" in filters:
+        found.append(Membership.role == filters["role"])
+    if "created_after" in filters:
+        found.append(Membership.created_at >= filters["created_after"])
+    if "created_before" in filters:
+        found.append(Membership.created_at < filters["created_before"])
+    if "team_id" in filters:
+        in_team = and_(
+            TeamMember.organization_id == Membership.organization_id,
+            TeamMember.user_id == Membership.user_id,
+            TeamMember.team_id == filters["team_id"],
+        )
+        found.append(exists().where(in_team))
+    return found
+
+
+def get(user_id: UUID) -> Row[Any] | None:
+    """One member, in the shape of `page`."""
+    statement = _MEMBERS.where(Membership.user_id == user_id)
+    return db.session().execute(statement).one_or_none()
+
+
+def role_of(user_id: UUID) -> str | None:
+    """The role of a member as it is now."""
+    statement = select(Membership.role).where(Membership.user_id == user_id)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def other_owners(user_id: UUID) -> int:
+    """How many owners there are beside this user who can sign in."""
+    statement = (
+        select(func.count())
+        .select_from(Membership)
+        .join(User, User.id == Membership.user_id)
+        .where(
+            Membership.role == "owner",
+            Membership.user_id != user_id,
+            User.disabled_at.is_(None),
+        )
+    )
+    return db.session().execute(statement).scalar_one()
+
+
+def set_role(user_id: UUID, role: str) -> None:
+    """Give a member another role."""
+    db.session().execute(
+        update(Membership)
+        .where(Membership.user_id == user_id)
+        .values(role=role, revision=Membership.revision + 1, updated_at=func.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def remove(user_id: UUID) -> None:
+    """End a membership; the teams of the organization lose the user by it."""
+    db.session().execute(
+        delete(Membership)
+        .where(Membership.user_id == user_id)
+        .execution_options(synchronize_session=False)
+    )

@@ -1,0 +1,145 @@
+"""Who belongs to an organization, with which role. There is always an owner."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from app.identity.members import queries
+from app.identity.organizations import service as organizations
+from app.identity.teams import service as teams
+from app.kit import errors, events
+from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role, require_role
+from app.kit.principal import Caller
+
+
+def list_members(page: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """A page of members with their teams, in three statements however long it is."""
+    found = queries.page(page, filters)
+    return replace(found, items=_dressed(found.items))
+
+
+def get(user_id: UUID) -> dict[str, Any]:
+    """One member. Raises 404."""
+    return _dressed([_find(user_id)])[0]
+
+
+def _dressed(rows: Any) -> list[dict[str, Any]]:
+    of_user = teams.of_users([row.user_id for row in rows])
+    return [
+        {
+            "id": row.user_id,
+            "user": {"id": row.user_id, "email": row.email, "name": row.name},
+            "role": row.role,
+            "teams": of_user.get(row.user_id, []),
+            "joined_at": row.created_at,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+            "revision": row.revision,
+        }
+        for row in rows
+    ]
+
+
+def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> dict[str, Any]:
+    """Give a member another role.
+
+    Emits `member.role_changed`. Raises 404; 403 on raising oneself, and where only an owner may;
+    409 `stale_precondition`, or `conflict` when no owner would be left.
+    """
+    organizations.lock(caller.org.id)
+    member = _find(user_id)
+    held, wanted = Role[member.role], Role[role]
+    assert caller.role is not None
+    if user_id == caller.user_id and wanted > held:
+        raise errors.denied("Nobody raises their own role.")
+    _check_reach(caller.role, max(held, wanted))
+    if revision not in (None, member.revision):
+        raise errors.stale(member.revision)
+    if held is wanted:
+        return get(user_id)
+    if held is Role.owner:
+        _check_owner_left(user_id)
+    _check_reach(_role_now(caller), max(held, wanted, Role.admin))
+    _set_role(caller, user_id, held=held, wanted=wanted)
+    return get(user_id)
+
+
+def remove(caller: Caller, user_id: UUID) -> None:
+    """End a membership: an admin somebody's, anybody their own.
+
+    What the member held goes back to where it came from by `member.removed`, which is emitted.
+    Raises 404; 403 where the caller may not; 409 `conflict` when no owner would be left.
+    """
+    organizations.lock(caller.org.id)
+    held = Role[_find(user_id).role]
+    assert caller.role is not None
+    leaving = user_id == caller.user_id and caller.api_key_id is None
+    if not leaving:
+        require_role(caller.role, Role.admin)
+        _check_reach(caller.role, held)
+    if held is Role.owner:
+        _check_owner_left(user_id)
+    if not leaving:
+        _check_reach(_role_now(caller), max(held, Role.admin))
+    queries.remove(user_id)
+    events.emit(
+        "member.removed", {"user_id": user_id, "role": held.name, "removed_by": caller.user_id}
+    )
+
+
+def transfer(caller: Caller, *, user_id: UUID) -> dict[str, Any]:
+    """Make another member an owner, and the caller an admin; the new owner.
+
+    Emits `member.role_changed` for both. Raises 400 on who is no other member.
+    """
+    organizations.lock(caller.org.id)
+    role = queries.role_of(user_id)
+    if role is None or user_id == caller.user_id:
+        raise errors.invalid("Must be another member of the organization.", "user_id")
+    require_role(_role_now(caller), Role.owner)
+    if Role[role] is not Role.owner:
+        _set_role(caller, user_id, held=Role[role], wanted=Role.owner)
+    _set_role(caller, caller.user_id, held=Role.owner, wanted=Role.admin)
+    return get(user_id)
+
+
+def _find(user_id: UUID) -> Any:
+    member = queries.get(user_id)
+    if member is None:
+        raise errors.not_found()
+    return member
+
+
+def _check_reach(role: Role, concerned: Role) -> None:
+    """Only an owner makes, changes or removes one; whoever acts is not below what they act on."""
+    require_role(role, concerned)
+
+
+def _check_owner_left(user_id: UUID) -> None:
+    if not queries.other_owners(user_id):
+        raise errors.conflict(
+            "The organization would be without an owner. Hand it over or close it.", owners=1
+        )
+
+
+def _role_now(caller: Caller) -> Role:
+    """The caller's role with the organization locked: it may have changed since the door."""
+    role = queries.role_of(caller.user_id)
+    if role is None or caller.role is None:
+        raise errors.denied("You are not a member of this organization.")
+    return min(Role[role], caller.role)
+
+
+def _set_role(caller: Caller, user_id: UUID, *, held: Role, wanted: Role) -> None:
+    queries.set_role(user_id, wanted.name)
+    events.emit(
+        "member.role_changed",
+        {
+            "user_id": user_id,
+            "from": held.name,
+            "to": wanted.name,
+            "changed_by": caller.user_id,
+        },
+    )
