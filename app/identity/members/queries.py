@@ -12,7 +12,7 @@ from app.identity.users.models import User
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate
 
-_MEMBERS = select(
+_COLUMNS: tuple[Any, ...] = (
     Membership.user_id,
     Membership.sort_name,
     Membership.role,
@@ -21,7 +21,8 @@ _MEMBERS = select(
     Membership.revision,
     User.email,
     User.name,
-).join(User, User.id == Membership.user_id)
+)
+_MEMBERS = select(*_COLUMNS).join(User, User.id == Membership.user_id)
 _SORTS = {"name": Membership.sort_name, "joined_at": Membership.created_at}
 
 
@@ -62,8 +63,9 @@ def _conditions(filters: Mapping[str, Any]) -> list[Any]:
 
 def get(user_id: UUID) -> Row[Any] | None:
     """One member, in the shape of `page`."""
-    statement = _MEMBERS.where(Membership.user_id == user_id)
-    return db.session().execute(statement).one_or_none()
+    found: Row[Any] | None
+    found = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
+    return found
 
 
 def role_of(user_id: UUID) -> str | None:
