@@ -173,6 +173,8 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "create_organization": [{"name": "Another", "settings": _SETTINGS}],
         "update_organization": [{"name": "Other", "settings": _SETTINGS}, {"revision": 1}],
         "close_organization": [{"slug": seeds.org.slug}],
+        "update_member": [{"role": "reviewer"}, {"role": "viewer", "revision": 1}],
+        "transfer_ownership": [{"user_id": seeds.ids["user_id"][0]}],
         "create_schema": [schema_body],
         "update_schema": [{**schema_body, "revision": 1}, {"name": "Renamed", "revision": 3}],
         "publish_schema": [{"note": "n", "base_version": 1, "dry_run": True}, {}],

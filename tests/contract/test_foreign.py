@@ -32,6 +32,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "reject_tag_set": {"reason": "x"},
     "update_webhook": {"description": "x"},
     "create_tag_set": {"from": "empty"},
+    "update_member": {"role": "viewer"},
     "add_team_members": {"user_ids": [str(uuid7())]},
 }
 

@@ -24,7 +24,10 @@ from tests.factories import make_org, operator
 from tests.factories.work import drain
 
 EXAMPLES = 30
-ENDING = {"logout", "close_organization", "revoke_all_sessions", "change_password"}
+ENDING = {
+    *("logout", "revoke_all_sessions", "change_password"),
+    *("update_member", "transfer_ownership", "close_organization"),
+}
 
 
 def _ends_something(op: Operation) -> bool:

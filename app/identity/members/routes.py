@@ -29,16 +29,12 @@ def list_members(caller: Caller, query: dict[str, Any]) -> Any:
     returns=Member,
     revision="optional",
 )
-def update_member(
-    caller: Caller, user_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+def update_member(caller: Caller, user_id: UUID, body: dict[str, Any], revision: int | None) -> Any:
     """Change a member's role. Only an owner makes owners, and nobody raises themselves."""
     return service.update(caller, user_id, revision=revision, **body)
 
 
-@blueprint.delete(
-    "/organizations/{org_slug}/members/{user_id}", permission="members:remove"
-)
+@blueprint.delete("/organizations/{org_slug}/members/{user_id}", permission="members:remove")
 def remove_member(caller: Caller, user_id: UUID) -> None:
     """Remove a member, as an admin, or leave, as oneself; the last owner cannot."""
     service.remove(caller, user_id)

@@ -4,4 +4,4 @@ from app.identity.organizations.service.changing import close, lock, update
 from app.identity.organizations.service.creating import create
 from app.identity.organizations.service.reading import get, list_of_caller, of_user, show
 
-__all__ = ["close", "create", "get", "list_of_caller", "of_user", "show", "update"]
+__all__ = ["close", "create", "get", "list_of_caller", "lock", "of_user", "show", "update"]

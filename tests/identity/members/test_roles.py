@@ -1,0 +1,200 @@
+"""Roles, removals and ownership: who may what to whom, and that an owner is always left."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.desk import Desk
+from tests.factories.teams import add_members, make_team
+
+
+def _path(org: Org, name: str) -> str:
+    return f"/organizations/{org.slug}/members/{org.users[name]}"
+
+
+def _role(org: Org, by: str, name: str, role: str, **body: Any) -> Any:
+    return org.api(by).patch(_path(org, name), json={"role": role, **body})
+
+
+def _remove(org: Org, by: str, name: str) -> Any:
+    return org.api(by).delete(_path(org, name))
+
+
+def _roles(org: Org, by: str = "viewer") -> dict[str, str]:
+    answer = org.api(by).get(f"/organizations/{org.slug}/members")
+    return {m["user"]["name"]: m["role"] for m in answer.json["data"]}
+
+
+def _transfer(org: Org, by: str, user_id: UUID) -> Any:
+    path = f"/organizations/{org.slug}/transfer-ownership"
+    return org.api(by).post(path, json={"user_id": str(user_id)})
+
+
+def test_a_changed_role_holds_from_the_next_request(org: Org) -> None:
+    answer = _role(org, "admin", "viewer", "reviewer", revision=1)
+    assert answer.status_code == 200
+    assert (answer.json["data"]["role"], answer.json["data"]["revision"]) == ("reviewer", 2)
+    assert org.api("viewer").get("/review-queue").status_code == 200
+    assert _role(org, "admin", "viewer", "viewer").status_code == 200
+    assert org.api("viewer").get("/review-queue").status_code == 403
+
+
+def test_the_same_role_again_changes_nothing(org: Org) -> None:
+    answer = _role(org, "admin", "viewer", "viewer")
+    assert answer.json["data"]["revision"] == 1
+
+
+@pytest.mark.parametrize(
+    ("by", "name", "role", "code"),
+    [
+        ("admin", "viewer", "owner", "insufficient_role"),
+        ("admin", "owner", "admin", "insufficient_role"),
+        ("admin", "owner", "viewer", "insufficient_role"),
+        ("admin", "admin", "owner", "permission_denied"),
+        ("reviewer", "reviewer", "admin", "insufficient_role"),
+        ("labeler", "viewer", "labeler", "insufficient_role"),
+    ],
+)
+def test_nobody_reaches_above_themselves(
+    org: Org, by: str, name: str, role: str, code: str
+) -> None:
+    before = _roles(org)
+    answer = _role(org, by, name, role)
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, code)
+    assert _roles(org) == before
+
+
+def test_an_admin_may_step_down_and_an_owner_make_another(org: Org) -> None:
+    assert _role(org, "owner", "admin", "owner").status_code == 200
+    assert _role(org, "owner", "owner", "viewer").status_code == 200
+    assert _role(org, "owner", "owner", "owner").status_code == 403
+    assert _role(org, "admin", "admin", "labeler").json["error"]["code"] == "conflict"
+
+
+def test_the_last_owner_stays_one(org: Org) -> None:
+    assert _role(org, "owner", "owner", "admin").json["error"]["code"] == "conflict"
+    assert _remove(org, "owner", "owner").status_code == 409
+    assert _remove(org, "admin", "owner").status_code == 403
+    assert _roles(org)["Owner"] == "owner"
+
+
+def test_an_owner_who_cannot_sign_in_is_none_to_rely_on(org: Org) -> None:
+    second = org.add_user("second", "owner")
+    Desk(org).sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=second)
+    assert _remove(org, "owner", "owner").status_code == 409
+
+
+def test_stale_changes_are_refused(org: Org) -> None:
+    assert _role(org, "admin", "viewer", "labeler", revision=1).status_code == 200
+    answer = _role(org, "admin", "viewer", "reviewer", revision=1)
+    assert answer.json["error"]["details"] == {"current_revision": 2}
+
+
+def test_who_is_no_member_is_not_found(org: Org, other_org: Org) -> None:
+    for user_id in (uuid7(), other_org.users["viewer"]):
+        path = f"/organizations/{org.slug}/members/{user_id}"
+        assert org.api("viewer").delete(path).status_code == 404
+        assert org.api("admin").patch(path, json={"role": "viewer"}).status_code == 404
+
+
+def test_anybody_may_leave_and_only_admins_remove(org: Org) -> None:
+    answer = _remove(org, "reviewer", "viewer")
+    assert answer.json["error"]["code"] == "insufficient_role"
+    assert _remove(org, "viewer", "viewer").status_code == 204
+    assert org.api("viewer").get("/artifacts").status_code == 403
+    assert _remove(org, "admin", "reviewer").status_code == 204
+    assert org.api("reviewer").get("/artifacts").status_code == 403
+    assert set(_roles(org, "labeler")) == {"Admin", "Labeler", "Owner"}
+
+
+def test_a_removed_members_key_is_good_for_nothing(org: Org) -> None:
+    path = f"/organizations/{org.slug}/api-keys"
+    made = org.api("admin").post(path, json={"name": "CI", "role": "viewer"})
+    key = {"X-API-Key": made.json["data"]["key"]}
+    assert org.anonymous().get("/artifacts", headers=key).status_code == 200
+    assert _remove(org, "owner", "admin").status_code == 204
+    assert org.anonymous().get("/artifacts", headers=key).status_code == 401
+
+
+def test_what_a_member_held_goes_back(org: Org, work: Callable[[], None]) -> None:
+    desk = Desk(org)
+    team = add_members(org, make_team(org), "labeler")
+    claimed, drafted = desk.artifact(), desk.artifact()
+    assert org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
+    desk.draft(drafted)
+    names = ("labeler", "admin")
+    assigned = [{"user_id": str(org.users[name]), "team_id": None} for name in names]
+    desk.sql(
+        "UPDATE artifacts SET assignees = CAST(:a AS jsonb) WHERE id = :id",
+        a=json.dumps(assigned),
+        id=claimed,
+    )
+    assert _remove(org, "admin", "labeler").status_code == 204
+    work()
+    shown = org.api().get(f"/artifacts/{claimed}").json["data"]
+    assert (shown["claim"], shown["status"]) == (None, "ready")
+    assert [a["user_id"] for a in shown["assignees"]] == [str(org.users["admin"])]
+    assert org.api("reviewer").post(f"/artifacts/{drafted}/claim").status_code == 200
+    assert org.api().get(f"/teams/{team['id']}").json["data"]["members"] == []
+
+
+def test_reviews_that_were_claimed_go_back(org: Org, work: Callable[[], None]) -> None:
+    desk = Desk(org)
+    waiting = desk.submitted()
+    desk.sql(
+        "UPDATE tag_sets SET claim_user_id = :u, claim_expires_at = now() + interval '1 hour',"
+        " assignee_id = :u WHERE id = :id",
+        u=org.users["reviewer"],
+        id=waiting["id"],
+    )
+    assert _remove(org, "admin", "reviewer").status_code == 204
+    work()
+    held = desk.sql("SELECT claim_user_id, assignee_id FROM tag_sets WHERE id = :id", **waiting)
+    assert tuple(held[0]) == (None, None)
+
+
+def test_ownership_is_handed_over(org: Org) -> None:
+    answer = _transfer(org, "owner", org.users["viewer"])
+    assert answer.status_code == 200
+    assert answer.json["data"]["user"]["id"] == str(org.users["viewer"])
+    assert answer.json["data"]["role"] == "owner"
+    assert _roles(org)["Owner"] == "admin"
+    assert _transfer(org, "owner", org.users["labeler"]).status_code == 403
+
+
+def test_ownership_goes_to_another_member_only(org: Org, other_org: Org) -> None:
+    for user_id in (uuid7(), other_org.users["viewer"], org.users["owner"]):
+        answer = _transfer(org, "owner", user_id)
+        assert (answer.status_code, answer.json["error"]["field"]) == (400, "user_id")
+
+
+@pytest.mark.parametrize("_again", range(5))
+def test_two_owners_who_remove_each_other_leave_one(org: Org, _again: int) -> None:
+    org.add_user("second", "owner")
+    pairs = [("owner", "second"), ("second", "owner")]
+    with ThreadPoolExecutor(2) as pool:
+        found = sorted(pool.map(lambda pair: _remove(org, *pair).status_code, pairs))
+    assert found in ([204, 409], [204, 403])
+    left = [role for role in _roles(org).values() if role == "owner"]
+    assert left == ["owner"]
+
+
+@pytest.mark.parametrize("_again", range(5))
+def test_two_owners_who_leave_at_once_leave_one(org: Org, _again: int) -> None:
+    org.add_user("second", "owner")
+    acts: list[Callable[[], Any]] = [
+        lambda: _remove(org, "owner", "owner"),
+        lambda: _role(org, "second", "second", "viewer"),
+    ]
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda act: act(), acts))
+    codes = [answer.status_code for answer in answers]
+    assert codes.count(409) == 1
+    assert set(codes) <= {200, 204, 409}
+    assert list(_roles(org).values()).count("owner") == 1
