@@ -23,7 +23,9 @@ from app.identity.invitations import models as invitation_models
 from app.identity.members import routes as members
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
+from app.identity.sso import jobs as sso_jobs
 from app.identity.sso import models as sso_models
+from app.identity.sso import routes as sso
 from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
@@ -43,8 +45,10 @@ from app.review.review_queue import routes as review_queue
 
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,
+    sso.blueprint,
     organizations.blueprint,
     members.blueprint,
+    sso.configurations,
     api_keys.blueprint,
     schemas.blueprint,
     schemas.versions,
@@ -68,6 +72,7 @@ JOBS: list[ModuleType] = [
     export_jobs,
     webhook_jobs,
     notification_jobs,
+    sso_jobs,
 ]
 """Importing a jobs module declares its handlers."""
 

@@ -35,6 +35,7 @@ PERMISSIONS: dict[str, Role] = {
     "review_queue:read": Role.reviewer,
     "schemas:manage": Role.admin,
     "schemas:read": Role.viewer,
+    "sso:manage": Role.admin,
     "tag_sets:read": Role.viewer,
     "tag_sets:review": Role.reviewer,
     "tag_sets:write": Role.labeler,

@@ -85,7 +85,8 @@ def _configurations() -> None:
         sa.Column("configuration_id", sa.Uuid(), nullable=False),
         sa.Column("keys", postgresql.JSONB(), nullable=False),
         _time("fetched_at", nullable=True),
-        _time("tried_at", nullable=True),
+        _time("window_at", nullable=True),
+        sa.Column("fetches", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organization_id", "configuration_id"],
             ["sso_configurations.organization_id", "sso_configurations.id"],
@@ -104,6 +105,7 @@ def _configurations() -> None:
         sa.Column("token", sa.String(), nullable=False),
         _time("verified_at", nullable=True),
         _time("missing_since", nullable=True),
+        sa.Column("vouched", sa.Boolean(), nullable=False),
         sa.Column("problem", sa.String(), nullable=True),
         _time("created_at"),
         _time("updated_at"),

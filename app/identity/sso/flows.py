@@ -35,6 +35,11 @@ def proves(verifier: str | None, challenge: str) -> bool:
     return hmac.compare_digest(s256(verifier), challenge)
 
 
+def is_challenge(text: str) -> bool:
+    """Whether `text` has the form of an S256 challenge."""
+    return _S256.fullmatch(text) is not None
+
+
 def s256(verifier: str) -> str:
     """The S256 challenge of a verifier (RFC 7636, section 4.2)."""
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
@@ -48,6 +53,7 @@ def begin(
     challenge: str | None = None,
     redirect_uri: str | None = None,
     next_: str | None = None,
+    hint: str | None = None,
 ) -> Begun:
     """Write a flow into the running transaction; the organization is bound.
 
@@ -70,7 +76,7 @@ def begin(
     )
     db.session().add(flow)
     db.session().flush()
-    return Begun(flow, state, verifier)
+    return Begun(flow, state, verifier, hint)
 
 
 def finish(kind: str, *, state: str, browser: str | None) -> Flow:

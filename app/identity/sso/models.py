@@ -35,7 +35,10 @@ class Configuration(TenantModel, db.Revised, db.Base):
 
 
 class ProviderState(TenantModel, db.Base):
-    """What changes by itself at a provider: its keys. Aside from what people change and audit."""
+    """What changes by itself at a provider: its keys. Aside from what people change and audit.
+
+    Keys are fetched `fetches` times since `window_at`: a provider does not choose how often.
+    """
 
     __tablename__ = "sso_provider_states"
     __table_args__ = (
@@ -49,13 +52,15 @@ class ProviderState(TenantModel, db.Base):
     configuration_id: Mapped[UUID] = mapped_column(primary_key=True)
     keys: Mapped[dict[str, Any]] = mapped_column(default=dict)
     fetched_at: Mapped[datetime | None]
-    tried_at: Mapped[datetime | None]
+    window_at: Mapped[datetime | None]
+    fetches: Mapped[int] = mapped_column(default=0)
 
 
 class Domain(TenantModel, db.Record, db.Base):
     """A domain of mail addresses. `token` is what its owner puts into the DNS to prove it.
 
     `verified_at` null: not proven. `missing_since`: the record was proven once and is gone.
+    `vouched`: the operator's word stands for the record.
     """
 
     __tablename__ = "sso_domains"
@@ -73,6 +78,7 @@ class Domain(TenantModel, db.Record, db.Base):
     token: Mapped[str]
     verified_at: Mapped[datetime | None]
     missing_since: Mapped[datetime | None]
+    vouched: Mapped[bool] = mapped_column(default=False)
     problem: Mapped[str | None]
 
 

@@ -33,12 +33,14 @@ class Begun:
     """A flow that was begun, with the secrets of which the row keeps only hashes.
 
     `state` is OAuth's state and SAML's RelayState. `code_verifier` is RFC 7636's; `flow.nonce` and
-    `flow.request_id` (an NCName, for the ID of a SAML request) are kept as they are.
+    `flow.request_id` (an NCName, for the ID of a SAML request) are kept as they are. `hint` is the
+    address that the person gave, if they did.
     """
 
     flow: Flow
     state: str
     code_verifier: str
+    hint: str | None = None
 
 
 class Provider(Protocol):

@@ -34,9 +34,10 @@ def configuration(*, lock: bool = False) -> Configuration | None:
     return db.session().scalars(statement).one_or_none()
 
 
-def provider_state() -> ProviderState | None:
-    """What is known of the keys of the bound organization's provider; locked."""
-    return db.session().scalars(select(ProviderState).with_for_update()).one_or_none()
+def provider_state(configuration_id: UUID) -> ProviderState | None:
+    """What is known of the keys of a provider, as it is now."""
+    statement = select(ProviderState).where(ProviderState.configuration_id == configuration_id)
+    return db.session().scalars(statement.execution_options(populate_existing=True)).one_or_none()
 
 
 def domains() -> list[Domain]:
@@ -60,6 +61,16 @@ def opened(
     if lock:
         statement = statement.with_for_update(of=Configuration)
     return _pair(statement)
+
+
+def proven_by_another(domain: str, organization_id: UUID) -> bool:
+    """Whether an organization other than this one has proven `domain`. Across organizations."""
+    statement = select(Domain.id).where(
+        Domain.domain == domain,
+        Domain.verified_at.is_not(None),
+        Domain.organization_id != organization_id,
+    )
+    return db.session().scalar(statement) is not None
 
 
 def by_domain(domain: str) -> tuple[Organization, Configuration] | None:
@@ -136,6 +147,11 @@ def raise_token_version(user_id: UUID) -> None:
     db.session().execute(
         update(User).where(User.id == user_id).values(token_version=User.token_version + 1)
     )
+
+
+def organizations() -> list[UUID]:
+    """Those that have single sign-on. Across organizations."""
+    return list(db.session().scalars(select(Configuration.organization_id)))
 
 
 def purge() -> None:

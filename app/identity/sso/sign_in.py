@@ -6,6 +6,7 @@ word counts within its organization only. See docs/decisions/0017.
 
 from dataclasses import asdict, dataclass
 from typing import Any
+from uuid import UUID
 
 from app.identity.organizations.models import Organization
 from app.identity.sso import accounts, codes, members, queries
@@ -64,6 +65,18 @@ def confirm(configuration: Configuration, user: User, pending: dict[str, Any]) -
     if known is not None:
         known.anchor = configuration.provider["anchor"]
     _admit(configuration, user, identity, known)
+
+
+def scope(configuration: Configuration, user: User) -> UUID | None:
+    """The one organization that a session is good for; None for all of the person's.
+
+    The provider was chosen by an administrator of one organization and speaks for that one. Only
+    where passwords are off for the person's domain, which the organization has proven, is it the
+    one door to the whole account.
+    """
+    if configuration.enforced and queries.proven(accounts.domain_of(user.email)):
+        return None
+    return configuration.organization_id
 
 
 def _admit(

@@ -1,0 +1,95 @@
+"""Domains of mail addresses: listed by an organization, proven by a record in the DNS.
+
+One organization has a domain at a time. A proof lapses when the DNS says for three days that the
+record is gone; a server that does not answer says nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import idna
+
+from app.identity.sso import queries
+from app.identity.sso.dns_proof import RECORD, VALUE, Proof
+from app.identity.sso.models import Domain
+from app.kit import db, errors, secrets, tenancy
+
+GRACE = timedelta(days=3)
+_MAX_LENGTH = 253
+_PROBLEMS = {
+    Proof.ABSENT: "The record is not there.",
+    Proof.UNKNOWN: "The DNS did not answer.",
+}
+_TAKEN = "Another organization has proven this domain."
+
+
+def parse(domain: str, field: str) -> str:
+    """The name in ASCII and lower case, as `addresses.parse` writes it. Raises 400 on `field`."""
+    text = domain.strip().rstrip(".").lower()
+    try:
+        name = idna.encode(text, uts46=True, std3_rules=True).decode().lower()
+    except (idna.IDNAError, UnicodeError):
+        name = ""
+    if "." not in name or len(name) > _MAX_LENGTH or name.rpartition(".")[2].isdigit():
+        raise errors.invalid("This is not the domain of an e-mail address.", field)
+    return name
+
+
+def keep(names: Iterable[str]) -> list[Domain]:
+    """Make the bound organization's list these, and no others; what was proven stays proven."""
+    wanted = set(names)
+    rows = queries.domains()
+    for row in rows:
+        if row.domain not in wanted:
+            db.session().delete(row)
+    known = {row.domain for row in rows}
+    for name in sorted(wanted - known):
+        db.session().add(Domain(domain=name, token=secrets.random_token(24)))
+    db.session().flush()
+    return queries.domains()
+
+
+def judge(rows: Iterable[Domain], found: Mapping[str, Proof]) -> list[str]:
+    """Write down what the DNS said; the domains that are proven only now."""
+    return [row.domain for row in rows if row.domain in found and _judge(row, found[row.domain])]
+
+
+def _judge(row: Domain, proof: Proof) -> bool:
+    if proof is Proof.FOUND:
+        row.missing_since = None
+        return row.verified_at is not None or prove(row)
+    if row.verified_at is None:
+        row.problem = _PROBLEMS[proof]
+    elif proof is Proof.ABSENT and not row.vouched:
+        _miss(row)
+    return False
+
+
+def prove(row: Domain) -> bool:
+    """Take a domain as proven, unless another organization has it; whether that is so now."""
+    with tenancy.across_organizations(reason="a domain is one organization's"):
+        taken = queries.proven_by_another(row.domain, row.organization_id)
+    row.problem = _TAKEN if taken else None
+    if not taken:
+        row.verified_at = db.utc_now()
+        row.missing_since = None
+    db.session().flush()
+    return not taken
+
+
+def _miss(row: Domain) -> None:
+    row.problem = _PROBLEMS[Proof.ABSENT]
+    row.missing_since = row.missing_since or db.utc_now()
+    if row.missing_since < db.utc_now() - GRACE:
+        row.verified_at = row.missing_since = None
+
+
+def describe(row: Domain) -> dict[str, Any]:
+    """A domain as administrators see it, with the record that proves it."""
+    return {
+        "domain": row.domain,
+        "verified_at": row.verified_at,
+        "problem": row.problem,
+        "record": {"type": "TXT", "name": f"{RECORD}.{row.domain}", "value": VALUE + row.token},
+    }

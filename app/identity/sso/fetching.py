@@ -1,0 +1,50 @@
+"""Asking providers, through the one door: in bounded time, of bounded size, at allowed places."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from app.kit import container
+
+DEADLINE = 5.0
+"""Seconds for one answer."""
+MAX_BYTES = 256 * 1024
+
+
+class Unusable(Exception):  # noqa: N818 - names what the answer is
+    """No answer, or none that can be used; the message may be told to an administrator."""
+
+
+def fetch(
+    method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
+) -> bytes:
+    """The whole body of a 2xx answer. A redirect is no answer. Raises `Unusable`."""
+    outcome = container.current().egress.request(
+        method,
+        url,
+        headers={"Accept": "application/json", **(headers or {})},
+        body=body,
+        deadline=DEADLINE,
+        max_response_bytes=MAX_BYTES,
+    )
+    if outcome.error is not None:
+        raise Unusable(outcome.error)
+    if not outcome.ok:
+        raise Unusable(f"the answer has the status {outcome.status_code}")
+    if len(outcome.body) >= MAX_BYTES:
+        raise Unusable("the answer is too large")
+    return outcome.body
+
+
+def fetch_object(
+    method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
+) -> dict[str, Any]:
+    """The JSON object of a 2xx answer. Raises `Unusable`."""
+    try:
+        found = orjson.loads(fetch(method, url, headers=headers, body=body))
+    except orjson.JSONDecodeError:
+        raise Unusable("the answer is not JSON") from None
+    if not isinstance(found, dict):
+        raise Unusable("the answer is not a JSON object")
+    return found

@@ -1,0 +1,63 @@
+"""What is looked at again by itself: providers' metadata, domains' records, and what expired."""
+
+from app.identity.sso import dns_proof, domains, enforcement, keys, queries
+from app.identity.sso.providers import PROVIDERS
+from app.kit import db, jobs, tenancy
+from app.kit.errors import ApiError
+from app.kit.jobs import Job, handler, periodic
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+
+@handler("sso.upkeep", lease_seconds=120)
+def upkeep(_job: Job) -> None:
+    """Forget what expired, and give every organization with single sign-on its look."""
+    with tenancy.across_organizations(reason="every organization's providers are looked at"):
+        queries.purge()
+        for organization_id in queries.organizations():
+            jobs.enqueue("sso.look", {}, organization_id=organization_id)
+
+
+@handler("sso.look", lease_seconds=120, max_attempts=1)
+def look(job: Job) -> None:
+    """One organization's domains and provider, as they are now."""
+    _look_at_domains(job)
+    _look_at_provider(job)
+
+
+def _look_at_domains(job: Job) -> None:
+    tokens = {row.domain: row.token for row in queries.domains()}
+    job.checkpoint()
+    found = dns_proof.look(tokens)
+    configuration = queries.configuration(lock=True)
+    proven = domains.judge(queries.domains(), found)
+    if configuration is not None:
+        enforcement.begin(configuration, proven)
+    job.checkpoint()
+
+
+def _look_at_provider(job: Job) -> None:
+    """Endpoints move and keys change. A provider that is down, or another now, changes nothing."""
+    configuration = queries.configuration()
+    if configuration is None or not configuration.enabled:
+        return
+    seen = configuration.revision
+    job.checkpoint()
+    try:
+        checked = PROVIDERS[configuration.kind].check(configuration.settings)
+    except ApiError as refusal:
+        log.warning("sso.provider_unusable", kind=configuration.kind, reason=refusal.message)
+        return
+    current = queries.configuration(lock=True)
+    if current is None or current.revision != seen or checked.issuer != current.provider["issuer"]:
+        return
+    facts = {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts}
+    if current.provider != facts:
+        current.provider = facts
+    if checked.keys:
+        keys.store(current, checked.keys)
+    db.session().flush()
+
+
+periodic("sso.upkeep", every=3600)

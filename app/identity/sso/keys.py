@@ -1,0 +1,151 @@
+"""A provider's public keys: taken in carefully, kept in the database, fetched anew on rotation."""
+
+from datetime import timedelta
+from typing import Any
+
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
+from sqlalchemy import and_, case, func, or_, update
+
+from app.identity.sso import queries
+from app.identity.sso.fetching import Unusable, fetch_object
+from app.identity.sso.models import Configuration, ProviderState
+from app.kit import db
+
+ALGORITHMS = {
+    "RS256": "RSA",
+    "RS384": "RSA",
+    "RS512": "RSA",
+    "PS256": "RSA",
+    "PS384": "RSA",
+    "PS512": "RSA",
+    "ES256": "EC",
+    "ES384": "EC",
+    "ES512": "EC",
+    "EdDSA": "OKP",
+    "Ed25519": "OKP",
+}
+"""What an ID token may be signed with, and the type of key: asymmetric ones only (RFC 7518, 8037,
+9864), so that nobody takes a public key for a shared secret."""
+
+FRESH = timedelta(minutes=10)
+"""A key that a provider withdrew is trusted no longer than this."""
+_STALE = timedelta(hours=1)
+_FETCHES_A_MINUTE = 10
+_MEMBERS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
+_MEMBER_LENGTH = 3000
+_MAX_KEYS = 100
+_RSA_BITS = range(2048, 16_385)
+
+
+def clean(document: dict[str, Any]) -> dict[str, Any]:
+    """The usable public signing keys of a JWK set (RFC 7517), without any other member.
+
+    Raises `Unusable` when there is none.
+    """
+    listed = document.get("keys")
+    found = [_clean(one) for one in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]]
+    kept = [key for key in found if key is not None]
+    if not kept:
+        raise Unusable("the set of keys has none that could sign an ID token")
+    return {"keys": kept}
+
+
+def _clean(key: Any) -> dict[str, str] | None:
+    if not isinstance(key, dict) or key.get("use", "sig") != "sig":
+        return None
+    members = _MEMBERS.get(key["kty"]) if isinstance(key.get("kty"), str) else None
+    if members is None:
+        return None
+    names = ("kty", "kid", "alg", *members)
+    kept = {name: key[name] for name in names if name in key}
+    if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in kept.values()):
+        return None
+    # What PostgreSQL cannot hold is no name of a key.
+    if any("\x00" in value for value in kept.values()) or not _imports(kept):
+        return None
+    return kept
+
+
+def _imports(key: dict[str, str]) -> bool:
+    try:
+        made = JWKRegistry.import_key(dict(key))
+        if isinstance(made, RSAKey):
+            return made.raw_value.key_size in _RSA_BITS
+    except (JoseError, ValueError, TypeError, KeyError, UnicodeError):
+        return False
+    return isinstance(made, ECKey | OKPKey)
+
+
+def candidates(known: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
+    """The keys that may have signed under this header; all that fit, where it names none."""
+    return [
+        JWKRegistry.import_key(dict(key))
+        for key in known.get("keys", ())
+        if key["kty"] == ALGORITHMS[algorithm]
+        and key.get("alg", algorithm) == algorithm
+        and (kid is None or key.get("kid") == kid)
+    ]
+
+
+def signers(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
+    """As `candidates`, of the provider's keys as they are now.
+
+    An unknown key means that the provider changed keys: they are fetched once more, at most ten
+    times a minute. Commits what the session holds; no transaction is open while it waits. Raises
+    `Unusable`.
+    """
+    state = queries.provider_state(configuration.id)
+    now = db.utc_now()
+    age = now - state.fetched_at if state is not None and state.fetched_at else None
+    known = candidates(state.keys, algorithm, kid) if state is not None else []
+    db.checkpoint()
+    if known and age is not None and age < FRESH:
+        return known
+    if not _claim(configuration):
+        if known and age is not None and age < _STALE:
+            return known
+        raise Unusable("the provider's keys were asked for too often")
+    return candidates(_fetched(configuration), algorithm, kid)
+
+
+def _claim(configuration: Configuration) -> bool:
+    """Whether one more fetch is within the bound; counts it."""
+    over = or_(
+        ProviderState.window_at.is_(None),
+        ProviderState.window_at < func.now() - timedelta(minutes=1),
+    )
+    claimed = db.session().execute(
+        update(ProviderState)
+        .where(
+            ProviderState.configuration_id == configuration.id,
+            or_(over, and_(~over, ProviderState.fetches < _FETCHES_A_MINUTE)),
+        )
+        .values(
+            window_at=case((over, func.now()), else_=ProviderState.window_at),
+            fetches=case((over, 1), else_=ProviderState.fetches + 1),
+        )
+        .returning(ProviderState.configuration_id)
+        .execution_options(synchronize_session=False)
+    )
+    found = claimed.first() is not None
+    db.checkpoint()
+    return found
+
+
+def _fetched(configuration: Configuration) -> dict[str, Any]:
+    found = clean(fetch_object("GET", configuration.provider["jwks_uri"]))
+    store(configuration, found)
+    db.checkpoint()
+    return found
+
+
+def store(configuration: Configuration, found: dict[str, Any]) -> None:
+    """Keep a cleaned set of keys as fetched just now."""
+    state = queries.provider_state(configuration.id)
+    if state is None:
+        state = ProviderState(configuration_id=configuration.id)
+        db.session().add(state)
+    state.keys = found
+    state.fetched_at = db.utc_now()
+    db.session().flush()

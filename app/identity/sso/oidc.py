@@ -1,0 +1,267 @@
+"""OpenID Connect: a provider looked at, a browser sent there, and the answer read.
+
+Discovery 1.0; Core 1.0, code flow; PKCE with S256 (RFC 7636); issuer identification (RFC 9207).
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from authlib.common.urls import add_params_to_uri
+
+from app.identity.sso import flows, id_tokens, keys, links
+from app.identity.sso.external import ExternalIdentity
+from app.identity.sso.fetching import Unusable, fetch_object
+from app.identity.sso.models import Configuration, Flow
+from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.kit import container, errors
+from app.kit.egress.policy import EgressRefused
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+CALLBACK = "/auth/sso/oidc/callback"
+_WELL_KNOWN = "/.well-known/openid-configuration"
+_ERROR = re.compile(r"[a-z_]{1,60}")
+_MAX_GROUPS = 1000
+_TEXT_LENGTH = 300
+
+
+class OpenIdConnect:
+    """The protocol, as `providers.Provider` has it."""
+
+    def check(self, settings: Mapping[str, Any]) -> Checked:
+        """Fetch the discovery document and the keys. Raises 400 on `oidc.issuer`."""
+        issuer = settings["issuer"]
+        try:
+            _check_issuer(issuer)
+            document = fetch_object("GET", issuer.rstrip("/") + _WELL_KNOWN)
+            facts = _facts(issuer, document)
+            found = keys.clean(fetch_object("GET", facts["jwks_uri"]))
+        except (Unusable, EgressRefused) as failure:
+            message = f"The provider's metadata cannot be used: {failure}."
+            raise errors.invalid(message, "oidc.issuer") from None
+        return Checked(issuer, facts, found)
+
+    def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
+        """The authorization request (Core 1.0, section 3.1.2.1)."""
+        del slug
+        parameters = {
+            "response_type": "code",
+            "client_id": configuration.settings["client_id"],
+            "redirect_uri": links.own(CALLBACK),
+            "scope": " ".join(configuration.settings["scopes"]),
+            "state": begun.state,
+            "nonce": begun.flow.nonce,
+            "code_challenge": flows.s256(begun.code_verifier),
+            "code_challenge_method": "S256",
+        }
+        if begun.hint is not None:
+            parameters["login_hint"] = begun.hint
+        endpoint = configuration.provider["authorization_endpoint"]
+        return str(add_params_to_uri(endpoint, list(parameters.items())))
+
+    def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
+        """The settings, and the address to register with the provider."""
+        del slug
+        return {
+            **configuration.settings,
+            "has_client_secret": configuration.client_secret is not None,
+            "redirect_uri": links.own(CALLBACK),
+        }
+
+
+PROVIDERS["oidc"] = OpenIdConnect()
+
+
+def _check_issuer(issuer: str) -> None:
+    try:
+        parts = urlsplit(issuer)
+    except ValueError:
+        raise Unusable("the issuer is not a URL") from None
+    if parts.query or parts.fragment or not issuer.isascii():
+        raise Unusable("an issuer has no query and no fragment")
+    container.current().egress.check_url(issuer)
+
+
+def _facts(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a discovery document. Raises `Unusable`, `EgressRefused`."""
+    if document.get("issuer") != issuer:
+        raise Unusable("it names another issuer, and must name this one to the letter")
+    if "code" not in _texts(document, "response_types_supported"):
+        raise Unusable("the provider does not offer the code flow")
+    if "S256" not in (_texts(document, "code_challenge_methods_supported") or ["S256"]):
+        raise Unusable("the provider offers PKCE, and not with S256")
+    announced = _texts(document, "id_token_signing_alg_values_supported")
+    algorithms = [name for name in announced if name in keys.ALGORITHMS]
+    if not algorithms:
+        raise Unusable("the provider signs ID tokens with no algorithm that is accepted here")
+    methods = _texts(document, "token_endpoint_auth_methods_supported")
+    # What is not announced means client_secret_basic (Discovery 1.0, section 3).
+    basic = not methods or "client_secret_basic" in methods
+    return {
+        "authorization_endpoint": _endpoint(document, "authorization_endpoint", browser=True),
+        "token_endpoint": _endpoint(document, "token_endpoint"),
+        "jwks_uri": _endpoint(document, "jwks_uri"),
+        "userinfo_endpoint": _endpoint(document, "userinfo_endpoint")
+        if document.get("userinfo_endpoint") is not None
+        else None,
+        "algorithms": algorithms,
+        "client_auth": "client_secret_basic" if basic else "client_secret_post",
+        "names_itself": document.get("authorization_response_iss_parameter_supported") is True,
+    }
+
+
+def _texts(document: dict[str, Any], name: str) -> list[str]:
+    listed = document.get(name)
+    if not isinstance(listed, list):
+        return []
+    return [value for value in listed[:100] if isinstance(value, str)]
+
+
+def _endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> str:
+    """An endpoint that may be asked, or, of the browser, one that it may be sent to."""
+    url = document.get(name)
+    if not isinstance(url, str) or len(url) > 2000 or not (url.isascii() and url.isprintable()):  # noqa: PLR2004
+        raise Unusable(f"its {name} is missing or no URL")
+    egress = container.current().egress
+    if not browser:
+        egress.check_url(url)
+        return url
+    parts = urlsplit(url)
+    schemes = ("https", "http") if egress.policy.allow_http else ("https",)
+    if parts.scheme not in schemes or not parts.hostname or parts.fragment or parts.username:
+        raise Unusable(f"its {name} is not an https address")
+    return url
+
+
+def read(
+    answer: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
+) -> ExternalIdentity:
+    """The person whom the provider's answer means; `answer` is the query of the callback.
+
+    Raises 403 `permission_denied` when the provider refuses, 401 `invalid_credentials` when its
+    answer proves nothing, 503 `service_unavailable` when it cannot be asked.
+    """
+    code = _code(configuration, flow, answer)
+    try:
+        told = _exchange(configuration, flow, code)
+        access_token = told.get("access_token")
+        access_token = access_token if isinstance(access_token, str) else None
+        claims = id_tokens.verify(
+            told.get("id_token"), configuration, flow, access_token=access_token
+        )
+        return _identity(configuration, _completed(configuration, claims, access_token))
+    except id_tokens.Refused as refusal:
+        log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
+        raise _proves_nothing(str(refusal)) from None
+    except (Unusable, EgressRefused) as failure:
+        log.warning("sso.provider_unusable", issuer=flow.issuer, reason=str(failure))
+        message = f"The identity provider cannot be asked: {failure}."
+        raise ApiError("service_unavailable", message) from None
+
+
+def _proves_nothing(reason: str) -> ApiError:
+    return ApiError("invalid_credentials", f"The identity provider's answer is refused: {reason}.")
+
+
+def _code(configuration: Configuration, flow: Flow, answer: Mapping[str, Any]) -> str:
+    """The authorization code of an answer that comes from the right provider (RFC 9207)."""
+    issuer = answer.get("iss")
+    if issuer is None and configuration.provider["names_itself"]:
+        raise _proves_nothing("it does not say which provider it comes from")
+    if issuer not in (None, flow.issuer):
+        raise _proves_nothing("it comes from another provider than was asked")
+    if answer.get("error"):
+        told = answer["error"] if _ERROR.fullmatch(answer["error"]) else "an unknown error"
+        raise errors.denied(f"The identity provider refused the sign-in: {told}.")
+    code = answer.get("code")
+    if not code:
+        raise errors.unprocessable("code", "The provider's answer has neither code nor error.")
+    return str(code)
+
+
+def _exchange(configuration: Configuration, flow: Flow, code: str) -> dict[str, Any]:
+    """Code for tokens (RFC 6749, section 4.1.3), with the verifier of PKCE."""
+    client_id = configuration.settings["client_id"]
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": links.own(CALLBACK),
+        "code_verifier": flows.code_verifier(flow),
+    }
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    secret = _secret(configuration)
+    if secret is not None and configuration.provider["client_auth"] == "client_secret_basic":
+        # Both are form-encoded before they are joined (RFC 6749, section 2.3.1).
+        pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    else:
+        form["client_id"] = client_id
+        if secret is not None:
+            form["client_secret"] = secret
+    return fetch_object(
+        "POST",
+        configuration.provider["token_endpoint"],
+        headers=headers,
+        body=urlencode(form).encode(),
+    )
+
+
+def _secret(configuration: Configuration) -> str | None:
+    if configuration.client_secret is None:
+        return None
+    return container.keyring().decrypt(configuration.client_secret).decode()
+
+
+def _completed(
+    configuration: Configuration, claims: dict[str, Any], access_token: str | None
+) -> dict[str, Any]:
+    """The claims, with what only the userinfo endpoint tells (Core 1.0, section 5.3)."""
+    endpoint = configuration.provider["userinfo_endpoint"]
+    wanted = ["email", "name"]
+    if configuration.group_mapping:
+        wanted.append(configuration.settings["groups_claim"])
+    if endpoint is None or access_token is None or all(name in claims for name in wanted):
+        return claims
+    if not (access_token.isascii() and access_token.isprintable()):
+        raise id_tokens.Refused("the access token has characters that no token has")
+    more = fetch_object("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
+    if more.get("sub") != claims["sub"]:
+        raise id_tokens.Refused("the userinfo endpoint tells of somebody else")
+    return {**more, **claims}
+
+
+def _identity(configuration: Configuration, claims: dict[str, Any]) -> ExternalIdentity:
+    # Some providers write it as text.
+    verified = {"True": True, "true": True, "False": False, "false": False}.get(
+        str(claims.get("email_verified"))
+    )
+    groups = claims.get(configuration.settings["groups_claim"])
+    groups = [groups] if isinstance(groups, str) else groups
+    return ExternalIdentity(
+        issuer=claims["iss"],
+        subject=_text(claims["sub"]) or "",
+        email=_text(claims.get("email")),
+        email_verified=verified,
+        name=_text(claims.get("name")),
+        groups=tuple(
+            group
+            for group in (groups if isinstance(groups, list) else [])[:_MAX_GROUPS]
+            if _text(group)
+        ),
+    )
+
+
+def _text(value: Any) -> str | None:
+    """A text that PostgreSQL can hold, of sane length, or None."""
+    if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH or "\x00" in value:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return None
+    return value

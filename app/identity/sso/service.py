@@ -1,0 +1,255 @@
+"""Single sign-on: configured by administrators, begun by anybody, ended in a session."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from app.identity.auth import service as auth
+from app.identity.sso import (
+    accounts,
+    codes,
+    dns_proof,
+    domains,
+    enforcement,
+    flows,
+    keys,
+    links,
+    queries,
+    sign_in,
+)
+from app.identity.sso.models import Code, Configuration
+from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.kit import container, db, errors, tenancy
+from app.kit.errors import ApiError
+
+
+def get(slug: str) -> dict[str, Any]:
+    """The bound organization's configuration. Raises 404 when there is none."""
+    configuration = queries.configuration()
+    if configuration is None:
+        raise errors.not_found()
+    return _shown(configuration, slug)
+
+
+def _shown(configuration: Configuration, slug: str) -> dict[str, Any]:
+    rows = queries.domains()
+    names = [column.key for column in Configuration.__table__.columns]
+    described = PROVIDERS[configuration.kind].describe(configuration, slug)
+    return {
+        **{name: getattr(configuration, name) for name in names},
+        "email_domains": [row.domain for row in rows],
+        "domains": [domains.describe(row) for row in rows],
+        "oidc": None,
+        "saml": None,
+        configuration.kind: described,
+    }
+
+
+def configure(
+    *,
+    slug: str,
+    revision: int | None,
+    kind: str,
+    email_domains: Sequence[str],
+    group_mapping: Sequence[dict[str, Any]],
+    **values: Any,
+) -> dict[str, Any]:
+    """Set up or replace the bound organization's single sign-on.
+
+    The provider's metadata and the domains' records are looked at first, with no transaction open.
+    Raises 400 `validation_error` on what does not do, 409 `stale_precondition`.
+    """
+    settings = _settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
+    names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
+    mapping = [_entry(entry, i) for i, entry in enumerate(group_mapping)]
+    secret = settings.pop("client_secret", _KEEP)
+    checked = PROVIDERS[kind].check(settings)
+    configuration = _locked(revision)
+    secret = _secret(configuration, kind, settings, secret)
+    values |= {
+        "kind": kind,
+        "group_mapping": mapping,
+        "settings": settings,
+        "provider": {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts},
+        "client_secret": secret,
+    }
+    began = values["enforced"] and values["enabled"]
+    began = began and not (configuration and configuration.enforced and configuration.enabled)
+    configuration = _written(configuration, values, checked)
+    rows = domains.keep(names)
+    if began:
+        enforcement.begin(configuration, [row.domain for row in rows if row.verified_at])
+    # Their records are looked up outside of the transaction: what was configured stands by then.
+    db.checkpoint()
+    found = dns_proof.look({row.domain: row.token for row in rows})
+    enforcement.begin(configuration, domains.judge(queries.domains(), found))
+    return _shown(configuration, slug)
+
+
+_KEEP = object()
+
+
+def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
+    """The settings of the kind. Raises 400 where they are missing, or the other kind's are there."""
+    for name, settings in given.items():
+        if settings is None and name == kind:
+            raise errors.invalid(f"The kind {kind} needs its settings.", name)
+        if settings is not None and name != kind:
+            raise errors.invalid(f"The kind {kind} has no such settings.", name)
+    found = given[kind]
+    if found is None or kind not in PROVIDERS:
+        raise errors.invalid("This kind is not available.", "kind")
+    if "scopes" in found and "openid" not in found["scopes"]:
+        raise errors.invalid("The scope openid is needed.", "oidc.scopes")
+    return found
+
+
+def _entry(entry: dict[str, Any], position: int) -> dict[str, Any]:
+    """An entry of the mapping as it is kept. Raises 400 on one that gives nothing."""
+    if entry["role"] is None and entry["team_id"] is None:
+        raise errors.invalid("A group gives a role, a team or both.", f"group_mapping.{position}")
+    return {**entry, "team_id": str(entry["team_id"]) if entry["team_id"] else None}
+
+
+def _locked(revision: int | None) -> Configuration | None:
+    configuration = queries.configuration(lock=True)
+    current = configuration.revision if configuration is not None else 0
+    if revision is not None and revision != current:
+        raise errors.stale(current)
+    return configuration
+
+
+def _secret(
+    configuration: Configuration | None, kind: str, settings: dict[str, Any], given: Any
+) -> str | None:
+    """The client's secret, encrypted. The stored one goes to no other provider or client."""
+    if given is not _KEEP:
+        return container.keyring().encrypt(given) if given is not None else None
+    if configuration is None or configuration.kind != kind or kind != "oidc":
+        return None
+    same = all(configuration.settings[n] == settings[n] for n in ("issuer", "client_id"))
+    return configuration.client_secret if same else None
+
+
+def _written(
+    configuration: Configuration | None, values: dict[str, Any], checked: Checked
+) -> Configuration:
+    if configuration is None:
+        configuration = Configuration(**values)
+        db.session().add(configuration)
+    for name, value in values.items():
+        if getattr(configuration, name) != value:
+            setattr(configuration, name, value)
+    db.session().flush()
+    keys.store(configuration, checked.keys)
+    return configuration
+
+
+def start(
+    *,
+    email: str | None = None,
+    org_slug: str | None = None,
+    redirect_uri: str | None,
+    next: str | None,  # noqa: A002 - the member's name
+    code_challenge: str | None,
+    browser: str,
+) -> tuple[dict[str, Any], str]:
+    """Begin a sign-in: where to send the browser, and the kind. `browser` is its cookie's secret.
+
+    An address counts by its domain, so nothing is told of accounts. Raises 400 on a member, 404
+    where there is no single sign-on.
+    """
+    if (email is None) == (org_slug is None):
+        raise errors.invalid("Give an e-mail address or an organization.", "email")
+    if code_challenge is not None and not flows.is_challenge(code_challenge):
+        raise errors.invalid("Must be an S256 challenge of 43 characters.", "code_challenge")
+    links.check_redirect(redirect_uri)
+    with tenancy.across_organizations(reason="which organization it is, is what is asked"):
+        if email is not None:
+            found = queries.by_domain(accounts.domain_of(email.strip().lower()))
+        else:
+            found = queries.by_slug(org_slug or "")
+    if found is None:
+        raise errors.not_found()
+    organization, configuration = found
+    with tenancy.organization(organization.id):
+        begun: Begun = flows.begin(
+            configuration,
+            browser=browser,
+            challenge=code_challenge,
+            redirect_uri=redirect_uri,
+            next_=next,
+            hint=email,
+        )
+    url = PROVIDERS[configuration.kind].authorize(configuration, organization.slug, begun)
+    lifetime = int(flows.LIFETIME.total_seconds())
+    told = {"redirect_url": url, "kind": configuration.kind, "expires_in": lifetime}
+    return told, configuration.kind
+
+
+def exchange(
+    *,
+    code: str,
+    code_verifier: str | None,
+    browser: str | None,
+    ip_address: str | None,
+    user_agent: str | None,
+) -> dict[str, Any]:
+    """One-time code to login response. Of two at once one wins.
+
+    Raises 401 `invalid_credentials` on a code that is not good, or not this browser's or
+    application's; 403 `permission_denied` where the person may not come in any more.
+    """
+    row = codes.redeem(code, browser=browser, verifier=code_verifier)
+    # Whatever comes of it, it is used up.
+    db.checkpoint()
+    if row is None:
+        raise ApiError(
+            "invalid_credentials",
+            "The code is unknown, used up or expired, or not for this browser or application.",
+        )
+    with tenancy.organization(row.organization_id):
+        configuration, user, scope = _admitted(row)
+        return auth.open_session(
+            user,
+            ip_address=ip_address,
+            user_agent=user_agent,
+            organization_id=scope,
+            method=configuration.kind,
+        )
+
+
+def _admitted(row: Code) -> tuple[Configuration, Any, UUID | None]:
+    found = queries.opened(row.organization_id, lock=True)
+    user = accounts.get(row.user_id)
+    if found is None or user.disabled_at is not None:
+        raise errors.denied("Single sign-on is not open to you any more.")
+    configuration = found[1]
+    if row.pending is not None:
+        sign_in.confirm(configuration, user, row.pending)
+    membership = queries.membership(user.id)
+    if membership is None:
+        raise errors.denied("You are not a member of this organization.")
+    return configuration, user, sign_in.scope(configuration, user)
+
+
+def verify_domain(domain: str, *, vouch: bool = False) -> bool:
+    """Look a listed domain's record up now, or with `vouch` take the operator's word for it.
+
+    For the operator's command; the organization is bound. Whether the domain is proven. Raises 404
+    when the organization does not list it.
+    """
+    name = domains.parse(domain, "domain")
+    row = next((row for row in queries.domains() if row.domain == name), None)
+    configuration = queries.configuration(lock=True)
+    if row is None or configuration is None:
+        raise errors.not_found()
+    was = row.verified_at is not None
+    if vouch:
+        row.vouched = domains.prove(row)
+    else:
+        db.checkpoint()
+        domains.judge([row], dns_proof.look({row.domain: row.token}))
+    if row.verified_at is not None and not was:
+        enforcement.begin(configuration, [row.domain])
+    return row.verified_at is not None
