@@ -134,10 +134,14 @@ def paginate(
 
 
 def _count(statement: Select[Any]) -> int:
-    counted = statement.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
-    if statement._group_by_clauses or statement._distinct:  # noqa: SLF001 - no public accessor
-        counted = select(func.count()).select_from(statement.order_by(None).subquery())
-    return int(db.session().execute(counted).scalar_one())
+    # The ORM knows the tenant's tables by the columns that are asked for: a bare count would leave
+    # the organization to row-level security, which no index serves.
+    counted = statement.order_by(None)
+    if not (statement._group_by_clauses or statement._distinct):  # noqa: SLF001 - no public accessor
+        first = next(iter(statement.selected_columns))
+        counted = counted.with_only_columns(first, maintain_column_froms=True)
+    total = select(func.count()).select_from(counted.subquery())
+    return int(db.session().execute(total).scalar_one())
 
 
 def _page(

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from app.delivery.notifications.models import Notification
 from app.kit import db, tenancy
@@ -95,3 +95,22 @@ def test_a_changed_cursor_is_refused(org: Org) -> None:
     for changed in (cursor[:-2], "A" + cursor[1:], cursor + "AAAA"):
         with pytest.raises(ApiError):
             _page(org, "title", 1, changed)
+
+
+@pytest.mark.parametrize(
+    "statement", [select(N.id, N.title, N.created_at), select(N), select(N.id).distinct()]
+)
+def test_every_statement_of_a_page_names_the_organization(org: Org, statement: Any) -> None:
+    _fill(org, ["a", "b"])
+    found: list[str] = []
+
+    def note(_c: Any, _k: Any, sql: str, *_: Any) -> None:
+        found.append(sql)
+
+    with org.app.app_context(), tenancy.organization(org.id):
+        event.listen(db.engine(), "before_cursor_execute", note)
+        page = paginate(statement, PageRequest(None, 1, "id", b""), sorts={"id": N.id}, unique=N.id)
+        event.remove(db.engine(), "before_cursor_execute", note)
+    assert page.total == 2
+    assert len(found) == 2
+    assert all("WHERE notifications.organization_id =" in sql for sql in found), found
