@@ -141,14 +141,22 @@ def prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
     return sql
 
 
+_BACK = "ROLLBACK TO SAVEPOINT"
+
+
 def _before_cursor_execute(
     conn: Connection, cursor: Any, statement: str, parameters: Any, *_: Any
 ) -> tuple[str, Any]:
     """Tell PostgreSQL the scope in the same round trip as the statement that needs it.
 
-    A server-side cursor's statement cannot be prefixed: its caller binds first, by `apply`.
+    A server-side cursor's statement cannot be prefixed: its caller binds first, by `apply`. Before
+    going back to a savepoint a failed transaction takes nothing else, and after it PostgreSQL has
+    forgotten the scope.
     """
     if cursor.name is not None:
+        return statement, parameters
+    if statement.startswith(_BACK):
+        conn.info.pop("scope", None)
         return statement, parameters
     return prefix(conn.connection.dbapi_connection, conn.info) + statement, parameters
 
@@ -167,5 +175,5 @@ def apply(connection: Connection) -> None:
 def guard(engine: Engine) -> None:
     """Make every connection of `engine` carry the scope."""
     event.listen(engine, "before_cursor_execute", _before_cursor_execute, retval=True)
-    for name in ("begin", "commit", "rollback", "rollback_savepoint"):
+    for name in ("begin", "commit", "rollback"):
         event.listen(engine, name, _forget)

@@ -203,6 +203,14 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"format": "jsonl"},
         ],
         **_team_bodies(seeds),
+        "provision_organization": [
+            {
+                "organization": {"name": "Provisioned", "slug": "provisioned"},
+                "owner": {"email": "owner@provisioned.example", "name": "Owner"},
+                "plan": "team",
+            },
+            {"organization": {"name": "P"}, "owner": {"email": email, "name": "Owner"}},
+        ],
         "set_organization_plan": [
             {"plan": "team", "limits": {"members": 20, "stored_bytes": 2**40}, "revision": 1},
             {"plan": "business", "limits": {"webhooks": None}},

@@ -8,6 +8,8 @@ from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
+from app.kit import container
+
 PASSWORD = "p@ss/word:1"
 URL_PASSWORD = "p%40ss%2Fword%3A1"
 
@@ -62,3 +64,10 @@ def body(message: EmailMessage, kind: str) -> str:
     part = message.get_body((kind,))
     assert part is not None
     return str(part.get_content()).replace("\r\n", "\n")
+
+
+def mails(to: str) -> list[Any]:
+    """What was mailed to an address, the oldest first."""
+    paths = (container.settings().data_dir / "mail").glob("letter-*.eml")
+    found = [message_from_bytes(p.read_bytes(), policy=policy.default) for p in sorted(paths)]
+    return [message for message in found if message["To"] == to]

@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 from sqlalchemy import delete, insert, select, text, update
-from sqlalchemy.exc import ProgrammingError, StatementError
+from sqlalchemy.exc import DataError, ProgrammingError, StatementError
 
 from app.delivery.notifications.models import Notification
 from app.kit import db, tenancy
@@ -71,6 +71,14 @@ def test_scope_holds_after_a_savepoint_was_rolled_back(org: Org) -> None:
             savepoint.rollback()
             assert session.scalar(text("SELECT count(*) FROM notifications")) == 1
         assert session.scalar(text("SELECT count(*) FROM notifications")) == 0
+
+
+def test_a_savepoint_is_gone_back_to_after_a_failed_statement(org: Org) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        for _ in range(2):
+            with pytest.raises(DataError), session.begin_nested():
+                session.execute(text("SELECT 1 / 0"))
+            assert session.scalars(select(Notification)).all() == []
 
 
 def test_scope_does_not_leak_through_the_pool(org: Org) -> None:

@@ -37,26 +37,26 @@ def _hash(purpose: str, token: str) -> str:
     return container.keyring().fingerprint(f"mailed:{purpose}", token)
 
 
-def mail(user: User, purpose: str, email: str) -> None:
-    """Mail a new link to `email`; the one before is worth nothing from now on."""
+def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
+    """A new link and its token, to be mailed to `email`; the one before is worth nothing."""
     token = secrets.random_token()
     values = {
         "token_hash": _hash(purpose, token),
         "email": email,
         "created_at": func.now(),
-        "expires_at": func.now() + LIFETIME,
+        "expires_at": func.now() + lifetime,
     }
     db.session().execute(
         insert(MailedToken)
         .values(user_id=user.id, purpose=purpose, **values)
         .on_conflict_do_update(index_elements=["user_id", "purpose"], set_=values)
     )
-    shown = {
-        "name": user.name,
-        "email": email,
-        "link": f"{_PATHS[purpose]}?{urlencode({'token': token})}",
-        "token": token,
-    }
+    return {"link": f"{_PATHS[purpose]}?{urlencode({'token': token})}", "token": token}
+
+
+def mail(user: User, purpose: str, email: str) -> None:
+    """Mail a new link to `email`; the one before is worth nothing from now on."""
+    shown = {"name": user.name, "email": email, **issue(user, purpose, email)}
     letters.post(_LETTERS[purpose], to=email, locale=user.locale, values=shown)
 
 

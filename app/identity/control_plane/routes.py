@@ -5,12 +5,27 @@ from typing import Any
 from app.identity.control_plane import service
 from app.identity.control_plane.schemas import (
     OperatedOrganization,
+    Provision,
+    ProvisionedOrganization,
     SetPlan,
     Suspend,
 )
 from app.kit.api.blueprint import Blueprint
 
 blueprint = Blueprint("internal", description="The operator's own, by the control plane's token.")
+
+
+@blueprint.post(
+    "/internal/organizations",
+    access="control-plane",
+    limit="control_plane",
+    body=Provision,
+    returns=ProvisionedOrganization,
+    status=201,
+)
+def provision_organization(caller: None, body: dict[str, Any]) -> Any:
+    """Provision an organization with its owner, who is mailed how to get in, and its plan."""
+    return service.provision(**body)
 
 
 @blueprint.put(

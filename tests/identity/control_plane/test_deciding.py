@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from email import message_from_bytes, policy
 from typing import Any
 
 import pytest
@@ -12,19 +11,13 @@ from sqlalchemy import select, text
 from app.kit import container, db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, operator
+from tests.factories.mail import mails
 
 
 def events(org: Org, name: str) -> list[dict[str, Any]]:
     with org.app.app_context(), tenancy.organization(org.id):
         found = select(OutboxEvent.data).filter_by(organization_id=org.id, name=name)
         return list(db.session().scalars(found.order_by(OutboxEvent.id)))
-
-
-def mails(to: str) -> list[Any]:
-    """What was mailed to an address, the oldest first."""
-    paths = (container.settings().data_dir / "mail").glob("letter-*.eml")
-    found = [message_from_bytes(p.read_bytes(), policy=policy.default) for p in sorted(paths)]
-    return [message for message in found if message["To"] == to]
 
 
 def set_status(org: Org, status: str) -> None:

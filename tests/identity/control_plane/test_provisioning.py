@@ -1,0 +1,161 @@
+"""Organizations that the operator makes for somebody."""
+
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.kit import container, db
+from app.kit.ids import uuid7
+from tests.factories import Org, operator
+from tests.factories.mail import mails
+from tests.factories.orgs import PASSWORD, Api
+
+PATH = "/internal/organizations"
+
+
+def body(**owner: str) -> dict[str, Any]:
+    number = uuid7().hex[-12:]
+    person = {"email": f"grace.{number}@test.example", "name": "Grace", **owner}
+    return {"organization": {"name": "Åre AB", "slug": f"are-{number}"}, "owner": person}
+
+
+def log_in(app: Flask, email: str, password: str) -> Api:
+    anonymous = Api(app.test_client(), None, None)
+    answer = anonymous.post("/auth/login", json={"email": email, "password": password})
+    assert answer.status_code == 200, answer.json
+    return Api(app.test_client(), answer.json["data"]["access_token"], None)
+
+
+def test_a_new_owner_chooses_a_password_by_the_link(app: Flask, work: Callable[[], None]) -> None:
+    sent = {**body(), "plan": "business"}
+    email = sent["owner"]["email"]
+    answer = operator(app).post(PATH, json=sent)
+    assert answer.status_code == 201
+    data = answer.json["data"]
+    assert (data["slug"], data["plan"], data["status"]) == (
+        sent["organization"]["slug"],
+        "business",
+        "active",
+    )
+    assert data["limits"] == {}
+    assert data["owner"] == {
+        "id": data["owner"]["id"],
+        "email": email,
+        "name": "Grace",
+        "created": True,
+    }
+    work()
+    (letter,) = mails(email)
+    assert letter["Subject"] == "Your organization Åre AB is ready"
+    plain = letter.get_body(("plain",)).get_content()
+    link = re.search(r"https?://\S+", plain)
+    assert link is not None
+    start = f"{container.settings().public_url}/reset-password?token="
+    assert link[0].startswith(start)
+    token = link[0].removeprefix(start)
+    anonymous = Api(app.test_client(), None, None)
+    chosen = {"token": token, "password": "correct horse battery"}
+    confirmed = anonymous.post("/auth/password-reset/confirm", json=chosen)
+    assert confirmed.status_code == 200, confirmed.json
+    (mine,) = log_in(app, email, chosen["password"]).get("/organizations").json["data"]
+    assert (mine["slug"], mine["role"]) == (data["slug"], "owner")
+    assert anonymous.post("/auth/password-reset/confirm", json=chosen).status_code == 400
+
+
+def test_an_account_that_is_there_is_the_owner(org: Org, work: Callable[[], None]) -> None:
+    email = org.email("viewer")
+    answer = operator(org.app).post(PATH, json=body(email=email.upper(), name="Somebody"))
+    assert answer.status_code == 201
+    owner = answer.json["data"]["owner"]
+    assert (owner["id"], owner["email"]) == (str(org.users["viewer"]), email)
+    assert (owner["name"], owner["created"]) == ("Viewer", False)
+    work()
+    (letter,) = mails(email)
+    assert "token" not in letter.get_body(("plain",)).get_content()
+    found = log_in(org.app, email, PASSWORD).get("/organizations").json["data"]
+    assert {one["role"] for one in found} == {"viewer", "owner"}
+
+
+def test_the_same_key_makes_one_organization(app: Flask) -> None:
+    sent, headers = body(), {"Idempotency-Key": uuid7().hex}
+    first = operator(app).post(PATH, json=sent, headers=headers)
+    again = operator(app).post(
+        PATH, json=sent, headers=headers, environ_base={"REMOTE_ADDR": "10.9.8.7"}
+    )
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json == again.json
+    assert again.headers["Idempotency-Replayed"] == "true"
+    other = operator(app).post(PATH, json=body(), headers=headers)
+    assert (other.status_code, other.json["error"]["code"]) == (409, "conflict")
+
+
+def test_a_slug_that_is_taken_leaves_nothing_behind(org: Org) -> None:
+    sent = body()
+    sent["organization"]["slug"] = org.slug
+    answer = operator(org.app).post(PATH, json=sent)
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["field"] == "organization.slug"
+    with org.app.app_context():
+        count = text("SELECT count(*) FROM users WHERE email = :email")
+        assert db.session().scalar(count, {"email": sent["owner"]["email"]}) == 0
+
+
+def test_without_a_slug_one_is_made(app: Flask) -> None:
+    sent = body()
+    del sent["organization"]["slug"]
+    slugs = [operator(app).post(PATH, json={**sent}).json["data"]["slug"] for _ in range(2)]
+    assert slugs[0] != slugs[1]
+    assert all(slug.startswith("are-ab") for slug in slugs)
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "field"),
+    [
+        ({"owner": {"email": "nobody", "name": "N"}}, 400, "owner.email"),
+        ({"owner": {"email": "a@b.example\r\nBcc: x@y.z", "name": "N"}}, 400, "owner.email"),
+        ({"owner": {"email": "a@b.example", "name": "N\r\nBcc: x"}}, 422, "owner.name"),
+        ({"organization": {"name": "N", "slug": "api"}}, 400, "organization.slug"),
+        ({"organization": {"name": "N", "slug": "No Slug"}}, 400, "organization.slug"),
+        ({"organization": {"name": "", "slug": "abc"}}, 422, "organization.name"),
+        ({"plan": "gold"}, 422, "plan"),
+        ({"owner": None}, 422, "owner"),
+    ],
+)
+def test_what_is_refused(app: Flask, change: dict[str, Any], status: int, field: str) -> None:
+    answer = operator(app).post(PATH, json={**body(), **change})
+    assert (answer.status_code, answer.json["error"]["field"]) == (status, field)
+
+
+def test_a_look_alike_address_and_a_disabled_account_are_conflicts(org: Org) -> None:
+    with org.app.app_context(), db.transaction() as session:
+        disable = text("UPDATE users SET disabled_at = now() WHERE id = :id")
+        session.execute(disable, {"id": org.users["labeler"]})
+    alike = org.email("viewer").replace("viewer", "vi\u0435wer")
+    for email in (alike, org.email("labeler")):
+        answer = operator(org.app).post(PATH, json=body(email=email))
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+        assert answer.json["error"]["field"] == "owner.email"
+
+
+def test_one_owner_of_several_made_at_once_has_one_account(app: Flask) -> None:
+    email = f"at-once.{uuid7().hex}@test.example"
+    start, answers = threading.Barrier(4), []
+
+    def make() -> None:
+        start.wait()
+        answers.append(operator(app).post(PATH, json=body(email=email)))
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.status_code for answer in answers] == [201] * 4
+    owners = [answer.json["data"]["owner"] for answer in answers]
+    assert len({owner["id"] for owner in owners}) == 1
+    assert sorted(owner["created"] for owner in owners) == [False, False, False, True]
