@@ -105,6 +105,8 @@ def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
 
 
 def _parse(found: dict[str, Any]) -> Claims:
+    if found.get("type") != "access":
+        raise refused()
     try:
         return Claims(
             user_id=UUID(found["sub"]),

@@ -85,9 +85,12 @@ def open_session(
     """
     audit.act_as("user", user.id, user.email)
     hours = container.settings().access_token_hours
+    now = db.utc_now()
     session = Session(
         user_id=user.id,
-        expires_at=db.utc_now() + timedelta(hours=hours),
+        issued_at=now,
+        last_seen_at=now,
+        expires_at=now + timedelta(hours=hours),
         ip_address=ip_address,
         user_agent=_agent(user_agent),
         method=method,

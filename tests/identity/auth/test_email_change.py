@@ -1,0 +1,119 @@
+"""Another address, or proof of the present one."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.kit import db
+from tests.identity.auth.conftest import PASSWORD, Person, address, code
+
+REQUEST, CONFIRM = "/auth/email-change/request", "/auth/email-change/confirm"
+
+
+@pytest.fixture
+def settled(person: Person) -> Person:
+    """Somebody whose address was verified a while ago."""
+    person.device().post(CONFIRM, {"token": person.token("Confirm")})
+    return person
+
+
+def ask(person: Person, email: str, password: str = PASSWORD) -> Any:
+    return person.api.post(REQUEST, {"email": email, "password": password})
+
+
+def test_a_new_address_is_taken_over_once_it_is_confirmed(settled: Person) -> None:
+    new = address()
+    assert ask(settled, new.upper()).status_code == 202
+    assert settled.api.get("/users/me").json["data"]["email"] == settled.email
+    token = settled.token("Confirm", new)
+    answer = settled.device().post(CONFIRM, {"token": token})
+    assert answer.json["data"] == {"email": new, "email_verified": True}
+    # The token version is raised: what was signed in under the old address is out.
+    assert code(settled.api.get("/users/me")) == "token_expired"
+    notice = settled.letters()[-1]
+    assert notice.subject == "The e-mail address of your account was changed"
+    assert new in notice.text
+    assert settled.log_in().status_code == 401
+    settled.email = new
+    me = settled.signed_in().get("/users/me").json["data"]
+    assert (me["email"], me["email_verified"]) == (new, True)
+
+
+def test_the_present_address_can_be_verified_again_while_it_is_not(person: Person) -> None:
+    first = person.token("Confirm")
+    with person.app.app_context(), db.transaction() as session:
+        age = "UPDATE mailed_tokens SET created_at = now() - interval '1 minute' WHERE email = :e"
+        session.execute(text(age), {"e": person.email})
+    assert ask(person, person.email).status_code == 202
+    second = person.token("Confirm")
+    assert person.device().post(CONFIRM, {"token": first}).status_code == 400
+    assert person.device().post(CONFIRM, {"token": second}).status_code == 200
+    assert person.api.get("/users/me").json["data"]["email_verified"] is True
+    answer = ask(person, person.email)
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "email"
+
+
+def test_links_follow_each_other_no_faster_than_every_half_minute(person: Person) -> None:
+    answer = ask(person, address())
+    assert answer.status_code == 429
+    assert answer.headers["Retry-After"] == "30"
+
+
+def test_a_wrong_password_mails_nothing(settled: Person) -> None:
+    new = address()
+    assert code(ask(settled, new, "not this one at all")) == "invalid_credentials"
+    assert settled.letters(new) == []
+
+
+def test_an_address_of_somebody_else_answers_the_same_and_is_left_alone(
+    settled: Person, register: Any
+) -> None:
+    other = register()
+    before = len(other.letters())
+    taken, free = ask(settled, other.email), ask(settled, address())
+    assert taken.status_code == free.status_code == 202
+    assert taken.data == free.data
+    assert len(other.letters()) == before
+
+
+def test_an_address_that_somebody_took_meanwhile_is_a_conflict(
+    settled: Person, register: Any
+) -> None:
+    new = address()
+    ask(settled, new)
+    token = settled.token("Confirm", new)
+    register(email=new.replace("e", "\u0435"))
+    answer = settled.device().post(CONFIRM, {"token": token})
+    assert answer.status_code == 409
+    assert settled.api.get("/users/me").json["data"]["email"] == settled.email
+
+
+def test_of_two_who_confirm_one_mailbox_at_once_one_gets_it(settled: Person, register: Any) -> None:
+    other, new = register(), address()
+    other.device().post(CONFIRM, {"token": other.token("Confirm")})
+    tokens = []
+    for person, spelling in ((settled, new), (other, new.replace("o", "\u043e"))):
+        assert ask(person, spelling).status_code == 202
+        tokens.append(person.token("Confirm", spelling))
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda t: settled.device().post(CONFIRM, {"token": t}).status_code, tokens)
+    assert sorted(found) == [200, 409]
+
+
+def test_a_change_makes_a_reset_mailed_to_the_old_address_worthless(settled: Person) -> None:
+    settled.device().post("/auth/password-reset/request", {"email": settled.email})
+    reset, new = settled.token("Reset"), address()
+    ask(settled, new)
+    settled.device().post(CONFIRM, {"token": settled.token("Confirm", new)})
+    body = {"token": reset, "password": "another river meets here"}
+    assert settled.device().post("/auth/password-reset/confirm", body).status_code == 400
+
+
+@pytest.mark.parametrize("email", ["nora", "nora@x@y.example", "a@b.example\r\nBcc: c@d.example"])
+def test_what_is_no_address_is_refused(settled: Person, email: str) -> None:
+    answer = ask(settled, email)
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "email"

@@ -1,0 +1,168 @@
+"""Failed log-ins slow down, alike for accounts that are there and that are not."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.identity.auth import attempts
+from app.kit import container, db
+from tests.factories.orgs import Api
+from tests.identity.auth.conftest import PASSWORD, Person, address, code
+
+WRONG = "not this one at all"
+
+
+def fail(api: Api, email: str, times: int = attempts.FREE, **kwargs: Any) -> list[int]:
+    body = {"email": email, "password": WRONG}
+    return [api.post("/auth/login", body, **kwargs).status_code for _ in range(times)]
+
+
+def let_pass(app: Flask, email: str, session_id: Any = None) -> None:
+    """Let the wait be over, as the clock would."""
+    with app.app_context(), db.transaction() as session:
+        session.execute(
+            text("UPDATE login_failures SET blocked_until = now() WHERE subject = :s"),
+            {"s": attempts.of_address(email, session_id)},
+        )
+
+
+def waiting(api: Api, email: str) -> int:
+    answer = api.post("/auth/login", {"email": email, "password": WRONG})
+    assert answer.status_code == 429
+    assert code(answer) == "rate_limited"
+    seconds = int(answer.headers["Retry-After"])
+    assert answer.json["error"]["details"] == {"retry_after": seconds}
+    return seconds
+
+
+def test_the_sixth_attempt_has_to_wait_whatever_its_password(person: Person) -> None:
+    assert fail(person.device(), person.email) == [401] * attempts.FREE
+    answer = person.log_in()
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["Retry-After"]) <= attempts.FIRST_WAIT
+
+
+def test_waits_double_up_to_the_longest(person: Person) -> None:
+    api = person.device()
+    fail(api, person.email)
+    found = [waiting(api, person.email)]
+    for _ in range(7):
+        let_pass(person.app, person.email)
+        assert fail(api, person.email, 1) == [401]
+        found.append(waiting(api, person.email))
+    rounded = [30 * round(seconds / 30) for seconds in found]
+    assert rounded == [30, 60, 120, 240, 480, 900, 900, 900]
+
+
+def test_the_right_password_after_the_wait_starts_over(person: Person) -> None:
+    api = person.device()
+    fail(api, person.email)
+    let_pass(person.app, person.email)
+    assert person.log_in().status_code == 200
+    assert fail(api, person.email) == [401] * attempts.FREE
+
+
+def test_an_unknown_address_slows_down_just_the_same(person: Person) -> None:
+    api, nobody = person.device(), address()
+    known = [api.post("/auth/login", {"email": person.email, "password": WRONG}) for _ in range(7)]
+    unknown = [api.post("/auth/login", {"email": nobody, "password": WRONG}) for _ in range(7)]
+    statuses = [answer.status_code for answer in known]
+    assert statuses == [answer.status_code for answer in unknown] == [401] * 5 + [429] * 2
+    assert [a.data for a in known[:5]] == [a.data for a in unknown[:5]]
+    for a, b in zip(known[5:], unknown[5:], strict=True):
+        assert abs(int(a.headers["Retry-After"]) - int(b.headers["Retry-After"])) <= 2
+        assert set(a.headers.keys()) == set(b.headers.keys())
+
+
+def test_another_spelling_is_no_way_around(person: Person) -> None:
+    api = person.device()
+    spellings = [person.email, person.email.upper(), person.email.replace("e", "\u0435")]
+    found = [fail(api, email, 2) for email in spellings]
+    assert found == [[401, 401], [401, 401], [401, 429]]
+
+
+def test_an_emptied_store_forgets_nothing(person: Person) -> None:
+    fail(person.device(), person.email)
+    container.current().redis(timeout=5).flushall()
+    assert person.log_in().status_code == 429
+
+
+def test_others_are_not_slowed_down(person: Person, register: Any) -> None:
+    other = register()
+    fail(person.device(), person.email)
+    assert other.log_in().status_code == 200
+
+
+def test_a_token_of_the_account_is_a_way_in_during_an_attack(person: Person, app: Flask) -> None:
+    fail(person.device(), person.email)
+    with app.app_context(), db.transaction() as session:
+        session.execute(
+            text(
+                "UPDATE sessions SET expires_at = now() - interval '1 hour'"
+                " WHERE user_id = (SELECT id FROM users WHERE email = :e)"
+            ),
+            {"e": person.email},
+        )
+    assert person.api.get("/users/me").status_code == 401
+    known = {"Authorization": f"Bearer {person.api.token}"}
+    assert person.log_in(headers=known).status_code == 200
+    # It is counted too, apart from the rest of the world.
+    assert fail(person.device(), person.email, 6, headers=known) == [401] * 5 + [429]
+
+
+def test_whose_token_was_revoked_is_no_acquaintance(person: Person, register: Any) -> None:
+    other = register()
+    session = person.signed_in()
+    session.post("/auth/logout")
+    fail(person.device(), person.email)
+    for token in (session.token, other.api.token, "rubbish", f"{person.api.token}x"):
+        answer = person.log_in(headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 429, token
+    person.api.post("/auth/sessions/revoke-all")
+    assert person.log_in(headers={"Authorization": f"Bearer {person.api.token}"}).status_code == 429
+
+
+def test_a_reset_by_mail_ends_the_wait_and_signs_in(person: Person) -> None:
+    fail(person.device(), person.email)
+    person.device().post("/auth/password-reset/request", {"email": person.email})
+    body = {"token": person.token("Reset"), "password": "another river meets here"}
+    answer = person.device().post("/auth/password-reset/confirm", body)
+    assert answer.status_code == 200
+    token = answer.json["data"]["access_token"]
+    assert person.device(token).get("/users/me").status_code == 200
+    assert person.log_in("another river meets here").status_code == 200
+
+
+def test_asking_for_the_password_once_more_slows_down_as_well(person: Person) -> None:
+    body = {"current_password": WRONG, "new_password": "another river meets here"}
+    found = [person.api.post("/auth/password/change", body).status_code for _ in range(6)]
+    assert found == [401] * 5 + [429]
+    # Whoever has the token cannot lock the owner out of logging in.
+    assert person.log_in().status_code == 200
+
+
+def test_failures_of_long_ago_are_forgotten(person: Person, app: Flask) -> None:
+    fail(person.device(), person.email)
+    with app.app_context(), db.transaction() as session:
+        session.execute(
+            text(
+                "UPDATE login_failures SET blocked_until = now() - interval '25 hours',"
+                " last_failed_at = now() - interval '25 hours' WHERE subject = :s"
+            ),
+            {"s": attempts.of_address(person.email)},
+        )
+    assert fail(person.device(), person.email) == [401] * attempts.FREE
+
+
+@pytest.mark.parametrize("password", [PASSWORD, WRONG])
+def test_a_disabled_account_answers_like_none(person: Person, password: str) -> None:
+    with person.app.app_context(), db.transaction() as session:
+        disable = "UPDATE users SET disabled_at = now() WHERE email = :e"
+        session.execute(text(disable), {"e": person.email})
+    gone = person.log_in(password)
+    none = person.device().post("/auth/login", {"email": address(), "password": password})
+    assert gone.status_code == none.status_code == 401
+    assert gone.data == none.data
+    assert code(person.api.get("/users/me")) == "token_expired"
