@@ -29,9 +29,50 @@ BEGIN
 END $$
 """
 
+OPEN = "{row}.status IN ('ready', 'in_progress') AND NOT {row}.archived"
+# Saves renew a claim and nothing else of a document: they do not come here.
+FOLLOW_ASSIGNEES = f"""
+CREATE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND OLD.assignees = NEW.assignees THEN
+        UPDATE artifact_assignees SET is_open = ({OPEN.format(row="NEW")})
+        WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id;
+        RETURN NULL;
+    END IF;
+    DELETE FROM artifact_assignees
+    WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id;
+    INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open)
+    SELECT NEW.organization_id, NEW.id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
+           one ->> 'team_id' IS NOT NULL, ({OPEN.format(row="NEW")})
+    FROM jsonb_array_elements(NEW.assignees) AS one
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$
+"""
+ON_INSERT = """
+CREATE TRIGGER follow_assignees_insert AFTER INSERT ON artifacts
+FOR EACH ROW WHEN (NEW.assignees <> '[]') EXECUTE FUNCTION follow_assignees()
+"""
+ON_UPDATE = f"""
+CREATE TRIGGER follow_assignees_update AFTER UPDATE OF assignees, status, archived ON artifacts
+FOR EACH ROW WHEN (OLD.assignees <> NEW.assignees OR NEW.assignees <> '[]'
+    AND ({OPEN.format(row="OLD")}) <> ({OPEN.format(row="NEW")}))
+EXECUTE FUNCTION follow_assignees()
+"""
+BACKFILL = f"""
+INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open)
+SELECT organization_id, id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
+       one ->> 'team_id' IS NOT NULL, ({OPEN.format(row="artifacts")})
+FROM artifacts, jsonb_array_elements(assignees) AS one
+WHERE assignees <> '[]'
+ON CONFLICT DO NOTHING
+"""
+
 
 def upgrade() -> None:
     _tables()
+    _assignees()
+    _indexes()
     op.execute(COUNT_MEMBERS)
     for event, rows in (("INSERT", "NEW"), ("DELETE", "OLD")):
         op.execute(
@@ -39,17 +80,92 @@ def upgrade() -> None:
             f" REFERENCING {rows} TABLE AS moved"
             " FOR EACH STATEMENT EXECUTE FUNCTION count_team_members()"
         )
-    for table in ("teams", "team_members"):
+    for table in ("teams", "team_members", "artifact_assignees"):
         protect(table)
     audited("teams", label="name")
     audited("team_members")
 
 
 def downgrade() -> None:
+    op.drop_index("ix_tag_set_revisions_acts", "tag_set_revisions")
+    for name in ("ix_tag_sets_drafts", "ix_tag_sets_assigned", "ix_tag_sets_claimed"):
+        op.drop_index(name, "tag_sets")
+    _index_claims("id")
+    for event in ("insert", "update"):
+        op.execute(f"DROP TRIGGER follow_assignees_{event} ON artifacts")
+    op.execute("DROP FUNCTION follow_assignees()")
+    op.drop_table("artifact_assignees")
     op.drop_constraint("fk_teams_lead", "teams")
     op.drop_table("team_members")
     op.drop_table("teams")
     op.execute("DROP FUNCTION count_team_members()")
+
+
+def _assignees() -> None:
+    op.create_table(
+        "artifact_assignees",
+        sa.Column("organization_id", sa.Uuid(), nullable=False),
+        sa.Column("artifact_id", sa.Uuid(), nullable=False),
+        sa.Column("assignee_id", sa.Uuid(), nullable=False),
+        sa.Column("is_team", sa.Boolean(), nullable=False),
+        sa.Column("is_open", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organization_id"],
+            ["organizations.id"],
+            name="fk_artifact_assignees_organization_id",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["organization_id", "artifact_id"],
+            ["artifacts.organization_id", "artifacts.id"],
+            name="fk_artifact_assignees_organization_id_artifact_id",
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "organization_id", "artifact_id", "assignee_id", name="pk_artifact_assignees"
+        ),
+    )
+    op.create_index(
+        "ix_artifact_assignees_of",
+        "artifact_assignees",
+        ["organization_id", "assignee_id", "is_open", "artifact_id"],
+    )
+    op.execute(FOLLOW_ASSIGNEES)
+    op.execute(ON_INSERT)
+    op.execute(ON_UPDATE)
+    # An owner who is no superuser is held by the documents' own policy.
+    op.execute("SET LOCAL app.all_organizations = 'on'")
+    op.execute(BACKFILL)
+
+
+def _index_claims(by: str) -> None:
+    op.drop_index("ix_artifacts_claimed", "artifacts")
+    claimed = sa.text("claim_user_id IS NOT NULL")
+    op.create_index(
+        "ix_artifacts_claimed", "artifacts", ["organization_id", by], postgresql_where=claimed
+    )
+
+
+def _indexes() -> None:
+    _index_claims("claim_user_id")
+    for name, column, condition in (
+        ("ix_tag_sets_drafts", "labeler_id", "status = 'draft'"),
+        (
+            "ix_tag_sets_assigned",
+            "assignee_id",
+            "status = 'submitted' AND assignee_id IS NOT NULL",
+        ),
+        ("ix_tag_sets_claimed", "claim_user_id", "claim_user_id IS NOT NULL"),
+    ):
+        op.create_index(
+            name, "tag_sets", ["organization_id", column], postgresql_where=sa.text(condition)
+        )
+    op.create_index(
+        "ix_tag_set_revisions_acts",
+        "tag_set_revisions",
+        ["organization_id", "author_id", "created_at"],
+        postgresql_where=sa.text("kind <> 'save'"),
+    )
 
 
 def _tables() -> None:

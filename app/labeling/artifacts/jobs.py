@@ -49,6 +49,12 @@ def expire_claims(_job: Job) -> None:
     service.expire_claims()
 
 
+@jobs.handler("artifacts.unassign_team", listens=("team.deleted",), max_attempts=10)
+def unassign_team(job: Job) -> None:
+    """Give the work of a team that was deleted back to the pool."""
+    service.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint)
+
+
 @jobs.handler("artifacts.sweep", lease_seconds=300)
 def sweep(job: Job) -> None:
     """Delete files that no document has."""

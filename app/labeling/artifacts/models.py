@@ -48,7 +48,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
         Index(
             "ix_artifacts_claimed",
             "organization_id",
-            "id",
+            "claim_user_id",
             postgresql_where=text("claim_user_id IS NOT NULL"),
         ),
     )
@@ -84,6 +84,27 @@ def _of_artifact() -> ForeignKeyConstraint:
         ["artifacts.organization_id", "artifacts.id"],
         ondelete="CASCADE",
     )
+
+
+class ArtifactAssignee(TenantModel, db.Base):
+    """Who a document is assigned to, to be found from their side. `is_open`: there is to label.
+
+    Follows `Artifact.assignees`, `status` and `archived` by triggers; nothing else writes it. A
+    text index on the list would not serve: under row-level security PostgreSQL may not use it.
+    """
+
+    __tablename__ = "artifact_assignees"
+    __table_args__ = (
+        _of_artifact(),
+        Index(
+            "ix_artifact_assignees_of", "organization_id", "assignee_id", "is_open", "artifact_id"
+        ),
+    )
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    assignee_id: Mapped[UUID] = mapped_column(primary_key=True)
+    is_team: Mapped[bool]
+    is_open: Mapped[bool]
 
 
 class ArtifactText(TenantModel, db.Base):

@@ -46,6 +46,24 @@ class TagSet(TenantModel, db.Revised, db.Base):
             postgresql_where=text("status = 'submitted'"),
         ),
         Index(
+            "ix_tag_sets_drafts",
+            "organization_id",
+            "labeler_id",
+            postgresql_where=text("status = 'draft'"),
+        ),
+        Index(
+            "ix_tag_sets_assigned",
+            "organization_id",
+            "assignee_id",
+            postgresql_where=text("status = 'submitted' AND assignee_id IS NOT NULL"),
+        ),
+        Index(
+            "ix_tag_sets_claimed",
+            "organization_id",
+            "claim_user_id",
+            postgresql_where=text("claim_user_id IS NOT NULL"),
+        ),
+        Index(
             "uq_tag_sets_draft",
             "organization_id",
             "artifact_id",
@@ -94,6 +112,14 @@ class TagSetRevision(TenantModel, db.Base):
             ["organization_id", "tag_set_id"],
             ["tag_sets.organization_id", "tag_sets.id"],
             ondelete="CASCADE",
+        ),
+        # Saves, of which there are most, stay out of it.
+        Index(
+            "ix_tag_set_revisions_acts",
+            "organization_id",
+            "author_id",
+            "created_at",
+            postgresql_where=text("kind <> 'save'"),
         ),
     )
 

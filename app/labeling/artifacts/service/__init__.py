@@ -1,5 +1,6 @@
 """Documents: taken in, read, claimed for labeling, deleted. What other features call is here."""
 
+from app.labeling.artifacts.service.assigning import unassign
 from app.labeling.artifacts.service.claiming import (
     claim,
     expire_claims,
@@ -45,4 +46,5 @@ __all__ = [
     "renew_claim",
     "show",
     "sweep",
+    "unassign",
 ]

@@ -1,0 +1,107 @@
+"""Assignments, found from the assignee's side; and what becomes of those of a deleted team."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.kit.ids import uuid7
+from app.labeling.artifacts.queries import assigning
+from tests.factories import Org
+from tests.factories.desk import Desk
+from tests.factories.teams import make_team
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    return Desk(org)
+
+
+def _to(*ids: Any, kind: str = "team_id") -> list[dict[str, Any]]:
+    return [{"user_id": None, "team_id": None, kind: str(one)} for one in ids]
+
+
+def _rows(desk: Desk, artifact_id: UUID) -> list[tuple[Any, ...]]:
+    rows = desk.sql(
+        "SELECT assignee_id, is_team, is_open FROM artifact_assignees"
+        " WHERE artifact_id = :id ORDER BY is_team, assignee_id",
+        id=artifact_id,
+    )
+    return [tuple(row) for row in rows]
+
+
+def _assign(desk: Desk, artifact_id: UUID, assignees: list[dict[str, Any]]) -> None:
+    desk.sql(
+        "UPDATE artifacts SET assignees = CAST(:list AS jsonb) WHERE id = :id",
+        list=json.dumps(assignees),
+        id=artifact_id,
+    )
+
+
+def test_the_rows_follow_the_document(desk: Desk) -> None:
+    user, team = uuid7(), uuid7()
+    both = [*_to(user, kind="user_id"), *_to(team)]
+    artifact = desk.artifact(assignees=both)
+    assert _rows(desk, artifact) == [(user, False, True), (team, True, True)]
+    _assign(desk, artifact, _to(team, team))
+    assert _rows(desk, artifact) == [(team, True, True)]
+    for column, value, is_open in (
+        ("status", "'in_progress'", True),
+        ("status", "'in_review'", False),
+        ("status", "'done'", False),
+        ("status", "'ready'", True),
+        ("archived", "true", False),
+        ("archived", "false", True),
+    ):
+        desk.sql(f"UPDATE artifacts SET {column} = {value} WHERE id = :id", id=artifact)
+        assert _rows(desk, artifact) == [(team, True, is_open)], (column, value)
+    _assign(desk, artifact, [])
+    assert _rows(desk, artifact) == []
+
+
+def test_labels_close_what_was_assigned(desk: Desk) -> None:
+    team = uuid7()
+    artifact = desk.artifact(assignees=_to(team))
+    sent = desk.submitted(artifact)
+    assert _rows(desk, artifact) == [(team, True, False)]
+    answer = desk.org.api("reviewer").post(
+        f"/tag-sets/{sent['id']}/reject", json={"reason": "x", "send_to": "pool"}
+    )
+    assert answer.status_code == 200
+    assert _rows(desk, artifact) == [(team, True, True)]
+    assert desk.org.api("admin").delete(f"/artifacts/{artifact}").status_code == 204
+    assert _rows(desk, artifact) == []
+
+
+def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
+    desk: Desk, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assigning, "BATCH", 2)
+    org, user, other = desk.org, desk.org.users["labeler"], uuid7()
+    team = make_team(org)["id"]
+    schema = desk.schema()
+    alone = [desk.artifact(schema, assignees=_to(team)) for _ in range(5)]
+    shared = desk.artifact(
+        schema, assignees=[*_to(other), *_to(team), *_to(user, kind="user_id")], status="done"
+    )
+    untouched = desk.artifact(schema, assignees=_to(other))
+    before = org.api("viewer").get(f"/artifacts/{untouched}").json["data"]
+    assert org.api("admin").delete(f"/teams/{team}").status_code == 204
+    assert desk.events("team.deleted") == [
+        {
+            "team_id": team,
+            "name": "Invoices",
+            "parent_id": None,
+            "deleted_by": str(org.users["admin"]),
+        }
+    ]
+    work()
+    for artifact in alone:
+        found = org.api("viewer").get(f"/artifacts/{artifact}").json["data"]
+        assert (found["assignees"], found["revision"]) == ([], 1)
+    left = org.api("viewer").get(f"/artifacts/{shared}").json["data"]
+    assert left["assignees"] == [*_to(other), *_to(user, kind="user_id")]
+    assert org.api("viewer").get(f"/artifacts/{untouched}").json["data"] == before
+    assert desk.sql("SELECT 1 FROM artifact_assignees WHERE assignee_id = :t", t=team) == []
