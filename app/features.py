@@ -42,6 +42,7 @@ from app.labeling.tag_sets import jobs as tag_set_jobs
 from app.labeling.tag_sets import models as tag_set_models
 from app.labeling.tag_sets import routes as tag_sets
 from app.review.review_queue import routes as review_queue
+from app.review.workload import routes as workload
 
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,
@@ -56,7 +57,9 @@ BLUEPRINTS: list[Blueprint] = [
     tag_sets.blueprint,
     review_queue.blueprint,
     teams.blueprint,
+    workload.blueprint,
     users.blueprint,
+    workload.mine,
     exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,

@@ -16,11 +16,13 @@ class Role(IntEnum):
 
 
 PERMISSIONS: dict[str, Role] = {
+    "activity:read": Role.viewer,
     "api_keys:manage": Role.admin,
     "artifacts:read": Role.viewer,
     "artifacts:create": Role.labeler,
     "artifacts:claim": Role.labeler,
     "artifacts:delete": Role.admin,
+    "assignments:read": Role.labeler,
     "export_formats:read": Role.viewer,
     "exports:create": Role.reviewer,
     "exports:download": Role.reviewer,
@@ -42,6 +44,7 @@ PERMISSIONS: dict[str, Role] = {
     "teams:manage": Role.admin,
     "teams:read": Role.viewer,
     "webhooks:manage": Role.admin,
+    "workload:read": Role.viewer,
 }
 
 

@@ -4,7 +4,7 @@ JSON says what type a value has, so the fields of a body coerce nothing; the fie
 string parse text. No text that PostgreSQL could not hold comes through.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from marshmallow import Schema as BaseSchema
@@ -136,6 +136,15 @@ class UtcDateTime(fields.DateTime):
             return parsed.astimezone(UTC)
         except OverflowError:
             raise self.make_error("invalid", input=value, obj_type="datetime") from None
+
+
+class Date(fields.Date):
+    """A day of the calendar, as in 2026-01-31."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> date:
+        if not isinstance(value, str) or len(value) != len("2026-01-31"):
+            raise self.make_error("invalid", input=value, obj_type="date")
+        return super()._deserialize(value, *args, **kwargs)
 
 
 class JsonObject(fields.Dict):

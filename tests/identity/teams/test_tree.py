@@ -11,6 +11,7 @@ from app.identity.teams.models import MAX_DEPTH
 from app.identity.teams.service import chart
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.counting import statements
 from tests.factories.teams import add_members, make_many, make_team
 
 
@@ -162,9 +163,9 @@ def test_a_chart_that_is_too_large_is_refused(org: Org, monkeypatch: pytest.Monk
     assert org.api("viewer").get("/teams/org-chart").json["error"]["details"]["teams"] == 3
 
 
-def test_a_thousand_teams_are_charted_in_one_statement(org: Org, statements: Any) -> None:
+def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
     make_many(org, teams=1000, users=2000, each=100)
-    with statements() as ran:
+    with statements(org.app) as ran:
         found = _chart(org)
     assert len(ran) == 1
     assert (found["team_count"], found["member_count"]) == (1000, 100_000)
@@ -174,11 +175,11 @@ def test_a_thousand_teams_are_charted_in_one_statement(org: Org, statements: Any
     assert {node["member_count"] for node in nodes} == {100}
 
 
-def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org, statements: Any) -> None:
+def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org) -> None:
     make_many(org, teams=500, users=20, each=5)
-    with statements() as few:
+    with statements(org.app) as few:
         org.api("viewer").get("/teams?page_size=1")
-    with statements() as many:
+    with statements(org.app) as many:
         answer = org.api("viewer").get("/teams?page_size=500")
     assert len(answer.json["data"]) == answer.json["meta"]["total"] == 500
     assert len(many) == len(few) == 2

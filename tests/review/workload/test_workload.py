@@ -1,0 +1,122 @@
+"""A team's workload: what each member has to do and did, and what waits for anybody."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.factories.counting import statements
+from tests.factories.desk import Desk, tag
+from tests.factories.teams import add_members, make_team
+
+_PAST = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _read(desk: Desk, team: dict[str, Any], query: str = "") -> dict[str, Any]:
+    answer = desk.org.api("viewer").get(f"/teams/{team['id']}/workload{query}")
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def _counts(found: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    names = ("to_label", "to_review", "overdue", "labeled", "reviewed")
+    for one in found["members"]:
+        assert one["open"] == one["to_label"] + one["to_review"]
+        assert one["finished"] == one["labeled"] + one["reviewed"]
+    return {one["user"]["name"]: tuple(one[n] for n in names) for one in found["members"]}
+
+
+def _to(kind: str, one: Any) -> list[dict[str, Any]]:
+    return [{"user_id": None, "team_id": None, kind: str(one)}]
+
+
+def _busy(desk: Desk, team: dict[str, Any]) -> None:
+    """One submitted and accepted, one to review, a draft, a claim, and assigned work."""
+    org, schema = desk.org, desk.schema()
+    sent = desk.submitted(desk.artifact(schema))
+    assert org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={}).status_code == 200
+    desk.submitted(desk.artifact(schema, due_at=_PAST))
+    desk.sql(
+        "UPDATE tag_sets SET assignee_id = :user WHERE status = 'submitted'",
+        user=org.users["reviewer"],
+    )
+    desk.draft(desk.artifact(schema, due_at=_PAST))
+    assert org.api("labeler").post(f"/artifacts/{desk.artifact(schema)}/claim").status_code == 200
+    desk.artifact(schema, assignees=_to("user_id", org.users["labeler"]))
+    for due in (None, _PAST):
+        desk.artifact(schema, due_at=due, assignees=_to("team_id", team["id"]))
+    begun = desk.artifact(schema, assignees=_to("team_id", team["id"]))
+    desk.draft(begun)
+
+
+def test_each_member_has_what_stands_in_their_own_list(desk: Desk) -> None:
+    org = desk.org
+    team = make_team(org, lead_id=str(org.users["reviewer"]))
+    team = add_members(org, team, "labeler", "viewer")
+    _busy(desk, team)
+    found = _read(desk, team)
+    assert found["team_id"] == team["id"]
+    assert [one["role"] for one in found["members"]] == ["lead", "member", "member"]
+    assert _counts(found) == {
+        "Reviewer": (0, 1, 1, 0, 1),
+        "Labeler": (4, 0, 1, 2, 0),
+        "Viewer": (0, 0, 0, 0, 0),
+    }
+    assert found["waiting"] == {"open": 2, "overdue": 1}
+    assert found["totals"] == {"open": 7, "overdue": 3, "finished": 3}
+    mine = org.api("labeler").get("/users/me/assignments").json["data"]
+    assert len([item for item in mine if item["tag_set_id"] or not item["team_id"]]) == 4
+    assert len(mine) == 4 + 2
+    org.api("admin").delete(f"/teams/{team['id']}/members/{org.users['labeler']}")
+    assert list(_counts(_read(desk, team))) == ["Reviewer", "Viewer"]
+
+
+def test_finished_is_what_was_done_in_the_period(desk: Desk) -> None:
+    team = add_members(desk.org, make_team(desk.org), "labeler", "reviewer")
+    sent = desk.submitted()
+    body = {"tags": [tag("number", "B-2")]}
+    accepted = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
+    assert accepted.status_code == 200
+    today = datetime.now(UTC).date()
+    yesterday = today - timedelta(days=1)
+    found = _read(desk, team)
+    start = today - timedelta(days=29)
+    assert (found["from"], found["to"]) == (start.isoformat(), today.isoformat())
+    assert found["time_zone"] == "UTC"
+    assert found["totals"]["finished"] == 2
+    assert _read(desk, team, f"?to={yesterday}")["totals"]["finished"] == 0
+    desk.sql("UPDATE tag_set_revisions SET created_at = created_at - interval '1 day'")
+    assert _read(desk, team, f"?from={yesterday}&to={yesterday}")["totals"]["finished"] == 2
+    assert _read(desk, team, f"?from={today}")["totals"]["finished"] == 0
+
+
+def test_periods_have_bounds(desk: Desk) -> None:
+    path = f"/teams/{make_team(desk.org)['id']}/workload"
+    api = desk.org.api("viewer")
+    for query, status, field in (
+        ("?from=2026-02-01&to=2026-01-31", 400, "from"),
+        ("?from=2025-01-01&to=2026-01-02", 400, "from"),
+        ("?from=0001-01-01&to=0001-01-02", 400, "from"),
+        ("?to=9999-12-31", 400, "to"),
+        ("?from=9999-12-31", 400, "from"),
+        ("?from=20260101", 422, "from"),
+        ("?from=2026-02-30", 422, "from"),
+        ("?to=today", 422, "to"),
+    ):
+        answer = api.get(path + query)
+        assert answer.status_code == status, query
+        assert answer.json["error"]["field"] == field, query
+    assert api.get(f"{path}?from=2025-01-01&to=2026-01-01").status_code == 200
+
+
+def test_a_large_team_takes_no_more_statements(desk: Desk) -> None:
+    small = add_members(desk.org, make_team(desk.org, "Small"), "labeler")
+    large = make_team(desk.org, "Large")
+    names = [f"person{i}" for i in range(20)]
+    for name in names:
+        desk.org.add_user(name, "labeler")
+    add_members(desk.org, large, *names)
+    counts = []
+    for team in (small, large):
+        with statements(desk.org.app) as ran:
+            _read(desk, team)
+        counts.append(len(ran))
+    assert counts == [4, 4]
