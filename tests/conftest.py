@@ -61,15 +61,20 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
 
 
 @pytest.fixture(scope="session")
-def app(environ: dict[str, str]) -> Flask:
+def app(environ: dict[str, str]) -> Iterator[Flask]:
     """The application on a migrated database."""
     os.environ.update(environ)
     from app.kit.db import upgrade  # noqa: PLC0415 - reads the environment
 
     upgrade()
     from app.factory import create_app  # noqa: PLC0415
+    from app.kit import encryption  # noqa: PLC0415
 
-    return create_app(environ)
+    made = create_app(environ)
+    yield made
+    # Whatever the tests wrote: a key can be retired only when every token's column is known.
+    with made.app_context():
+        assert encryption.undeclared() == [], "declare them: mapped_column(info=encrypted())"
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
+from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
@@ -26,8 +27,8 @@ class Webhook(TenantModel, db.Revised, db.Base):
     disabled_reason: Mapped[str | None]
     last_triggered_at: Mapped[datetime | None]
     last_status_code: Mapped[int | None]
-    secret: Mapped[str]
-    previous_secret: Mapped[str | None]
+    secret: Mapped[str] = mapped_column(info=encrypted())
+    previous_secret: Mapped[str | None] = mapped_column(info=encrypted())
     previous_secret_expires_at: Mapped[datetime | None]
 
 

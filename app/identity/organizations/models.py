@@ -8,6 +8,7 @@ from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
+from app.kit.encryption import encrypted
 from app.kit.tenancy import TenantModel
 
 GONE = ("closed", "erased")
@@ -33,7 +34,7 @@ class Organization(db.Revised, db.Base):
     slug: Mapped[str] = mapped_column(unique=True)
     name: Mapped[str]
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    ai_provider_key: Mapped[str | None]
+    ai_provider_key: Mapped[str | None] = mapped_column(info=encrypted())
     status: Mapped[str] = mapped_column(default="active")
     plan: Mapped[str] = mapped_column(default="unlimited")
     closed_at: Mapped[datetime | None]

@@ -8,6 +8,7 @@ from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
+from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
@@ -31,7 +32,7 @@ class Configuration(TenantModel, db.Revised, db.Base):
     group_mapping: Mapped[list[Any]] = mapped_column(default=list)
     settings: Mapped[dict[str, Any]]
     provider: Mapped[dict[str, Any]]
-    client_secret: Mapped[str | None]
+    client_secret: Mapped[str | None] = mapped_column(info=encrypted())
 
 
 class ProviderState(TenantModel, db.Base):
@@ -119,7 +120,7 @@ class Flow(TenantModel, db.Base):
     issuer: Mapped[str]
     state_hash: Mapped[str]
     nonce: Mapped[str]
-    code_verifier: Mapped[str]
+    code_verifier: Mapped[str] = mapped_column(info=encrypted())
     request_id: Mapped[str]
     browser_hash: Mapped[str]
     challenge: Mapped[str | None]

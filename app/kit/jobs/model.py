@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db, events
+from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
 from app.kit.jobs import handlers
 
@@ -37,7 +38,7 @@ class JobRow(db.Base):
     event_id: Mapped[UUID | None]
     queue: Mapped[str]
     function: Mapped[str]
-    args: Mapped[dict[str, Any]]
+    args: Mapped[dict[str, Any]] = mapped_column(info=encrypted("sealed"))
     unique_key: Mapped[str | None]
     request_id: Mapped[str | None]
     status: Mapped[str] = mapped_column(server_default="queued")

@@ -1,0 +1,170 @@
+"""Which columns hold what the keyring encrypted, and encrypting them anew under its first key.
+
+A model says it of a column: `mapped_column(info=encrypted())`, and of members of a JSON object:
+`info=encrypted("sealed")`. A test looks for tokens in any other column.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, Table, func, literal, select, text, tuple_, update
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
+
+from app.kit import container, db, tenancy
+from app.kit.secrets import DecryptionFailed
+
+_INFO = "encrypted"
+BATCH = 500
+
+Progress = Callable[[int], None]
+"""Called with how many more values were looked at."""
+
+
+def encrypted(*members: str) -> dict[str, Any]:
+    """The `info` of a column that holds tokens: as its value, or as `members` of its object."""
+    return {_INFO: members or (None,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column of tokens, or a member of a column of objects."""
+
+    table: Table
+    column: Column[Any]
+    member: str | None
+
+    @property
+    def name(self) -> str:
+        """`webhooks.secret`, `jobs.args.sealed`."""
+        parts = (self.table.name, self.column.name, self.member)
+        return ".".join(part for part in parts if part)
+
+    @property
+    def value(self) -> Any:
+        """The token, as an expression."""
+        return self.column if self.member is None else self.column[self.member].astext
+
+    def replaced(self, token: str) -> Any:
+        """The column's value with another token, as an expression."""
+        if self.member is None:
+            return token
+        path = literal([self.member], ARRAY(TEXT))
+        return func.jsonb_set(self.column, path, literal(token, JSONB))
+
+
+@dataclass(slots=True)
+class Count:
+    """What was found in one place. `unreadable`: no configured key made it."""
+
+    place: str
+    tokens: int = 0
+    rotated: int = 0
+    unreadable: int = 0
+
+
+def places() -> list[Place]:
+    """Every declared place, by name. The models are loaded."""
+    found = [
+        Place(table, column, member)
+        for table in db.Base.metadata.tables.values()
+        for column in table.columns
+        for member in column.info.get(_INFO, ())
+    ]
+    return sorted(found, key=lambda place: place.name)
+
+
+def total() -> int:
+    """How many tokens there are, about: for a progress bar."""
+    with _everywhere():
+        counts = (
+            select(func.count()).select_from(p.table).where(p.value.is_not(None)) for p in places()
+        )
+        return sum(db.session().scalar(count) or 0 for count in counts)
+
+
+def rotate(*, write: bool = True, progress: Progress = lambda _: None) -> list[Count]:
+    """Encrypt every token anew that another key than the first made; counts for each place.
+
+    Commits batch by batch and can be broken off: run again, it goes on with what is left. A token
+    that somebody else replaces meanwhile is left alone, for it is under the first key already.
+    Without `write` it only counts.
+    """
+    return [_rotate(place, write=write, progress=progress) for place in places()]
+
+
+def _rotate(place: Place, *, write: bool, progress: Progress) -> Count:
+    count = Count(place.name)
+    for rows in _batches(place):
+        with _everywhere(), db.transaction():
+            for key, token in rows:
+                _one(place, key, token, count, write=write)
+        progress(len(rows))
+    return count
+
+
+def _one(place: Place, key: tuple[Any, ...], token: str, count: Count, *, write: bool) -> None:
+    keyring = container.keyring()
+    count.tokens += 1
+    try:
+        if not keyring.needs_rotation(token):
+            return
+        anew = keyring.rotate(token)
+    except DecryptionFailed:
+        count.unreadable += 1
+        return
+    if write:
+        same = (column == value for column, value in zip(_key(place), key, strict=True))
+        statement = update(place.table).where(*same, place.value == token)
+        found = db.session().execute(statement.values({place.column: place.replaced(anew)}))
+        count.rotated += found.rowcount  # type: ignore[attr-defined]
+    else:
+        count.rotated += 1
+
+
+def _key(place: Place) -> list[Column[Any]]:
+    return list(place.table.primary_key.columns)
+
+
+def _batches(place: Place) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
+    """All tokens of a place in the order of its primary key: ([key, …], token)."""
+    columns = _key(place)
+    statement = select(*columns, place.value).where(place.value.is_not(None))
+    statement = statement.order_by(*columns).limit(BATCH)
+    after: tuple[Any, ...] | None = None
+    while True:
+        more = statement if after is None else statement.where(tuple_(*columns) > tuple_(*after))
+        with _everywhere(), db.transaction() as session:
+            rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(more)]
+        if rows:
+            yield rows
+        if len(rows) < BATCH:
+            return
+        after = rows[-1][0]
+
+
+def _everywhere() -> Any:
+    return tenancy.across_organizations(reason="the operator's keys encrypt for every organization")
+
+
+def undeclared() -> list[str]:
+    """Columns, `table.column`, that hold what looks like a token and are not declared. For tests:
+    it reads every table."""
+    declared = {(place.table.name, place.column.name) for place in places()}
+    found = []
+    with _everywhere(), db.transaction() as session:
+        for table, column in session.execute(_TEXT_COLUMNS).all():
+            sql = f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text ~ :token)"  # noqa: S608
+            if (table, column) not in declared and session.scalar(text(sql), {"token": _TOKEN}):
+                found.append(f"{table}.{column}")
+    return found
+
+
+# Fernet's version byte and the first half of its time, in base64, and at least a block after it.
+_TOKEN = "gAAAAAB[A-Za-z0-9_-]{90,}"  # noqa: S105 - a pattern
+_TEXT_COLUMNS = text(
+    "SELECT quote_ident(table_name), quote_ident(column_name) FROM information_schema.columns"
+    " JOIN information_schema.tables USING (table_schema, table_name)"
+    " WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
+    " AND data_type IN ('text', 'character varying', 'jsonb', 'ARRAY') ORDER BY 1, 2"
+)

@@ -1,0 +1,185 @@
+"""Encrypting anew under the first key: everywhere, in batches, as often as one likes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from flask import Flask
+from sqlalchemy import event, select, text, update
+
+from app.delivery.webhooks.models import Webhook
+from app.kit import container, db, encryption, tenancy
+from app.kit.encryption import Count
+from app.kit.jobs import JobRow
+from app.kit.letters import Letters
+from app.kit.secrets import DecryptionFailed, Keyring
+from tests.factories import Org
+
+LETTERS = Letters(Path(__file__).parents[2] / "app" / "delivery" / "notifications" / "letters")
+DECLARED = {
+    *("webhooks.secret", "webhooks.previous_secret", "organizations.ai_provider_key"),
+    *("sso_configurations.client_secret", "sso_flows.code_verifier", "jobs.args.sealed"),
+    "idempotency_keys.response",
+}
+
+
+@pytest.fixture
+def old_key(app: Flask) -> Iterator[Keyring]:
+    """The service's key, once another one has been put before it."""
+    holder = container.current()
+    settings = holder.settings
+    old = holder.keyring
+    keys = [Fernet.generate_key().decode(), *settings.encryption_keys]
+    vars(holder)["keyring"] = Keyring(settings.secret_key, keys)
+    yield old
+    # What was encrypted under the new key goes back, so that other tests can read it.
+    vars(holder)["keyring"] = Keyring(settings.secret_key, [*keys[1:], keys[0]])
+    with app.app_context():
+        encryption.rotate()
+    vars(holder)["keyring"] = old
+
+
+def hooks(org: Org, number: int) -> None:
+    keyring = container.keyring()
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        for n in range(number):
+            secret = keyring.encrypt(f"secret-{n}")
+            session.add(
+                Webhook(url="https://example.com/", events=["export.completed"], secret=secret)
+            )
+
+
+def secrets(org: Org) -> list[str]:
+    with org.app.app_context(), tenancy.organization(org.id):
+        return list(db.session().scalars(select(Webhook.secret).order_by(Webhook.id)))
+
+
+def readable(tokens: list[str], keyring: Keyring) -> int:
+    count = 0
+    for token in tokens:
+        try:
+            keyring.decrypt(token)
+        except DecryptionFailed:
+            continue
+        count += 1
+    return count
+
+
+def counts(app: Flask, **options: Any) -> dict[str, Count]:
+    with app.app_context():
+        return {count.place: count for count in encryption.rotate(**options)}
+
+
+def test_what_is_declared() -> None:
+    assert {place.name for place in encryption.places()} >= DECLARED
+
+
+def test_everything_comes_under_the_first_key(
+    org: Org, app: Flask, request: pytest.FixtureRequest
+) -> None:
+    hooks(org, 3)
+    values = {"organization": "o", "title": "t", "body": "b", "link": None}
+    with app.app_context(), db.transaction():
+        LETTERS.post("notification", to="a@b.c", locale="en", values=values, message_id="rotated")
+    old = request.getfixturevalue("old_key")
+    before = secrets(org)
+    assert readable(before, old) == 3
+    found = counts(app)
+    assert found["webhooks.secret"].rotated >= 3
+    assert found["jobs.args.sealed"].rotated >= 1
+    assert readable(secrets(org), old) == 0
+    assert readable(secrets(org), container.keyring()) == 3
+    with app.app_context(), tenancy.across_organizations(reason="a test looks at jobs"):
+        args = db.session().scalars(
+            select(JobRow.args).where(JobRow.args["message_id"].astext == "rotated")
+        )
+        (sealed,) = args
+    assert set(sealed) == {"folder", "name", "message_id", "sealed"}
+    assert b"a@b.c" in container.keyring().decrypt(sealed["sealed"])
+    again = counts(app)
+    assert sum(count.rotated for count in again.values()) == 0
+    assert again["webhooks.secret"].tokens == found["webhooks.secret"].tokens
+
+
+def test_counting_alone_writes_nothing(
+    org: Org, app: Flask, request: pytest.FixtureRequest
+) -> None:
+    hooks(org, 2)
+    old = request.getfixturevalue("old_key")
+    before = secrets(org)
+    assert counts(app, write=False)["webhooks.secret"].rotated >= 2
+    assert secrets(org) == before
+    assert readable(before, old) == 2
+
+
+def test_it_can_be_broken_off_and_goes_on(
+    org: Org, app: Flask, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encryption, "BATCH", 2)
+    hooks(org, 7)
+    old = request.getfixturevalue("old_key")
+    seen = []
+
+    def stop(number: int) -> None:
+        seen.append(number)
+        if readable(secrets(org), old) < 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), app.app_context():
+        encryption.rotate(progress=stop)
+    assert max(seen) <= 2
+    left = readable(secrets(org), old)
+    assert 0 < left < 5
+    counts(app)
+    assert readable(secrets(org), old) == 0
+
+
+def test_a_token_that_was_replaced_meanwhile_stays(
+    org: Org, app: Flask, request: pytest.FixtureRequest
+) -> None:
+    hooks(org, 1)
+    request.getfixturevalue("old_key")
+    fresh = container.keyring().encrypt("rotated by its owner")
+
+    def replace(conn: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if "UPDATE webhooks SET secret" in statement and not replaced:
+            replaced.append(True)
+            with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+                session.execute(update(Webhook).values(secret=fresh))
+
+    replaced: list[bool] = []
+    with app.app_context():
+        event.listen(db.engine(), "before_cursor_execute", replace)
+        try:
+            encryption.rotate()
+        finally:
+            event.remove(db.engine(), "before_cursor_execute", replace)
+    assert secrets(org) == [fresh]
+
+
+def test_what_no_key_reads_is_counted_and_left(org: Org, app: Flask) -> None:
+    foreign = Fernet(Fernet.generate_key()).encrypt(b"x").decode()
+    with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.add(Webhook(url="https://example.com/", events=[], secret=foreign))
+        session.add(Webhook(url="https://example.com/", events=[], secret="ключ"))
+    found = counts(app)["webhooks.secret"]
+    assert found.unreadable >= 2
+    assert secrets(org) == [foreign, "ключ"]
+
+
+def test_a_column_of_tokens_that_is_not_declared_is_noticed(org: Org, app: Flask) -> None:
+    token = container.keyring().encrypt("x" * 40)
+    with app.app_context():
+        assert encryption.undeclared() == []
+        with db.transaction() as session:
+            session.execute(
+                text("UPDATE organizations SET settings = jsonb_build_object('a', :t) WHERE id=:i"),
+                {"t": token, "i": org.id},
+            )
+        assert encryption.undeclared() == ["organizations.settings"]
+        with db.transaction() as session:
+            session.execute(
+                text("UPDATE organizations SET settings = '{}' WHERE id=:i"), {"i": org.id}
+            )
