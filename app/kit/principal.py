@@ -25,7 +25,8 @@ class Caller:
     only, an API key on all that it may call.
 
     An API key acts for who made it: `user_id` and `email` are theirs, `api_key_id` the key, `name`
-    the key's. `expires_at` None: never.
+    the key's. `expires_at` None: never. `only_organization`: the one that the session is good for,
+    where it is not good for all that the user belongs to.
     """
 
     user_id: UUID
@@ -38,6 +39,7 @@ class Caller:
     role: Role | None = None
     api_key_id: UUID | None = None
     read_only: bool = False
+    only_organization: UUID | None = None
 
     @property
     def org(self) -> Organization:

@@ -26,7 +26,7 @@ def upgrade() -> None:
         "organizations",
         ["organization_id"],
         ["id"],
-        ondelete="SET NULL",
+        ondelete="CASCADE",
     )
     op.create_index(op.f("ix_sessions_organization_id"), "sessions", ["organization_id"])
     op.add_column(

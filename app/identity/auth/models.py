@@ -13,7 +13,8 @@ from app.kit.ids import uuid7
 class Session(db.Base):
     """One login: what a token's `sid` names.
 
-    `method` is password, or the kind of single sign-on, through `organization_id`.
+    `method` is password, or the kind of single sign-on. `organization_id`: the one organization
+    that it is good for, null for all of the user's.
     """
 
     __tablename__ = "sessions"
@@ -28,7 +29,7 @@ class Session(db.Base):
     revoked_at: Mapped[datetime | None]
     method: Mapped[str] = mapped_column(server_default="password")
     organization_id: Mapped[UUID | None] = mapped_column(
-        ForeignKey("organizations.id", ondelete="SET NULL"), index=True
+        ForeignKey("organizations.id", ondelete="CASCADE"), index=True
     )
 
 

@@ -20,10 +20,11 @@ _AUTHENTICATE = Prepared(
     """
     SELECT s.revoked_at IS NOT NULL OR s.expires_at <= now() OR u.disabled_at IS NOT NULL,
            u.token_version, u.email, u.name, s.last_seen_at < now() - interval '1 minute',
-           o.id, o.slug, o.status, o.settings, m.role
+           o.id, o.slug, o.status, o.settings, m.role, s.organization_id::text
     FROM sessions s
     JOIN users u ON u.id = s.user_id
-    LEFT JOIN organizations o ON o.slug = $2
+    LEFT JOIN organizations o
+        ON o.slug = $2 AND (s.organization_id IS NULL OR s.organization_id = o.id)
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = u.id
     WHERE s.id = $1
     """,
@@ -57,6 +58,7 @@ class Proof:
     status: str | None
     settings: dict[str, Any] | None
     role: str | None
+    only_organization: str | None
 
 
 def prove(session_id: UUID, slug: str | None) -> Proof | None:

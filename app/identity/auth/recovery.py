@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.identity.auth import attempts, links, sealed, service, sessions
+from app.identity.auth import attempts, links, password_policy, sealed, service, sessions
 from app.identity.users import passwords
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
@@ -27,6 +27,8 @@ def mail_reset(email: str) -> None:
     """The worker's part. The link goes to the stored address, never to the one that was typed."""
     user = users.by_email(email)
     if user is None or user.disabled_at is not None or links.recently(user.id, links.RESET):
+        return
+    if not password_policy.allows(user):
         return
     links.mail(user, links.RESET, user.email)
 
@@ -93,6 +95,7 @@ def prove(caller: Caller, password: str) -> User:
 
 
 def _replace(user: User, password: str, *, field: str) -> None:
+    password_policy.check(user)
     passwords.check(password, email=user.email, name=user.name, field=field)
     user_queries.set_security(user, password_hash=secrets.hash_password(password))
     sessions.end_all(user)

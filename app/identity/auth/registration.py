@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.identity.auth import links, service
+from app.identity.auth import links, password_policy, service
 from app.identity.organizations import service as organizations
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
@@ -26,6 +26,7 @@ def register(
     # Somebody has to be the first to invite others.
     if container.settings().registration != "open" and not user_queries.nobody_yet():
         raise errors.denied("Accounts are made by invitation here. Ask a member to invite you.")
+    password_policy.check_address(email)
     with secrets.gate.place():
         user = users.create(email=email, name=name, password=password)
     if organization_name is not None:

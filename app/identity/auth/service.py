@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.identity.auth import attempts, queries
+from app.identity.auth import attempts, password_policy, queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import GONE
@@ -41,7 +41,7 @@ def login(
         right = secrets.verify_password(stored or nobodys, password)
         if not right or stored is None or found.user_id is None or found.disabled_at is not None:
             attempts.count(subject)
-            raise _wrong()
+            raise password_policy.refusal(email) or _wrong()
         audit.act_as("user", found.user_id, found.email or "")
         if secrets.needs_rehash(stored):
             user_queries.replace_hash(
@@ -53,6 +53,7 @@ def login(
     # What was proven may have changed while it was hashed: an old password opens no new session.
     if user is None or user.disabled_at or user.token_version != found.token_version:
         raise _wrong()
+    password_policy.check(user)
     return open_session(user, ip_address=ip_address, user_agent=user_agent)
 
 
@@ -80,8 +81,9 @@ def open_session(
 ) -> dict[str, Any]:
     """Log `user` in, whatever proved them; the login response.
 
-    `method` is password, oidc or saml; `organization_id` the organization whose identity provider
-    vouched. The user must be flushed; a raised `token_version` is in the token already.
+    `method` is password, oidc or saml; `organization_id` the one organization that the session is
+    good for, where its identity provider vouches for no more. The user must be flushed; a raised
+    `token_version` is in the token already.
     """
     audit.act_as("user", user.id, user.email)
     hours = container.settings().access_token_hours
@@ -106,7 +108,7 @@ def open_session(
         "token_type": "bearer",
         "expires_in": int(hours * 3600),
         "user": {"id": user.id, "email": user.email, "name": user.name},
-        "organizations": organizations.of_user(user.id),
+        "organizations": organizations.of_user(user.id, only=organization_id),
     }
 
 
@@ -130,7 +132,7 @@ def session_of(caller: Caller) -> dict[str, Any]:
     """Whom the token or key belongs to. Of a key: who made it, and its organization and role."""
     shown: dict[str, Any] = {
         "user": {"id": caller.user_id, "email": caller.email, "name": caller.name},
-        "organizations": organizations.of_user(caller.user_id),
+        "organizations": organizations.of_user(caller.user_id, only=caller.only_organization),
         "session_id": caller.session_id,
         "api_key": None,
         "expires_at": caller.expires_at,
@@ -168,6 +170,7 @@ def by_token(token: str, slug: str | None) -> Caller:
         expires_at=datetime.fromtimestamp(claims.expires_at, UTC),
         organization=_organization(proof) if slug is not None else None,
         role=Role[proof.role] if proof.role else None,
+        only_organization=UUID(proof.only_organization) if proof.only_organization else None,
     )
 
 

@@ -35,9 +35,10 @@ _OF_USER = (
 _BY_NAME = _OF_USER.order_by(Organization.name, Organization.id)
 
 
-def of_user(user_id: UUID) -> list[dict[str, str]]:
-    """Every organization of a user, by name: slug, name and role."""
-    rows = db.session().execute(_BY_NAME, {"user_id": user_id})
+def of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+    """Every organization of a user, or the one `only`, by name: slug, name and role."""
+    statement = _BY_NAME if only is None else _BY_NAME.where(Organization.id == only)
+    rows = db.session().execute(statement, {"user_id": user_id})
     return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
 
 

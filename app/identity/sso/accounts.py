@@ -67,6 +67,14 @@ def domain_of(email: str) -> str:
     return email.rpartition("@")[2]
 
 
+def domain_of_typed(email: str) -> str:
+    """The domain of whatever somebody typed, as it would be stored; empty when it is no address."""
+    try:
+        return domain_of(addresses.parse(email))
+    except ApiError:
+        return ""
+
+
 def _address(email: str) -> str:
     try:
         return addresses.parse(email)

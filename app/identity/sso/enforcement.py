@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from app.identity.auth import password_policy
+from app.identity.organizations.models import Organization
 from app.identity.sso import accounts, queries
 from app.identity.sso.models import Configuration
 from app.identity.users.models import User
@@ -9,7 +11,7 @@ from app.kit import db, tenancy
 from app.kit.errors import ApiError
 
 
-def refused() -> ApiError:
+def _refused() -> ApiError:
     """What a password is answered with. It tells of the address's domain, and of no account."""
     return ApiError(
         "permission_denied",
@@ -18,21 +20,30 @@ def refused() -> ApiError:
     )
 
 
-def applies(email: str) -> bool:
-    """Whether passwords are off for the domain of `email`, of whomever the address is."""
-    with tenancy.across_organizations(reason="whose address it is, is what is asked"):
-        return queries.enforcing(accounts.domain_of(email.strip().lower())) is not None
+class Enforcement:
+    """Single sign-on's word on passwords, as `auth.password_policy.PasswordPolicy` has it."""
+
+    def refusal(self, email: str) -> ApiError | None:
+        """An objection where the address's domain is proven by an organization that enforces."""
+        return _refused() if _enforcing(email) is not None else None
+
+    def binds(self, user: User) -> ApiError | None:
+        """The same, owners of that organization aside: they get in when all else breaks."""
+        organization = _enforcing(user.email)
+        if organization is None:
+            return None
+        with tenancy.organization(organization.id):
+            membership = queries.membership(user.id)
+        owner = membership is not None and membership.role == "owner"
+        return None if owner else _refused()
 
 
-def binds(user: User) -> bool:
-    """Whether passwords are off for an account: owners keep theirs, to get in when all breaks."""
+def _enforcing(email: str) -> Organization | None:
     with tenancy.across_organizations(reason="whose address it is, is what is asked"):
-        organization = queries.enforcing(accounts.domain_of(user.email))
-    if organization is None:
-        return False
-    with tenancy.organization(organization.id):
-        membership = queries.membership(user.id)
-    return membership is None or membership.role != "owner"
+        return queries.enforcing(accounts.domain_of_typed(email))
+
+
+password_policy.register(Enforcement())
 
 
 def begin(configuration: Configuration, names: Iterable[str]) -> None:

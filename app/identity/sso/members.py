@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from app.identity.members import queries as members
 from app.identity.organizations.models import Membership
 from app.identity.sso import queries
 from app.identity.sso.models import Configuration, Identity
+from app.identity.teams import service as teams
 from app.identity.users.models import User
-from app.kit import db, errors
+from app.kit import db, errors, events
 from app.kit.permissions import Role
 
 
@@ -53,19 +55,31 @@ def bring_up_to_date(
             raise errors.denied("You were removed from this organization. Ask for an invitation.")
         linked.dropped_at = None
         db.session().add(Membership(user_id=user.id, role=role))
+        db.session().flush()
     elif membership.role != role and any(e["role"] for e in configuration.group_mapping):
-        membership.role = role
-    db.session().flush()
+        members.set_role(user.id, role)
+        told = {"user_id": user.id, "from": membership.role, "to": role, "changed_by": None}
+        events.emit("member.role_changed", told)
     _sync_teams(configuration, user.id, groups)
 
 
 def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
     linked.dropped_at = db.utc_now()
     if membership is not None:
-        db.session().delete(membership)
+        members.remove(user.id)
         queries.raise_token_version(user.id)
+        told = {"user_id": user.id, "role": membership.role, "removed_by": None}
+        events.emit("member.removed", told)
     db.session().flush()
 
 
 def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, ...]) -> None:
     """Be in the mapped teams whose groups one has, and in no other of the mapped ones."""
+    mapped = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
+    if not mapped:
+        return
+    wanted = {UUID(e["team_id"]) for e in matching(configuration, groups) if e["team_id"]}
+    held = {team["id"] for team in teams.of_users([user_id]).get(user_id, ())}
+    teams.join(user_id, wanted - held)
+    for team_id in sorted((mapped - wanted) & held):
+        teams.remove_member(team_id, user_id)

@@ -19,6 +19,7 @@ from app.identity.sso import (
 )
 from app.identity.sso.models import Code, Configuration
 from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.identity.teams import service as teams
 from app.kit import container, db, errors, tenancy
 from app.kit.errors import ApiError
 
@@ -61,8 +62,9 @@ def configure(
     """
     settings = _settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
-    mapping = [_entry(entry, i) for i, entry in enumerate(group_mapping)]
+    mapping = _mapping(group_mapping)
     secret = settings.pop("client_secret", _KEEP)
+    db.checkpoint()
     checked = PROVIDERS[kind].check(settings)
     configuration = _locked(revision)
     secret = _secret(configuration, kind, settings, secret)
@@ -104,11 +106,16 @@ def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, A
     return found
 
 
-def _entry(entry: dict[str, Any], position: int) -> dict[str, Any]:
-    """An entry of the mapping as it is kept. Raises 400 on one that gives nothing."""
-    if entry["role"] is None and entry["team_id"] is None:
-        raise errors.invalid("A group gives a role, a team or both.", f"group_mapping.{position}")
-    return {**entry, "team_id": str(entry["team_id"]) if entry["team_id"] else None}
+def _mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The mapping as it is kept. Raises 400 on what gives nothing, and on a team there is none."""
+    known = teams.existing(e["team_id"] for e in entries if e["team_id"])
+    for position, entry in enumerate(entries):
+        place = f"group_mapping.{position}"
+        if entry["role"] is None and entry["team_id"] is None:
+            raise errors.invalid("A group gives a role, a team or both.", place)
+        if entry["team_id"] is not None and entry["team_id"] not in known:
+            raise errors.invalid("There is no such team.", f"{place}.team_id")
+    return [{**e, "team_id": str(e["team_id"]) if e["team_id"] else None} for e in entries]
 
 
 def _locked(revision: int | None) -> Configuration | None:
@@ -166,7 +173,7 @@ def start(
     links.check_redirect(redirect_uri)
     with tenancy.across_organizations(reason="which organization it is, is what is asked"):
         if email is not None:
-            found = queries.by_domain(accounts.domain_of(email.strip().lower()))
+            found = queries.by_domain(accounts.domain_of_typed(email))
         else:
             found = queries.by_slug(org_slug or "")
     if found is None:

@@ -13,7 +13,7 @@ from app.identity.sso import accounts, codes, members, queries
 from app.identity.sso.external import ExternalIdentity
 from app.identity.sso.models import Configuration, Flow, Identity
 from app.identity.users.models import User
-from app.kit import db, errors
+from app.kit import audit, db, errors
 from app.kit.errors import ApiError
 
 
@@ -40,6 +40,7 @@ def sign_in(
         user, sure = accounts.get(known.user_id), True
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
+    audit.act_as("user", user.id, user.email)
     if not sure or _must_confirm(user, configuration, known):
         code = codes.issue(flow, user.id, pending=asdict(identity))
         accounts.mail_confirmation(organization, user, flow, code)

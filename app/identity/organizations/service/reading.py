@@ -14,22 +14,23 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 
-def of_user(user_id: UUID) -> list[dict[str, str]]:
-    """The organizations of a user: [{slug, name, role}]."""
+def of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+    """The organizations of a user, or the one `only`: [{slug, name, role}]."""
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        return queries.of_user(user_id)
+        return queries.of_user(user_id, only=only)
 
 
 def list_of_caller(caller: Caller, page: PageRequest) -> Page:
     """The organizations of the caller as a page, with the caller's role in each.
 
-    An API key sees its own only, and the role that it has there.
+    An API key sees its own only, and the role that it has there; a session that is good for one
+    organization that one.
     """
-    only = caller.org.id if caller.api_key_id is not None else None
+    only = caller.org.id if caller.api_key_id is not None else caller.only_organization
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
         found = queries.page_of_user(caller.user_id, page, only=only)
     items = [_dressed(row._asdict()) for row in found.items]
-    if only is not None and caller.role is not None:
+    if caller.api_key_id is not None and caller.role is not None:
         items = [{**item, "role": caller.role.name} for item in items]
     return replace(found, items=items)
 
