@@ -20,6 +20,7 @@ from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.control_plane import routes as control_plane
 from app.identity.invitations import models as invitation_models
+from app.identity.invitations import routes as invitations
 from app.identity.members import routes as members
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
@@ -50,6 +51,10 @@ BLUEPRINTS: list[Blueprint] = [
     organizations.blueprint,
     members.blueprint,
     sso.configurations,
+    invitations.public,
+    organizations.blueprint,
+    members.blueprint,
+    invitations.blueprint,
     api_keys.blueprint,
     schemas.blueprint,
     schemas.versions,

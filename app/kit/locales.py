@@ -1,10 +1,12 @@
 """Languages and time zones by their standard names, from data that comes with the service."""
 
 import re
+from datetime import datetime
 from functools import cache
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from babel import Locale, UnknownLocaleError
+from babel.dates import format_datetime
 
 from app.kit import errors
 
@@ -36,6 +38,15 @@ def check_time_zone(text: str, field: str) -> str:
     if text not in _zones():
         raise errors.invalid("Must be an IANA time zone such as Europe/Vienna or UTC.", field)
     return text
+
+
+def written(at: datetime, locale: str, time_zone: str) -> str:
+    """A moment as people of a language write it, to the minute and with its zone.
+
+    Both names are ones that passed the checks above.
+    """
+    known = Locale.parse(locale, sep="-")
+    return format_datetime(at, "d MMMM y, HH:mm zzzz", tzinfo=ZoneInfo(time_zone), locale=known)
 
 
 def _locale(text: str) -> str | None:

@@ -27,6 +27,7 @@ PERMISSIONS: dict[str, Role] = {
     "exports:create": Role.reviewer,
     "exports:download": Role.reviewer,
     "exports:read": Role.viewer,
+    "invitations:manage": Role.admin,
     "members:read": Role.viewer,
     "members:remove": Role.viewer,
     "members:update": Role.admin,

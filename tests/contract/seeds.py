@@ -70,6 +70,7 @@ def plant(org: Org) -> Seeds:
         "job_id": [job["id"] for job in jobs],
         "format_id": ["jsonl", "csv"],
         "org_slug": [org.slug],
+        "invitation_id": _invitations(owner, org),
         "key_id": keys,
         "team_id": _teams(owner, users),
         "user_id": users,
@@ -77,6 +78,12 @@ def plant(org: Org) -> Seeds:
     }
     seeds.bodies = _bodies(seeds)
     return seeds
+
+
+def _invitations(owner: Api, org: Org) -> list[str]:
+    path = f"/organizations/{org.slug}/invitations"
+    addresses = [f"{role}.{org.slug}@test.example" for role in ("viewer", "labeler", "admin")]
+    return [_made(owner, path, email=email, role="viewer")["id"] for email in addresses]
 
 
 def _made(api: Api, path: str, **body: Any) -> dict[str, Any]:
@@ -174,6 +181,10 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "update_organization": [{"name": "Other", "settings": _SETTINGS}, {"revision": 1}],
         "close_organization": [{"slug": seeds.org.slug}],
         "update_member": [{"role": "reviewer"}, {"role": "viewer", "revision": 1}],
+        "create_invitation": [
+            {"email": "guest@test.example", "role": "viewer", "team_ids": seeds.ids["team_id"][:1]}
+        ],
+        "accept_invitation": [{"name": "Guest", "password": "three rivers meet here"}],
         "transfer_ownership": [{"user_id": seeds.ids["user_id"][0]}],
         "create_schema": [schema_body],
         "update_schema": [{**schema_body, "revision": 1}, {"name": "Renamed", "revision": 3}],

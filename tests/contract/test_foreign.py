@@ -2,6 +2,7 @@
 like one that never was; and stays as it is."""
 
 import re
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from sqlalchemy import select, text
 from app.delivery.exports.models import Export
 from app.delivery.webhooks.models import Delivery, Webhook
 from app.identity.api_keys.models import ApiKey
+from app.identity.invitations.models import Invitation
 from app.identity.teams.models import Team, TeamMember
 from app.kit import db, tenancy
 from app.kit.api.operation import Operation
@@ -46,7 +48,14 @@ def _records(org: Org) -> dict[str, UUID]:
         maker = org.users["owner"]
         key = ApiKey(name="x", prefix=uuid7().hex, key_hash="x", role="viewer", created_by=maker)
         team = Team(name="x")
-        session.add_all([webhook, export, key, team])
+        invitation = Invitation(
+            email="x@test.example",
+            email_key="x@test.example",
+            role="viewer",
+            token_hash=uuid7().hex,
+            expires_at=db.utc_now() + timedelta(days=7),
+        )
+        session.add_all([webhook, export, key, team, invitation])
         session.flush()
         delivery = Delivery(
             webhook_id=webhook.id,
@@ -69,6 +78,7 @@ def _records(org: Org) -> dict[str, UUID]:
             "key_id": key.id,
             "team_id": team.id,
             "user_id": maker,
+            "invitation_id": invitation.id,
         }
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import GONE, Membership, Organization
-from app.kit import db
+from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
 
 _COLUMNS = (
@@ -71,3 +71,19 @@ def insert_organization(slug: str, values: dict[str, Any]) -> Organization | Non
         .returning(Organization)
     )
     return db.session().execute(statement).scalar_one_or_none()
+
+
+def insert_membership(user_id: UUID, role: str) -> bool:
+    """A new membership in the bound organization; False where there is one."""
+    statement = (
+        insert(Membership)
+        .values(
+            organization_id=tenancy.current_organization_id(),
+            user_id=user_id,
+            role=role,
+            created_at=db.utc_now(),
+        )
+        .on_conflict_do_nothing()
+        .returning(Membership.user_id)
+    )
+    return db.session().execute(statement).first() is not None

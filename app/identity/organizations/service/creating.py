@@ -40,6 +40,14 @@ def create(
     return made
 
 
+def join(user_id: UUID, *, role: str) -> bool:
+    """Make a user a member of the bound organization; False when they are one, as which they stay.
+
+    Whoever waits for another to make the same membership is told False.
+    """
+    return queries.insert_membership(user_id, role)
+
+
 def _called(slug: str, values: dict[str, Any]) -> Organization:
     if not slugs.is_slug(slug):
         message = "Must be 3 to 63 of a-z and 0-9, with single hyphens between."

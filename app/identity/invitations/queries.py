@@ -1,0 +1,127 @@
+"""SQL of invitations."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, case, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.identity.invitations.models import Invitation
+from app.identity.organizations.models import Membership, Organization
+from app.identity.users.models import User
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+
+_OPEN = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
+_STATUS = case(
+    (Invitation.accepted_at.is_not(None), "accepted"),
+    (Invitation.revoked_at.is_not(None), "revoked"),
+    (Invitation.expires_at <= func.now(), "expired"),
+    else_="open",
+).label("status")
+_INVITER = case(
+    (
+        User.id.is_not(None),
+        func.jsonb_build_object("id", User.id, "email", User.email, "name", User.name),
+    )
+).label("invited_by")
+_COLUMNS: tuple[Any, ...] = (
+    Invitation.id,
+    Invitation.email,
+    Invitation.role,
+    Invitation.team_ids,
+    _STATUS,
+    Invitation.expires_at,
+    _INVITER,
+    Invitation.created_at,
+    Invitation.updated_at,
+)
+_INVITATIONS = select(*_COLUMNS).outerjoin(User, User.id == Invitation.invited_by)
+_SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
+_DIRECT = {"synchronize_session": False}
+
+
+def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """A page of the organization's invitations."""
+    statement = _INVITATIONS.where(filters["status"] == _STATUS)
+    if "created_after" in filters:
+        statement = statement.where(Invitation.created_at >= filters["created_after"])
+    if "created_before" in filters:
+        statement = statement.where(Invitation.created_at < filters["created_before"])
+    return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
+
+
+def get(invitation_id: UUID) -> Row[Any] | None:
+    """One invitation, in the shape of `page`."""
+    found: Row[Any] | None
+    statement = _INVITATIONS.where(Invitation.id == invitation_id)
+    found = db.session().execute(statement).one_or_none()
+    return found
+
+
+def put(values: dict[str, Any]) -> UUID:
+    """Write an invitation, over the one that the address has where that is not used up; its id."""
+    changed = ("email", "role", "team_ids", "token_hash", "expires_at", "invited_by", "updated_at")
+    made = insert(Invitation).values(**values)
+    statement = made.on_conflict_do_update(
+        index_elements=[Invitation.organization_id, Invitation.email_key],
+        index_where=Invitation.accepted_at.is_(None) & Invitation.revoked_at.is_(None),
+        set_={name: made.excluded[name] for name in changed},
+    ).returning(Invitation.id)
+    return db.session().execute(statement).scalar_one()
+
+
+def is_member(user_id: UUID) -> bool:
+    """Whether a user belongs to the organization."""
+    statement = select(Membership.user_id).where(Membership.user_id == user_id)
+    return db.session().execute(statement).first() is not None
+
+
+def revoke(invitation_id: UUID) -> bool:
+    """Withdraw an invitation that was not used; whether there was one."""
+    statement = (
+        update(Invitation)
+        .where(Invitation.id == invitation_id, *_OPEN)
+        .values(revoked_at=func.now(), updated_at=func.now())
+        .returning(Invitation.id)
+        .execution_options(**_DIRECT)
+    )
+    return db.session().execute(statement).first() is not None
+
+
+def offered(token_hash: str) -> Row[Any] | None:
+    """What a token offers, whatever became of it; the caller sees all organizations."""
+    columns: tuple[Any, ...] = (
+        *_COLUMNS,
+        Invitation.organization_id,
+        User.name.label("inviter_name"),
+        Organization.slug,
+        Organization.name,
+        Organization.settings,
+        Organization.status.label("organization_status"),
+    )
+    found: Row[Any] | None
+    found = (
+        db.session()
+        .execute(
+            select(*columns)
+            .join(Organization, Organization.id == Invitation.organization_id)
+            .outerjoin(User, User.id == Invitation.invited_by)
+            .where(Invitation.token_hash == token_hash)
+        )
+        .one_or_none()
+    )
+    return found
+
+
+def consume(token_hash: str) -> bool:
+    """Use an invitation up; of two at once one does."""
+    statement = (
+        update(Invitation)
+        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_OPEN)
+        .values(accepted_at=func.now(), updated_at=func.now())
+        .returning(Invitation.id)
+        .execution_options(**_DIRECT)
+    )
+    return db.session().execute(statement).first() is not None

@@ -1,0 +1,154 @@
+"""The side of whoever was invited: a token is all that they have."""
+
+from typing import Any
+
+from app.identity.auth import service as auth
+from app.identity.invitations import queries
+from app.identity.invitations.service import tokens
+from app.identity.organizations import service as organizations
+from app.identity.organizations.models import GONE
+from app.identity.teams import service as teams
+from app.identity.users import queries as user_queries
+from app.identity.users import service as users
+from app.identity.users.models import User
+from app.kit import audit, db, errors, events, secrets, tenancy
+from app.kit import tokens as access_tokens
+from app.kit.errors import ApiError
+
+_REASON = "an invitation's token is what tells the organization"
+_MESSAGES = {
+    "accepted": "The invitation was accepted before.",
+    "revoked": "The invitation was withdrawn.",
+    "expired": "The invitation has expired. Ask for another one.",
+}
+
+
+def offer(token: str) -> dict[str, Any]:
+    """What an invitation offers. Raises 404 on an unknown token, 409 `conflict` with
+    `details.state` on one that is no longer good."""
+    held = _find(token)
+    return {
+        "organization": {"slug": held.slug, "name": held.name},
+        "email": held.email,
+        "role": held.role,
+        "inviter_name": held.inviter_name,
+        "expires_at": held.expires_at,
+        "has_account": _account(held.email) is not None,
+    }
+
+
+def accept(
+    token: str,
+    *,
+    authorization: str | None,
+    ip_address: str | None,
+    user_agent: str | None,
+    name: str | None = None,
+    password: str | None = None,
+) -> dict[str, Any]:
+    """Join the organization; the login response.
+
+    The address's account is proven by its password or by a bearer token of it; where there is none
+    it is made, with `name` and `password`. Whoever has the token reads the address's mail: it
+    counts as verified from now on. Raises as `offer` does; 400 on what is missing, 401 on a wrong
+    password or token, 403 on another account's and while the organization is suspended.
+    """
+    held = _find(token)
+    if held.organization_status == "suspended":
+        raise errors.denied("The organization is suspended: nobody can join it now.")
+    client = {"ip_address": ip_address, "user_agent": user_agent}
+    with tenancy.organization(held.organization_id):
+        # Before anything that takes long: of two at once the second waits here, and is told.
+        if not queries.consume(tokens.stored(token)):
+            raise _no_longer(_find(token).status)
+        account = _account(held.email)
+        if account is None:
+            user, answer = _new_account(held, name, password, client, authorization)
+        else:
+            user, answer = _proven(account, password, client, authorization)
+        joined = organizations.join(user.id, role=held.role)
+        teams.join(user.id, held.team_ids)
+        if joined:
+            events.emit(
+                "member.joined",
+                {"user_id": user.id, "role": held.role, "invitation_id": held.id},
+            )
+    if user.email_verified_at is None:
+        user_queries.set_security(user, email_verified_at=db.utc_now())
+    return {**answer, "organizations": organizations.of_user(user.id)}
+
+
+def _find(token: str) -> Any:
+    with tenancy.across_organizations(reason=_REASON):
+        held = queries.offered(tokens.stored(token))
+    if held is None:
+        raise errors.not_found()
+    if held.organization_status in GONE:
+        raise _no_longer("revoked")
+    if held.status != "open":
+        raise _no_longer(held.status)
+    return held
+
+
+def _no_longer(status: str) -> ApiError:
+    return errors.conflict(_MESSAGES[status], state=status)
+
+
+def _account(email: str) -> User | None:
+    """The account of the invited mailbox itself: one of a look-alike address is somebody else's."""
+    found = users.by_email(email)
+    return found if found is not None and found.email == email else None
+
+
+def _new_account(
+    held: Any,
+    name: str | None,
+    password: str | None,
+    client: dict[str, Any],
+    authorization: str | None,
+) -> tuple[User, dict[str, Any]]:
+    if authorization is not None:
+        raise _anothers()
+    for field, value in (("name", name), ("password", password)):
+        if value is None:
+            raise errors.invalid("A new account needs it.", field)
+    chosen = {n: held.settings[n] for n in ("locale", "time_zone") if n in held.settings}
+    with secrets.gate.place():
+        user = users.create(
+            email=held.email, name=name or "", password=password, verified=True, **chosen
+        )
+    return user, auth.open_session(user, **client)
+
+
+def _proven(
+    account: User, password: str | None, client: dict[str, Any], authorization: str | None
+) -> tuple[User, dict[str, Any]]:
+    if authorization is not None:
+        return account, _by_token(account, authorization)
+    if password is None:
+        message = "The address has an account: give its password, or come with its token."
+        raise errors.invalid(message, "password")
+    return account, auth.login(email=account.email, password=password, **client)
+
+
+def _by_token(account: User, authorization: str) -> dict[str, Any]:
+    """The login response of the session that the request came with: it goes on."""
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise access_tokens.refused()
+    token = token.strip()
+    caller = auth.by_token(token, None)
+    audit.act_as("user", caller.user_id, caller.email)
+    if caller.user_id != account.id:
+        raise _anothers()
+    assert caller.expires_at is not None
+    return {
+        "access_token": token,
+        "token_type": "bearer",
+        "expires_in": max(0, int((caller.expires_at - db.utc_now()).total_seconds())),
+        "user": {"id": account.id, "email": account.email, "name": account.name},
+    }
+
+
+def _anothers() -> ApiError:
+    return errors.denied("The invitation is for another address than this account's.")

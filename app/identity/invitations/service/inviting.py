@@ -1,0 +1,102 @@
+"""The inviting side."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from app.identity.invitations import queries
+from app.identity.invitations.service import tokens
+from app.identity.organizations import service as organizations
+from app.identity.teams import service as teams
+from app.identity.users import addresses
+from app.identity.users import service as users
+from app.identity.users.models import User
+from app.kit import db, errors, locales
+from app.kit.letters import Letters
+from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role, require_role
+from app.kit.principal import Caller
+
+LIFETIME = timedelta(days=7)
+letters = Letters(Path(__file__).parents[1] / "letters")
+
+
+def list_invitations(page: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """A page of the organization's invitations of one status."""
+    return queries.page(page, filters)
+
+
+def invite(caller: Caller, *, email: str, role: str, team_ids: list[UUID] | None = None) -> Any:
+    """Invite an address, or send its invitation anew: another token, and seven days from now.
+
+    Raises 400 on `email` or `team_ids`, 403 `insufficient_role` on a role above the caller's, 409
+    `conflict` on who is a member.
+    """
+    address = addresses.parse(email)
+    assert caller.role is not None
+    require_role(caller.role, Role[role])
+    wanted = sorted(set(team_ids or []))
+    _check_teams(wanted)
+    account = users.by_email(address)
+    if account is not None and queries.is_member(account.id):
+        raise errors.ApiError("conflict", "This address belongs to a member.", field="email")
+    token, token_hash = tokens.new()
+    now = db.utc_now()
+    values = {
+        "organization_id": caller.org.id,
+        "email": address,
+        "email_key": addresses.canonical(address),
+        "role": role,
+        "team_ids": [str(team_id) for team_id in wanted],
+        "token_hash": token_hash,
+        "expires_at": now + LIFETIME,
+        "invited_by": caller.user_id,
+        "updated_at": now,
+    }
+    made = queries.get(queries.put(values))
+    assert made is not None
+    _mail(caller, made, token, account)
+    return made
+
+
+def _check_teams(wanted: list[UUID]) -> None:
+    unknown = set(wanted) - teams.existing(wanted)
+    if unknown:
+        raise errors.invalid(
+            "Must be teams of the organization.", "team_ids", team_ids=sorted(unknown)
+        )
+
+
+def _mail(caller: Caller, made: Any, token: str, account: User | None) -> None:
+    organization = organizations.get(caller)
+    settings = organization["settings"]
+    known = account is not None and account.email == made.email
+    locale = account.locale if known and account else settings["locale"]
+    zone = account.time_zone if known and account else settings["time_zone"]
+    language = letters.wordings.find("invitation", locale).language
+    letters.post(
+        "invitation",
+        to=made.email,
+        locale=locale,
+        organization_id=caller.org.id,
+        values={
+            "organization": organization["name"],
+            "inviter": made.invited_by["name"],
+            "role": made.role,
+            "expires": locales.written(made.expires_at, language, zone),
+            "link": f"/accept-invitation?token={token}",
+            "token": token,
+        },
+    )
+
+
+def revoke(invitation_id: UUID) -> None:
+    """Withdraw an invitation. Raises 404, 409 `conflict` on one that was accepted."""
+    if queries.revoke(invitation_id):
+        return
+    found = queries.get(invitation_id)
+    if found is None or found.status != "accepted":
+        raise errors.not_found()
+    raise errors.conflict("The invitation was accepted.", state=found.status)

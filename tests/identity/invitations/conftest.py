@@ -1,0 +1,75 @@
+"""Invitations as admins send them and as people find them in their mail."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.letters import Letter, letters_to
+from tests.factories.orgs import Api
+
+PASSWORD = "three rivers meet here"
+
+
+def address() -> str:
+    return f"guest.{uuid7().hex}@test.example"
+
+
+class Desk:
+    """Who invites into `org`, and whoever was invited."""
+
+    def __init__(self, org: Org, work: Callable[[], None]) -> None:
+        self.org = org
+        self.work = work
+        self.path = f"/organizations/{org.slug}/invitations"
+
+    def invite(self, email: str, role: str = "labeler", *, by: str = "admin", **body: Any) -> Any:
+        return self.org.api(by).post(self.path, json={"email": email, "role": role, **body})
+
+    def letters(self, email: str) -> list[Letter]:
+        self.work()
+        return letters_to(email)
+
+    def token(self, email: str) -> str:
+        return self.letters(email)[-1].token
+
+    def invited(self, email: str, role: str = "labeler", **body: Any) -> str:
+        """The token that an invitation brought."""
+        answer = self.invite(email, role, **body)
+        assert answer.status_code == 201, answer.json
+        return self.token(email)
+
+    def guest(self, token: str | None = None) -> Api:
+        return Api(self.org.app.test_client(), token, None)
+
+    def offer(self, token: str) -> Any:
+        return self.guest().get(f"/auth/invitations/{token}")
+
+    def accept(self, token: str, *, bearer: str | None = None, **body: Any) -> Any:
+        return self.guest(bearer).post(f"/auth/invitations/{token}/accept", json=body)
+
+    def join(self, token: str, **kwargs: Any) -> Any:
+        """Accept as somebody without an account."""
+        return self.accept(token, name="Nora Berg", password=PASSWORD, **kwargs)
+
+    def roles(self) -> dict[str, str]:
+        answer = self.org.api().get(f"/organizations/{self.org.slug}/members")
+        return {m["user"]["email"]: m["role"] for m in answer.json["data"]}
+
+    def sql(self, statement: str, **values: Any) -> None:
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+            s.execute(text(statement), values)
+
+
+@pytest.fixture
+def desk(org: Org, work: Callable[[], None]) -> Desk:
+    return Desk(org, work)
+
+
+def code(answer: Any) -> str:
+    """The error's code."""
+    return str(answer.json["error"]["code"])

@@ -1,0 +1,204 @@
+"""Accepting: with a new account, with one that exists, and only once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from app.identity.users.models import User
+from app.kit import db
+from app.kit.api import http
+from tests.factories import Org
+from tests.factories.orgs import PASSWORD as OLD_PASSWORD
+from tests.factories.teams import make_team
+from tests.identity.invitations.conftest import PASSWORD, Desk, address, code
+
+
+def _verified(org: Org, email: str) -> bool:
+    with org.app.app_context():
+        user = db.session().query(User).filter_by(email=email).one()
+        return user.email_verified_at is not None
+
+
+def test_a_token_tells_what_it_offers(desk: Desk) -> None:
+    email = address()
+    token = desk.invited(email, "reviewer")
+    answer = desk.offer(token)
+    assert answer.status_code == 200
+    offer = answer.json["data"]
+    assert offer.pop("expires_at")
+    assert offer == {
+        "organization": {"slug": desk.org.slug, "name": "Test"},
+        "email": email,
+        "role": "reviewer",
+        "inviter_name": "Admin",
+        "has_account": False,
+    }
+
+
+@pytest.mark.parametrize("token", ["x", "é", "a" * 5000, "..%2f", "%F0%9F%8E%89"])
+def test_an_unknown_token_is_not_found(desk: Desk, token: str) -> None:
+    assert desk.offer(token).status_code == 404
+    assert desk.join(token).status_code == 404
+
+
+def test_a_new_account_is_made_verified_and_signed_in(desk: Desk) -> None:
+    email = address()
+    team = make_team(desk.org)
+    token = desk.invited(email, "reviewer", team_ids=[team["id"]])
+    answer = desk.join(token)
+    assert answer.status_code == 200
+    data = answer.json["data"]
+    assert data["user"]["email"] == email
+    assert data["organizations"] == [{"slug": desk.org.slug, "name": "Test", "role": "reviewer"}]
+    guest = desk.guest(data["access_token"])
+    guest.slug = desk.org.slug
+    assert guest.get("/review-queue").status_code == 200
+    assert guest.get("/users/me").json["data"]["email_verified"] is True
+    members = desk.org.api().get(f"/teams/{team['id']}").json["data"]["members"]
+    assert [m["user"]["email"] for m in members] == [email]
+    login = desk.guest().post("/auth/login", json={"email": email, "password": PASSWORD})
+    assert login.status_code == 200
+
+
+def test_a_team_that_has_gone_meanwhile_is_passed_over(desk: Desk) -> None:
+    team = make_team(desk.org)
+    token = desk.invited(address(), team_ids=[team["id"]])
+    assert desk.org.api().delete(f"/teams/{team['id']}").status_code == 204
+    assert desk.join(token).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": "Nora"}, "password"),
+        ({"password": PASSWORD}, "name"),
+        ({"name": "Nora", "password": "short"}, "password"),
+        ({"name": "Nora", "password": "password1234"}, "password"),
+    ],
+)
+def test_a_new_account_needs_name_and_a_good_password(
+    desk: Desk, body: dict[str, Any], field: str
+) -> None:
+    token = desk.invited(address())
+    answer = desk.accept(token, **body)
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, field)
+    assert desk.join(token).status_code == 200
+
+
+def test_an_existing_account_joins_with_its_password(desk: Desk, other_org: Org) -> None:
+    email = other_org.email("viewer")
+    token = desk.invited(email)
+    assert desk.offer(token).json["data"]["has_account"] is True
+    for body, status in (({}, 400), ({"password": "wrong-password"}, 401)):
+        assert desk.accept(token, **body).status_code == status
+    answer = desk.accept(token, password=OLD_PASSWORD)
+    assert answer.status_code == 200
+    slugs = {o["slug"] for o in answer.json["data"]["organizations"]}
+    assert slugs == {desk.org.slug, other_org.slug}
+
+
+def test_an_existing_account_joins_with_its_token(desk: Desk, other_org: Org) -> None:
+    email = other_org.email("viewer")
+    with desk.org.app.app_context(), db.transaction() as session:
+        session.get_one(User, other_org.users["viewer"]).email_verified_at = None
+    token = desk.invited(email)
+    answer = desk.accept(token, bearer=other_org.tokens["viewer"])
+    assert answer.status_code == 200
+    assert answer.json["data"]["access_token"] == other_org.tokens["viewer"]
+    assert 0 < answer.json["data"]["expires_in"] <= 24 * 3600
+    assert desk.roles()[email] == "labeler"
+    assert _verified(desk.org, email)
+
+
+def test_nobody_joins_in_anothers_place(desk: Desk, other_org: Org) -> None:
+    known, unknown = desk.invited(other_org.email("viewer")), desk.invited(address())
+    for token in (known, unknown):
+        answer = desk.accept(token, bearer=other_org.tokens["owner"], name="x", password=PASSWORD)
+        assert (answer.status_code, code(answer)) == (403, "permission_denied")
+    garbled = desk.accept(known, bearer="nope", password=OLD_PASSWORD)
+    assert (garbled.status_code, code(garbled)) == (401, "invalid_credentials")
+    assert other_org.email("owner") not in desk.roles()
+
+
+def test_an_account_of_a_look_alike_address_is_somebody_elses(desk: Desk) -> None:
+    email = address()
+    assert desk.join(desk.invited(email)).status_code == 200
+    twin = email.replace("guest", "gu\u0435st")
+    answer = desk.invite(twin)
+    if answer.status_code == 201:
+        token = desk.token(twin)
+        assert desk.offer(token).json["data"]["has_account"] is False
+        assert desk.join(token).status_code == 409
+    else:
+        assert answer.status_code in (400, 409)
+    assert twin not in desk.roles()
+
+
+def test_a_second_acceptance_is_told(desk: Desk) -> None:
+    token = desk.invited(address())
+    assert desk.join(token).status_code == 200
+    for answer in (desk.join(token), desk.offer(token)):
+        assert (answer.status_code, code(answer)) == (409, "conflict")
+        assert answer.json["error"]["details"] == {"state": "accepted"}
+
+
+def test_an_expired_one_is_told(desk: Desk) -> None:
+    token = desk.invited(address())
+    desk.sql("UPDATE invitations SET expires_at = now()")
+    for answer in (desk.join(token), desk.offer(token)):
+        assert answer.json["error"]["details"] == {"state": "expired"}
+
+
+@pytest.mark.parametrize("_again", range(3))
+def test_two_acceptances_in_one_instant_make_one_membership(desk: Desk, _again: int) -> None:
+    email = address()
+    token = desk.invited(email)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: desk.join(token), range(4)))
+    assert sorted(a.status_code for a in answers) == [200, 409, 409, 409]
+    assert [e for e in desk.roles() if e == email] == [email]
+
+
+@pytest.mark.parametrize("_again", range(3))
+def test_two_acceptances_of_an_account_in_one_instant(
+    desk: Desk, other_org: Org, _again: int
+) -> None:
+    token = desk.invited(other_org.email("viewer"))
+
+    def accept(bearer: str | None) -> int:
+        body = {} if bearer else {"password": OLD_PASSWORD}
+        return int(desk.accept(token, bearer=bearer, **body).status_code)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = sorted(pool.map(accept, [None, other_org.tokens["viewer"]]))
+    assert found == [200, 409]
+
+
+def test_the_same_idempotency_key_answers_again(desk: Desk) -> None:
+    path = f"/auth/invitations/{desk.invited(address())}/accept"
+    body, headers = {"name": "Nora", "password": PASSWORD}, {"Idempotency-Key": "again"}
+    first = desk.guest().post(path, json=body, headers=headers)
+    again = desk.guest().post(path, json=body, headers=headers)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.json == first.json
+
+
+def test_a_suspended_organization_takes_nobody_and_a_closed_one_is_gone(desk: Desk) -> None:
+    token = desk.invited(address())
+    desk.sql("UPDATE organizations SET status = 'suspended' WHERE id = :id", id=desk.org.id)
+    assert desk.offer(token).status_code == 200
+    assert desk.join(token).status_code == 403
+    desk.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=desk.org.id)
+    assert desk.join(token).json["error"]["details"] == {"state": "revoked"}
+    assert desk.offer(token).status_code == 409
+
+
+def test_the_token_is_in_no_log(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    token, told = desk.invited(address()), Mock()
+    monkeypatch.setattr(http, "log", told)
+    desk.offer(token)
+    assert told.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
+    assert token not in str(told.mock_calls)
