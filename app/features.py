@@ -47,14 +47,12 @@ from app.review.workload import routes as workload
 
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,
+    invitations.public,
     sso.blueprint,
     organizations.blueprint,
     members.blueprint,
-    sso.configurations,
-    invitations.public,
-    organizations.blueprint,
-    members.blueprint,
     invitations.blueprint,
+    sso.configurations,
     api_keys.blueprint,
     schemas.blueprint,
     schemas.versions,
