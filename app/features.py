@@ -15,6 +15,9 @@ from app.delivery.webhooks import models as webhook_models
 from app.delivery.webhooks import routes as webhooks
 from app.identity.api_keys import models as api_key_models
 from app.identity.api_keys import routes as api_keys
+from app.identity.audit import jobs as audit_jobs
+from app.identity.audit import models as audit_models
+from app.identity.audit import routes as audit
 from app.identity.auth import jobs as auth_jobs
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
@@ -54,6 +57,7 @@ BLUEPRINTS: list[Blueprint] = [
     invitations.blueprint,
     sso.configurations,
     api_keys.blueprint,
+    audit.blueprint,
     schemas.blueprint,
     schemas.versions,
     artifacts.blueprint,
@@ -72,6 +76,7 @@ BLUEPRINTS: list[Blueprint] = [
 
 JOBS: list[ModuleType] = [
     upkeep,
+    audit_jobs,
     auth_jobs,
     artifact_jobs,
     tag_set_jobs,
@@ -85,6 +90,7 @@ JOBS: list[ModuleType] = [
 MODELS: list[ModuleType] = [
     auth_models,
     api_key_models,
+    audit_models,
     organization_models,
     invitation_models,
     team_models,

@@ -1,4 +1,204 @@
-"""Which tables the audit log watches; used by migrations."""
+"""The triggers that write the audit log; used by migrations.
+
+A trigger runs once a statement, whatever number of rows it changed, and writes an entry for each
+row whose watched columns changed, in one set-based insert. Each table has a function of its own,
+made of its columns: one that takes rows apart as JSON takes twenty times as long. It runs as its
+owner: the application's role itself may only read the log.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from alembic import op
+from sqlalchemy import Connection, text
+
+NOBODY = "00000000-0000-0000-0000-000000000000"
+"""Stands for an organization where a record belongs to none."""
+LARGE = 2048
+"""Bytes of JSON from which on a value is shown by its size and its SHA-256."""
+
+BATCH = 1000
+"""How many entries at most wait for their seal in one row."""
+
+_IGNORED = frozenset({"created_at", "updated_at", "revision"})
+# Members of JSON, and columns, whose names say that nobody may read their values.
+_NAME = "(password|secret|token|api_key|private_key|credentials?)"
+_SECRET_COLUMN = re.compile(f"(^|_){_NAME}(_hash|_encrypted)?$|_hash$")
+_SECRET_MEMBER = rf'("[^"]*{_NAME}"): "([^"\\]|\\.)*"'
+_SHORT = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
+_TIME = r'\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'
+
+# A UUIDv7 (RFC 9562, section 5.7) of microseconds since the epoch.
+IDENTIFIER = """
+CREATE FUNCTION audit_id(tick bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
+    SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING
+        int8send(tick / 1000 * 65536 + 28672 + mod(tick, 1000) * 4096 / 1000) FROM 1 FOR 8),
+        'hex')::uuid
+$$
+"""
+SHOWN = f"""
+CREATE FUNCTION audit_shown(written text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    IF octet_length(written) > {LARGE} THEN
+        RETURN json_build_object(
+            'sha256', encode(sha256(convert_to(written, 'UTF8')), 'hex'),
+            'bytes', octet_length(written));
+    ELSIF left(written, 1) IN ('{{', '[') AND written ~ '{_SECRET_MEMBER}' THEN
+        RETURN regexp_replace(written, '{_SECRET_MEMBER}', '\\1: {{"secret": true}}', 'g');
+    END IF;
+    RETURN coalesce(written, 'null');
+END $$
+"""
+
+_CHANGE = """
+CREATE OR REPLACE FUNCTION audit_{table}() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_variable
+DECLARE
+    actor jsonb := coalesce(nullif(current_setting('app.actor', true), ''), '{{}}');
+    verb text := lower(TG_OP);
+    moment timestamptz := clock_timestamp();
+    microseconds bigint := extract(epoch FROM moment) * 1000000;
+BEGIN
+    IF actor ->> 'own' = '{kind}' THEN
+        verb := actor ->> 'verb';
+    ELSIF verb = 'insert' THEN
+        verb := 'create';
+    END IF;
+    IF TG_OP = 'INSERT' THEN {insert}
+    ELSIF TG_OP = 'UPDATE' THEN {update}
+    ELSE {delete}
+    END IF;
+    RETURN NULL;
+END $$
+"""
+_WRITE = """
+        WITH compared AS MATERIALIZED (
+            SELECT {organization} AS organization_id, {target} AS target_id,
+                {label} AS target_label, concat_ws(', ', {changes}) AS changes
+            FROM {rows}
+        ), changed AS (
+            SELECT c.*, microseconds + row_number() OVER () AS tick
+            FROM compared c WHERE c.changes <> ''
+        ), written AS (
+            INSERT INTO audit_entries (id, organization_id, at, actor_kind, actor_id, actor_label,
+                operation, action, target_type, target_id, target_label, changes, request_id,
+                ip_address)
+            SELECT
+                audit_id(c.tick),
+                coalesce(c.organization_id, '{nobody}'), moment,
+                coalesce(actor ->> 'kind', 'system'), CAST(actor ->> 'id' AS uuid),
+                coalesce(actor ->> 'label', 'database role ' || session_user),
+                actor ->> 'operation', '{kind}.' || verb, '{kind}', c.target_id,
+                left(c.target_label, 320), CAST('{{' || c.changes || '}}' AS jsonb),
+                actor ->> 'request_id', actor ->> 'ip_address'
+            FROM changed c
+            RETURNING organization_id, id
+        )
+        INSERT INTO audit_unsealed (organization_id, entries)
+        SELECT w.organization_id, array_agg(w.id ORDER BY w.id)
+        FROM (SELECT r.*, (row_number() OVER () - 1) / {batch} AS batch FROM written r) w
+        GROUP BY w.organization_id, w.batch;
+"""
+_REFERENCING = {
+    "insert": "NEW TABLE AS new_rows",
+    "update": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
+    "delete": "OLD TABLE AS old_rows",
+}
+
+
+_TOLD = text(
+    "INSERT INTO audit_watches (table_name, kind, label, target, secret, ignored)"
+    " VALUES (:table, :kind, :label, :target, :secret, :ignored)"
+    " ON CONFLICT (table_name) DO UPDATE SET kind = excluded.kind, label = excluded.label,"
+    " target = excluded.target, secret = excluded.secret, ignored = excluded.ignored"
+)
+_WATCH = text("SELECT * FROM audit_watches WHERE table_name = :table")
+# Generated columns tell nothing that those they are made of do not.
+_COLUMNS = text(
+    "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute"
+    " WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 AND NOT attisdropped"
+    " AND attgenerated = '' ORDER BY attnum"
+)
+_KEYS = text(
+    "SELECT a.attname FROM pg_index i JOIN pg_attribute a"
+    " ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)"
+    " WHERE i.indrelid = CAST(:table AS regclass) AND i.indisprimary ORDER BY a.attnum"
+)
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """What `audited` was told of a table, and what PostgreSQL says of it."""
+
+    table: str
+    kind: str
+    label: str | None
+    target: str
+    secret: frozenset[str]
+    ignored: frozenset[str]
+    columns: dict[str, str]
+    keys: Sequence[str]
+
+    def either(self, column: str) -> str:
+        return f'coalesce(n."{column}", o."{column}")'
+
+    def labelled(self) -> str:
+        if self.label is None:
+            return "CAST(NULL AS text)"
+        if self.label == "user_id":
+            person = self.either("user_id")
+            return f"(SELECT u.email FROM users u WHERE u.id = {person})"  # noqa: S608 - a column
+        return f"CAST({self.either(self.label)} AS text)"
+
+    def shown(self, side: str, column: str) -> str:
+        name, kind = f'{side}."{column}"', self.columns[column]
+        if column in self.secret or _SECRET_COLUMN.search(column):
+            return f"""CASE WHEN {name} IS NULL THEN 'null' ELSE '{{"secret": true}}' END"""
+        if kind == "timestamp with time zone":
+            return f"coalesce(to_char({name} AT TIME ZONE 'UTC', '{_TIME}'), 'null')"
+        if kind in _SHORT:
+            return f"coalesce(CAST(to_json({name}) AS text), 'null')"
+        return f"audit_shown(CAST(to_json({name}) AS text))"
+
+    def change(self, column: str) -> str:
+        before, after = self.shown("o", column), self.shown("n", column)
+        return (
+            f'CASE WHEN n."{column}" IS DISTINCT FROM o."{column}" THEN '
+            f"""'"{column}": [' || {before} || ', ' || {after} || ']' END"""
+        )
+
+    def write(self, rows: str) -> str:
+        organization = "organization_id" if "organization_id" in self.columns else None
+        if self.table == "organizations":
+            organization = "id"
+        watched = [c for c in self.columns if c not in self.ignored]
+        return _WRITE.format(
+            organization=self.either(organization) if organization else "CAST(NULL AS uuid)",
+            target=self.either(self.target),
+            label=self.labelled(),
+            changes=",\n".join(self.change(column) for column in watched),
+            rows=rows,
+            nobody=NOBODY,
+            batch=BATCH,
+            kind=self.kind,
+        )
+
+    def function(self) -> str:
+        # A full join is never made by nested loops, and a changed key still writes its entries.
+        same = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
+        empty = f"LEFT JOIN {self.table} {{side}} ON false"
+        return _CHANGE.format(
+            table=self.table,
+            kind=self.kind,
+            insert=self.write(f"new_rows n {empty.format(side='o')}"),
+            update=self.write(f"new_rows n FULL JOIN old_rows o ON {same}"),
+            delete=self.write(f"old_rows o {empty.format(side='n')}"),
+        )
 
 
 def audited(
@@ -13,9 +213,66 @@ def audited(
     """Let every insert, update and delete on `table` write into the audit log.
 
     `label` is the column that names a record to a reader; with `user_id` it is the person's e-mail
-    address. Of `secret` columns it is told that they changed, never from what to what; a member
-    inside a JSON column is named `settings.ai_provider.api_key`. A change of `ignored` columns
-    alone writes nothing. `kind` is the type of the record where the API calls it otherwise than
-    the table (then the model's table says so too, in its info: `audited_as`), `target` the column
-    with its id. Calling it again replaces what was said before.
+    address. Of `secret` columns, and of those whose names say so, it is told that they changed,
+    never from what to what; so with members of JSON columns whose names say so. A change of
+    `ignored` columns alone writes nothing. `kind` is the type of the record where the API calls it
+    otherwise than the table (then the model's table says so too, in its info: `audited_as`),
+    `target` the column with its id (the last of the key, if there is none of that name). Calling it
+    again replaces what was said before.
     """
+    connection = op.get_bind()
+    told = {
+        "table": table,
+        "kind": kind or table,
+        "label": label,
+        "target": target,
+        "secret": list(secret),
+        "ignored": list(ignored),
+    }
+    connection.execute(_TOLD, told)
+    install(connection, table)
+
+
+def unaudited(table: str) -> None:
+    """Stop watching `table`."""
+    op.execute(f"DROP FUNCTION audit_{table}() CASCADE")
+    told = text("DELETE FROM audit_watches WHERE table_name = :table")
+    op.get_bind().execute(told, {"table": table})
+
+
+def install(connection: Connection, table: str) -> None:
+    """(Re)make the function and the triggers of a table from its columns as they are now."""
+    connection.exec_driver_sql(_watch(connection, table).function())
+    connection.exec_driver_sql(f"REVOKE ALL ON FUNCTION audit_{table}() FROM PUBLIC")
+    for event, tables in _REFERENCING.items():
+        connection.exec_driver_sql(
+            f"CREATE OR REPLACE TRIGGER audit_{event} AFTER {event.upper()} ON {table}"
+            f" REFERENCING {tables} FOR EACH STATEMENT EXECUTE FUNCTION audit_{table}()"
+        )
+
+
+def refresh(connection: Connection) -> None:
+    """Make the functions anew whose tables got or lost columns; called after every migration."""
+    if connection.scalar(text("SELECT to_regclass('audit_watches')")) is None:
+        return
+    for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():
+        source = text("SELECT prosrc FROM pg_proc WHERE proname = :name")
+        found = connection.scalar(source, {"name": f"audit_{table}"})
+        if found is None or f"$${found}$$" not in _watch(connection, table).function():
+            install(connection, table)
+
+
+def _watch(connection: Connection, table: str) -> _Watch:
+    told = connection.execute(_WATCH, {"table": table}).one()
+    columns = dict(connection.execute(_COLUMNS, {"table": table}).tuples().all())
+    keys = connection.scalars(_KEYS, {"table": table}).all()
+    return _Watch(
+        table=table,
+        kind=told.kind,
+        label=told.label,
+        target=told.target if told.target in columns else keys[-1],
+        secret=frozenset(told.secret),
+        ignored=_IGNORED | set(told.ignored),
+        columns=columns,
+        keys=keys,
+    )

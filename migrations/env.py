@@ -13,6 +13,7 @@ from sqlalchemy import create_engine, text
 
 from app.kit.db import Base
 from app.kit.settings import Settings
+from migrations import auditing
 
 _ADVISORY_LOCK = 7_203_114_559
 
@@ -46,6 +47,8 @@ def run() -> None:
         )
         with context.begin_transaction():
             context.run_migrations()
+        with connection.begin():
+            auditing.refresh(connection)
     engine.dispose()
 
 

@@ -22,6 +22,7 @@ PERMISSIONS: dict[str, Role] = {
     "artifacts:create": Role.labeler,
     "artifacts:claim": Role.labeler,
     "artifacts:delete": Role.admin,
+    "audit_log:read": Role.admin,
     "assignments:read": Role.labeler,
     "export_formats:read": Role.viewer,
     "exports:create": Role.reviewer,

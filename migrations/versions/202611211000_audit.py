@@ -1,14 +1,195 @@
-"""The audit log: entries written by triggers, append-only for the application."""
+"""The audit log: entries written by triggers, append-only for the application, and their seals."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+from migrations.auditing import IDENTIFIER, SHOWN, audited, unaudited
+from migrations.policies import ROLE, protect
 
 revision = "202611211000"
 down_revision = "202611210700"
 branch_labels = None
 depends_on = None
 
+TABLES = ("audit_entries", "audit_unsealed", "audit_blocks", "audit_heads")
+
+# Only what follows on the head as it is can be sealed: of two sealers one fails.
+SEAL = """
+CREATE FUNCTION audit_seal(organization uuid, block bigint, first bigint, sealed uuid[],
+    sums bytea, chained bytea, waiting bigint[], signed bytea) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    IF block = 1 THEN
+        INSERT INTO audit_heads (organization_id, blocks, entries, hash, mac)
+        VALUES (organization, 1, cardinality(sealed), chained, signed);
+    ELSE
+        UPDATE audit_heads SET blocks = block, entries = first + cardinality(sealed),
+            hash = chained, mac = signed
+        WHERE organization_id = organization AND blocks = block - 1 AND entries = first;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'block % does not follow the head of the chain', block;
+        END IF;
+    END IF;
+    INSERT INTO audit_blocks (organization_id, number, position, entries, digests, hash)
+    VALUES (organization, block, first, sealed, sums, chained);
+    DELETE FROM audit_unsealed WHERE organization_id = organization AND id = ANY (waiting);
+END $$
+"""
+
+# The one way for the application to remove entries, and only where access has ended.
+ERASE = """
+CREATE FUNCTION audit_erase(organization uuid, proof jsonb) RETURNS uuid
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    actor jsonb := coalesce(nullif(current_setting('app.actor', true), ''), '{}');
+    entry uuid;
+    known_as text;
+BEGIN
+    SELECT slug INTO known_as FROM organizations
+    WHERE id = organization AND status IN ('closed', 'erased') FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the organization is not closed';
+    END IF;
+    DELETE FROM audit_entries WHERE organization_id = organization;
+    DELETE FROM audit_unsealed WHERE organization_id = organization;
+    DELETE FROM audit_blocks WHERE organization_id = organization;
+    DELETE FROM audit_heads WHERE organization_id = organization;
+    INSERT INTO audit_entries (id, organization_id, at, actor_kind, actor_id, actor_label,
+        operation, action, target_type, target_id, target_label, changes, request_id, ip_address)
+    SELECT audit_id(CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)), organization, clock_timestamp(),
+        coalesce(actor ->> 'kind', 'system'), CAST(actor ->> 'id' AS uuid),
+        coalesce(actor ->> 'label', 'database role ' || session_user), actor ->> 'operation',
+        'organizations.erase', 'organizations', organization, known_as,
+        (SELECT jsonb_object_agg(key, jsonb_build_array(NULL, value)) FROM jsonb_each(proof)),
+        actor ->> 'request_id', actor ->> 'ip_address'
+    RETURNING id INTO entry;
+    INSERT INTO audit_unsealed (organization_id, entries) VALUES (organization, ARRAY[entry]);
+    RETURN entry;
+END $$
+"""
+
+# Whoever was there before: every chain has a beginning.
+BEGIN = """
+WITH begun AS (
+    INSERT INTO audit_entries (id, organization_id, at, actor_kind, actor_label, action,
+        target_type, target_id, target_label, changes)
+    SELECT audit_id(CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)), o.id,
+        clock_timestamp(), 'system', 'migration', 'organizations.watch', 'organizations', o.id,
+        o.name, '{}'
+    FROM organizations o RETURNING organization_id, id
+)
+INSERT INTO audit_unsealed (organization_id, entries) SELECT organization_id, ARRAY[id] FROM begun
+"""
+
+WATCHED = {
+    "organizations": {"label": "name"},
+    "memberships": {"label": "user_id", "target": "user_id", "kind": "members"},
+    "users": {"label": "email"},
+    "sessions": {"label": "user_id", "ignored": ("last_seen_at",)},
+    "schemas": {"label": "name"},
+    "schema_versions": {"label": "number"},
+    # A save renews the claim; the counts follow from the label sets.
+    "artifacts": {"label": "name", "ignored": ("claim_expires_at", "label_counts")},
+    "tag_sets": {"ignored": ("claim_expires_at", "review_rank", "comment_count")},
+    # What deliveries leave behind has a trail of its own: their attempts.
+    "webhooks": {
+        "label": "url",
+        "ignored": ("last_triggered_at", "last_status_code", "consecutive_failures"),
+    },
+    "exports": {"label": "format", "ignored": ("progress_done", "progress_total")},
+}
+
 
 def upgrade() -> None:
-    pass
+    _tables()
+    for table in TABLES:
+        # Their owner passes the policies: the functions that write run as the owner, for every
+        # organization and for none.
+        protect(table, force=False)
+    for table in (*TABLES, "audit_watches"):
+        op.execute(f"REVOKE ALL ON {table} FROM {ROLE}")
+        op.execute(f"GRANT SELECT ON {table} TO {ROLE}")
+    for function in (IDENTIFIER, SHOWN, SEAL, ERASE):
+        op.execute(function)
+    op.execute("REVOKE ALL ON FUNCTION audit_seal, audit_erase FROM PUBLIC")
+    op.execute(f"GRANT EXECUTE ON FUNCTION audit_seal, audit_erase TO {ROLE}")
+    op.execute(BEGIN)
+    for table, told in WATCHED.items():
+        audited(table, **told)
+
+
+def _tables() -> None:
+    op.create_table(
+        "audit_entries",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("organization_id", sa.Uuid(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("actor_kind", sa.String(), nullable=False),
+        sa.Column("actor_id", sa.Uuid(), nullable=True),
+        sa.Column("actor_label", sa.String(), nullable=False),
+        sa.Column("operation", sa.String(), nullable=True),
+        sa.Column("action", sa.String(), nullable=False),
+        sa.Column("target_type", sa.String(), nullable=False),
+        sa.Column("target_id", sa.Uuid(), nullable=True),
+        sa.Column("target_label", sa.String(), nullable=True),
+        sa.Column("changes", postgresql.JSONB(), nullable=False),
+        sa.Column("request_id", sa.String(), nullable=True),
+        sa.Column("ip_address", sa.String(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_entries")),
+    )
+    op.create_index(
+        "ix_audit_entries_list",
+        "audit_entries",
+        ["organization_id", "at", "id"],
+        postgresql_include=["actor_kind", "action", "target_type"],
+    )
+    for name, column in (("actor", "actor_id"), ("target", "target_id")):
+        op.create_index(
+            f"ix_audit_entries_{name}", "audit_entries", ["organization_id", column, "at", "id"]
+        )
+    op.create_table(
+        "audit_unsealed",
+        sa.Column("organization_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        sa.Column("entries", postgresql.ARRAY(sa.Uuid()), nullable=False),
+        sa.PrimaryKeyConstraint("organization_id", "id", name=op.f("pk_audit_unsealed")),
+    )
+    op.create_table(
+        "audit_blocks",
+        sa.Column("organization_id", sa.Uuid(), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("entries", postgresql.ARRAY(sa.Uuid()), nullable=False),
+        sa.Column("digests", sa.LargeBinary(), nullable=False),
+        sa.Column("hash", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("organization_id", "number", name=op.f("pk_audit_blocks")),
+    )
+    op.create_table(
+        "audit_heads",
+        sa.Column("organization_id", sa.Uuid(), nullable=False),
+        sa.Column("blocks", sa.BigInteger(), nullable=False),
+        sa.Column("entries", sa.BigInteger(), nullable=False),
+        sa.Column("hash", sa.LargeBinary(), nullable=False),
+        sa.Column("mac", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("organization_id", name=op.f("pk_audit_heads")),
+    )
+    op.create_table(
+        "audit_watches",
+        sa.Column("table_name", sa.String(), nullable=False),
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("label", sa.String(), nullable=True),
+        sa.Column("target", sa.String(), nullable=False),
+        sa.Column("secret", postgresql.ARRAY(sa.String()), nullable=False),
+        sa.Column("ignored", postgresql.ARRAY(sa.String()), nullable=False),
+        sa.PrimaryKeyConstraint("table_name", name=op.f("pk_audit_watches")),
+    )
 
 
 def downgrade() -> None:
-    pass
+    for table in WATCHED:
+        unaudited(table)
+    for function in ("audit_seal", "audit_erase", "audit_shown", "audit_id"):
+        op.execute(f"DROP FUNCTION {function}")
+    for table in (*TABLES, "audit_watches"):
+        op.drop_table(table)

@@ -1,54 +1,66 @@
 """Reading the audit log, and what keeps it honest: sealing, verifying, erasing."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
-Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdated", "missing"]
+import orjson
+
+from app.identity.audit import queries, sealing
+from app.identity.audit.report import Fault, Finding, Report
+from app.identity.audit.verifying import Chain
+from app.kit import errors, tenancy
+from app.kit.pagination import Page, PageRequest
+
 Progress = Callable[[int, int], None]
 """Called with how many entries were looked at, and how many there are."""
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is not as it was sealed. `organization` is a slug, or an id where the slug is
-    gone; None is the chain of what belongs to no organization."""
-
-    organization: str | None
-    kind: Fault
-    position: int | None
-    entry_id: UUID | None
-    message: str
+__all__ = ["Fault", "Finding", "Progress", "Report", "erase", "list_entries", "verify"]
 
 
-@dataclass(slots=True)
-class Report:
-    """What `verify` found. `unsealed` entries are too new to be in a chain."""
-
-    chains: int = 0
-    entries: int = 0
-    unsealed: int = 0
-    faults: int = 0
-    findings: list[Finding] = field(default_factory=list)
-    """The first thousand of `faults`."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything is as it was sealed."""
-        return self.faults == 0
+def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, Any]) -> Page:
+    """A page of an organization's entries, newest first unless told otherwise."""
+    return queries.page(organization_id, page, filters)
 
 
 def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:
-    """Check every chain, or one organization's. Raises 404 `not_found` for an unknown slug."""
-    raise NotImplementedError
+    """Check every chain, or one organization's. Raises 404 `not_found` for an unknown slug.
+
+    Reads only. Memory does not grow with the log.
+    """
+    report = Report()
+    with tenancy.across_organizations(reason="chains of every organization are verified"):
+        queries.without_time_limit()
+        chains = queries.chains()
+        if organization_slug is not None:
+            one = queries.chain_of(organization_slug)
+            if one is None:
+                raise errors.not_found()
+            chains = [one]
+        total = sum(queries.head(chain).entries for chain, _ in chains)
+
+        def looked() -> None:
+            if progress is not None:
+                progress(report.entries, max(total, report.entries))
+
+        for organization_id, slug in chains:
+            Chain(organization_id, slug, report).verify(looked)
+            report.chains += 1
+    return report
 
 
 def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
     """Remove a closed organization's entries, in the running transaction; the id of the last one.
 
-    Call it at the very end, with the organization's row in its final state: what changes before is
-    removed too, what changes after is kept. `proof` (counts per table, files, bytes) is JSON and
-    goes into the one entry that stays, beside the old chain's length and head.
+    Call it at the very end, with the organization's row in its final state (`closed` or `erased`):
+    what changed before is removed too, what changes after is kept. `proof` (counts per table,
+    files, bytes) is JSON and goes into the one entry that stays, beside the old chain's length and
+    end.
     """
-    raise NotImplementedError
+    with tenancy.across_organizations(reason="a chain is replaced, whoever is bound"):
+        queries.lock(organization_id)
+        head = queries.head(organization_id)
+        told = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
+        final = queries.erase(organization_id, orjson.dumps(told, default=str).decode())
+        sealing.seal(organization_id)
+    return final

@@ -1,0 +1,24 @@
+"""Sealing, every half minute."""
+
+from app.identity.audit import queries, sealing
+from app.kit import jobs
+from app.kit.jobs import Job
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+_SECONDS = 30
+
+
+@jobs.handler("audit.seal", lease_seconds=120)
+def seal(job: Job) -> None:
+    """Seal what was written since, chain by chain, until nothing waits."""
+    for organization_id in queries.waiting_chains():
+        try:
+            while sealing.seal(organization_id):
+                job.checkpoint()
+        except sealing.BrokenHead:
+            log.error("audit.head_not_ours", organization=str(organization_id))  # noqa: TRY400
+
+
+jobs.periodic("audit.seal", every=_SECONDS)

@@ -1,0 +1,96 @@
+"""The audit log's tables. Only triggers and functions of the database write them.
+
+`organization_id` is no foreign key: what is told of an organization outlives it. Where a record
+belongs to none it is NOBODY.
+"""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ARRAY, BigInteger, Identity, Index, LargeBinary, String, Uuid
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+
+NOBODY = UUID(int=0)
+
+
+class AuditEntry(db.Base):
+    """One change of one record; never changed itself."""
+
+    __tablename__ = "audit_entries"
+    __table_args__ = (
+        Index(
+            "ix_audit_entries_list",
+            "organization_id",
+            "at",
+            "id",
+            postgresql_include=["actor_kind", "action", "target_type"],
+        ),
+        Index("ix_audit_entries_actor", "organization_id", "actor_id", "at", "id"),
+        Index("ix_audit_entries_target", "organization_id", "target_id", "at", "id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    at: Mapped[datetime]
+    actor_kind: Mapped[str]
+    actor_id: Mapped[UUID | None]
+    actor_label: Mapped[str]
+    operation: Mapped[str | None]
+    action: Mapped[str]
+    target_type: Mapped[str]
+    target_id: Mapped[UUID | None]
+    target_label: Mapped[str | None]
+    changes: Mapped[dict[str, Any]]
+    request_id: Mapped[str | None]
+    ip_address: Mapped[str | None]
+
+
+class AuditUnsealed(db.Base):
+    """The entries of one statement, or of a thousandth of it, that wait for their seal."""
+
+    __tablename__ = "audit_unsealed"
+
+    organization_id: Mapped[UUID] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    entries: Mapped[list[UUID]] = mapped_column(ARRAY(Uuid()))
+
+
+class AuditBlock(db.Base):
+    """A link of a chain: up to some thousand entries, from `position` on, and their digests."""
+
+    __tablename__ = "audit_blocks"
+
+    organization_id: Mapped[UUID] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    position: Mapped[int] = mapped_column(BigInteger)
+    entries: Mapped[list[UUID]] = mapped_column(ARRAY(Uuid()))
+    digests: Mapped[bytes] = mapped_column(LargeBinary)
+    hash: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class AuditHead(db.Base):
+    """How long a chain is and how it ends, signed: without it the end could be cut off."""
+
+    __tablename__ = "audit_heads"
+
+    organization_id: Mapped[UUID] = mapped_column(primary_key=True)
+    blocks: Mapped[int] = mapped_column(BigInteger)
+    entries: Mapped[int] = mapped_column(BigInteger)
+    hash: Mapped[bytes] = mapped_column(LargeBinary)
+    mac: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class AuditWatch(db.Base):
+    """What migrations said of a table that is watched (see migrations/auditing.py)."""
+
+    __tablename__ = "audit_watches"
+
+    table_name: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    label: Mapped[str | None]
+    target: Mapped[str]
+    secret: Mapped[list[str]] = mapped_column(ARRAY(String()))
+    ignored: Mapped[list[str]] = mapped_column(ARRAY(String()))

@@ -1,0 +1,254 @@
+"""SQL of the audit log: its list, and the chains."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import func, select, text
+
+from app.identity.audit.chain import EMPTY, Block, Head
+from app.identity.audit.models import AuditEntry
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+
+BLOCK_ENTRIES = 1000
+_READ_BLOCKS = 4
+
+# Spelled out here and made of PostgreSQL's own functions: one in the database could be replaced.
+# The microseconds and JSON's canonical form are the same whatever server reads a restored log.
+_DIGEST = """
+sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
+    CAST(extract(epoch FROM at) * 1000000 AS bigint), actor_kind, actor_id, actor_label, operation,
+    action, target_type, target_id, target_label, changes, request_id, ip_address) AS text),
+    'UTF8'))
+"""
+_DIGESTS = text("SELECT id, at, " + _DIGEST + " AS digest FROM audit_entries WHERE id = ANY(:ids)")
+_WAITING_BEYOND = text(
+    """
+    SELECT min(b.position) FROM audit_blocks b
+    LEFT JOIN audit_heads h ON h.organization_id = b.organization_id
+    WHERE b.organization_id = :organization_id AND b.number > coalesce(h.blocks, 0)
+    """
+)
+_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
+_WAITING_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('audit ' || :chain, 0))")
+_HEAD = text(
+    "SELECT blocks, entries, hash, mac FROM audit_heads WHERE organization_id = :organization_id"
+)
+_WAITING = text(
+    """
+    SELECT id, entries FROM (
+        SELECT id, entries,
+               sum(cardinality(entries)) OVER (ORDER BY id) - cardinality(entries) AS before
+        FROM (SELECT id, entries FROM audit_unsealed WHERE organization_id = :organization_id
+              ORDER BY id LIMIT :most) AS first
+    ) AS counted WHERE before < :most ORDER BY id
+    """
+)
+_SEAL = text(
+    "SELECT audit_seal(:organization_id, :number, :position, CAST(:entries AS uuid[]), :digests,"
+    " :hash, CAST(:waiting AS bigint[]), :mac)"
+)
+_ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
+_BLOCKS = text(
+    "SELECT number, position, entries, digests, hash FROM audit_blocks"
+    " WHERE organization_id = :organization_id AND number > :after"
+    " AND number <= coalesce(:upto, number) ORDER BY number LIMIT :most"
+)
+_BEYOND = text(
+    """
+    SELECT min(b.position) FROM audit_blocks b
+    LEFT JOIN audit_heads h ON h.organization_id = b.organization_id
+    WHERE b.organization_id = :organization_id AND b.number > coalesce(h.blocks, 0)
+    """
+)
+_CHAINS = text(
+    """
+    SELECT chain.id, o.slug FROM (
+        SELECT id FROM organizations UNION SELECT organization_id FROM audit_heads
+        UNION SELECT organization_id FROM audit_unsealed
+    ) AS chain LEFT JOIN organizations o ON o.id = chain.id
+    ORDER BY o.slug NULLS FIRST, chain.id
+    """
+)
+_CHAIN = text("SELECT id, slug FROM organizations WHERE slug = :slug")
+_COUNTS = text(
+    """
+    SELECT (SELECT count(*) FROM audit_entries WHERE organization_id = :organization_id) AS entries,
+        (SELECT coalesce(sum(cardinality(entries)), 0) FROM audit_blocks
+         WHERE organization_id = :organization_id) AS sealed,
+        (SELECT coalesce(sum(cardinality(entries)), 0) FROM audit_unsealed
+         WHERE organization_id = :organization_id) AS unsealed
+    """
+)
+_STRANGERS = text(
+    """
+    SELECT id FROM audit_entries WHERE organization_id = :organization_id
+    EXCEPT SELECT unnest(entries) FROM audit_blocks WHERE organization_id = :organization_id
+    EXCEPT SELECT unnest(entries) FROM audit_unsealed WHERE organization_id = :organization_id
+    ORDER BY id LIMIT :most
+    """
+)
+_UNHURRIED = text("SET LOCAL statement_timeout = 0")
+
+
+class Digested(NamedTuple):
+    """An entry as it is now."""
+
+    id: UUID
+    at: datetime
+    digest: bytes
+
+
+class Waiting(NamedTuple):
+    """A row of entries that wait for their seal."""
+
+    id: int
+    entries: list[UUID]
+
+
+class Counts(NamedTuple):
+    """How many entries a chain's tables hold, in one moment."""
+
+    entries: int
+    sealed: int
+    unsealed: int
+
+
+def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
+    """A page of an organization's entries."""
+    statement = select(
+        AuditEntry.id,
+        AuditEntry.at,
+        func.json_build_object(
+            "kind",
+            AuditEntry.actor_kind,
+            "id",
+            AuditEntry.actor_id,
+            "label",
+            AuditEntry.actor_label,
+        ).label("actor"),
+        AuditEntry.operation,
+        AuditEntry.action,
+        func.json_build_object(
+            "type",
+            AuditEntry.target_type,
+            "id",
+            AuditEntry.target_id,
+            "label",
+            AuditEntry.target_label,
+        ).label("target"),
+        AuditEntry.changes,
+        AuditEntry.request_id,
+        AuditEntry.ip_address,
+    ).where(AuditEntry.organization_id == organization_id)
+    since, until = filters.pop("created_after", None), filters.pop("created_before", None)
+    if since is not None:
+        statement = statement.where(AuditEntry.at > since)
+    if until is not None:
+        statement = statement.where(AuditEntry.at < until)
+    for name, value in filters.items():
+        statement = statement.where(getattr(AuditEntry, name) == value)
+    return paginate(statement, request, sorts={"at": AuditEntry.at}, unique=AuditEntry.id)
+
+
+def digests(ids: Sequence[UUID]) -> dict[UUID, Digested]:
+    """Those of `ids` that exist, whatever chain they are in."""
+    rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
+    return {row.id: Digested(row.id, row.at, bytes(row.digest)) for row in rows}
+
+
+def waiting_chains() -> list[UUID]:
+    """Organizations with entries that are not sealed yet."""
+    return list(db.session().scalars(_WAITING_CHAINS))
+
+
+def lock(organization_id: UUID) -> None:
+    """Keep other sealers from a chain until the transaction ends."""
+    db.session().execute(_LOCK, {"chain": str(organization_id)})
+
+
+def head(organization_id: UUID) -> Head:
+    """A chain's head, EMPTY where there is none."""
+    row = db.session().execute(_HEAD, {"organization_id": organization_id}).first()
+    return EMPTY if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
+
+
+def waiting(organization_id: UUID) -> list[Waiting]:
+    """What waits longest: rows of BLOCK_ENTRIES entries together, or just above."""
+    values = {"organization_id": organization_id, "most": BLOCK_ENTRIES}
+    return [Waiting(row[0], row[1]) for row in db.session().execute(_WAITING, values)]
+
+
+def seal(organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: bytes) -> None:
+    """Append a block; `mac` signs the head that it makes."""
+    values = {
+        "organization_id": organization_id,
+        "number": block.number,
+        "position": block.position,
+        "entries": list(block.entries),
+        "digests": block.digests,
+        "hash": block.hash,
+        "waiting": list(waiting_ids),
+        "mac": mac,
+    }
+    db.session().execute(_SEAL, values)
+
+
+def erase(organization_id: UUID, proof: str) -> UUID:
+    """Remove a chain and write the entry that stays; its id. `proof` is JSON."""
+    db.session().flush()
+    db.session().execute(_UNHURRIED)
+    values = {"organization_id": organization_id, "proof": proof}
+    made: UUID = db.session().execute(_ERASE, values).scalar_one()
+    return made
+
+
+def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
+    """A chain's blocks in order, a few at a time, up to one of a number."""
+    values = {"organization_id": organization_id, "upto": upto, "most": _READ_BLOCKS}
+    after = 0
+    while True:
+        values["after"] = after
+        rows = db.session().execute(_BLOCKS, values).all()
+        for row in rows:
+            yield Block(row[0], row[1], row[2], bytes(row[3]), bytes(row[4]))
+        if not rows:
+            return
+        after = rows[-1][0]
+
+
+def beyond_head(organization_id: UUID) -> int | None:
+    """The position of the first block that no head covers, if there is one."""
+    found: int | None = db.session().scalar(_BEYOND, {"organization_id": organization_id})
+    return found
+
+
+def chains() -> list[tuple[UUID, str | None]]:
+    """(organization, slug) of every chain that there is or ought to be."""
+    return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
+
+
+def chain_of(slug: str) -> tuple[UUID, str | None] | None:
+    """The chain of a slug."""
+    row = db.session().execute(_CHAIN, {"slug": slug}).first()
+    return None if row is None else (row[0], row[1])
+
+
+def counts(organization_id: UUID) -> Counts:
+    """How many entries there are, sealed, and waiting."""
+    row = db.session().execute(_COUNTS, {"organization_id": organization_id}).one()
+    return Counts(int(row[0]), int(row[1]), int(row[2]))
+
+
+def strangers(organization_id: UUID, most: int) -> list[UUID]:
+    """Entries that are neither sealed nor wait for it: no trigger wrote them."""
+    values = {"organization_id": organization_id, "most": most}
+    return list(db.session().scalars(_STRANGERS, values))
+
+
+def without_time_limit() -> None:
+    """Let the transaction's statements take as long as they take."""
+    db.session().execute(_UNHURRIED)

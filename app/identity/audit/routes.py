@@ -1,0 +1,21 @@
+"""organizations: the audit log."""
+
+from typing import Any
+
+from app.identity.audit import service
+from app.identity.audit.schemas import AuditEntry, AuditFilters
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.principal import Caller
+
+blueprint = Blueprint("audit", tag="organizations")
+
+
+@blueprint.get(
+    "/organizations/{org_slug}/audit-log",
+    permission="audit_log:read",
+    query=Listing(sorts=("-at",), filters=AuditFilters),
+    returns=AuditEntry,
+)
+def list_audit_log(caller: Caller, query: dict[str, Any]) -> Any:
+    """List who did what to which record, when and from where; newest first."""
+    return service.list_entries(caller.org.id, query.pop("page"), query)
