@@ -264,7 +264,7 @@ def refresh(connection: Connection) -> None:
 
 def _watch(connection: Connection, table: str) -> _Watch:
     told = connection.execute(_WATCH, {"table": table}).one()
-    columns = dict(connection.execute(_COLUMNS, {"table": table}).tuples().all())
+    columns = {str(row[0]): str(row[1]) for row in connection.execute(_COLUMNS, {"table": table})}
     keys = connection.scalars(_KEYS, {"table": table}).all()
     return _Watch(
         table=table,

@@ -23,7 +23,9 @@ sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
     action, target_type, target_id, target_label, changes, request_id, ip_address) AS text),
     'UTF8'))
 """
-_DIGESTS = text("SELECT id, at, " + _DIGEST + " AS digest FROM audit_entries WHERE id = ANY(:ids)")
+_DIGESTS = text(
+    "SELECT id, at, " + _DIGEST + " AS digest FROM audit_entries WHERE id = ANY(:ids)"  # noqa: S608
+)
 _WAITING_BEYOND = text(
     """
     SELECT min(b.position) FROM audit_blocks b
