@@ -272,7 +272,8 @@ def _watch(connection: Connection, table: str) -> _Watch:
         label=told.label,
         target=told.target if told.target in columns else keys[-1],
         secret=frozenset(told.secret),
-        ignored=_IGNORED | set(told.ignored),
+        # The entry tells these beside.
+        ignored=_IGNORED | set(told.ignored) | ({"id", "organization_id"} & set(keys)),
         columns=columns,
         keys=keys,
     )

@@ -37,7 +37,7 @@ class Chain:
         self._number = 0
         self._position = 0
         self._hash = START
-        self._latest = datetime.min.replace(tzinfo=UTC)
+        self._latest = datetime(1970, 1, 1, tzinfo=UTC)
 
     def verify(self, looked: Looked) -> None:
         """Look at all of it."""
