@@ -18,17 +18,23 @@ SKEW = timedelta(seconds=60)
 """How far the provider's clock and ours may be apart."""
 
 _MAX_GROUPS = 1000
+_LENGTH = 300
+"""Of names, addresses and groups: longer ones are none."""
 _CONDITIONS = frozenset(
     tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
 
 
 class Refused(Exception):  # noqa: N818 - names what happened
-    """The answer is not accepted; `reason` is for the log, not for who sent it."""
+    """The answer is not accepted; `reason` may be told, and repeats nothing of the answer."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Declined(Refused):
+    """The provider itself says no."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,7 @@ def _one(parent: etree._Element, name: str) -> etree._Element:
 def _name_id(subject: etree._Element, expected: Expected) -> tuple[str, str]:
     """The subject's name and its format."""
     element = _one(subject, "NameID")
-    name = text_of(element)
+    name = text_of(element, _LENGTH)
     if not name:
         raise Refused("no name of the subject, or one that cannot be kept")
     kind = element.get("Format", names.UNSPECIFIED)
@@ -209,7 +215,7 @@ def _attributes(assertion: etree._Element) -> Attributes:
     for statement in children(assertion, ASSERTION, "AttributeStatement"):
         for attribute in children(statement, ASSERTION, "Attribute"):
             values = found.setdefault(attribute.get("Name", "").lower(), [])
-            texts = (text_of(one) for one in children(attribute, ASSERTION, "AttributeValue"))
+            texts = (text_of(v, _LENGTH) for v in children(attribute, ASSERTION, "AttributeValue"))
             values += [text for text in texts if text]
     return found
 

@@ -2,9 +2,9 @@
 
 import base64
 import binascii
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from cryptography import x509
@@ -36,22 +36,10 @@ class Provider:
     sso_url: str
     certificates: tuple[str, ...]
 
-    def loaded(self) -> tuple[x509.Certificate, ...]:
-        """The certificates, read."""
-        return tuple(x509.load_der_x509_certificate(base64.b64decode(c)) for c in self.certificates)
 
-    def as_json(self) -> dict[str, Any]:
-        """For the database."""
-        return {
-            "entity_id": self.entity_id,
-            "sso_url": self.sso_url,
-            "certificates": list(self.certificates),
-        }
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Provider":
-        """Back from the database."""
-        return cls(value["entity_id"], value["sso_url"], tuple(value["certificates"]))
+def load(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
+    """The certificates of a `Provider`, to verify with."""
+    return tuple(x509.load_der_x509_certificate(base64.b64decode(one)) for one in certificates)
 
 
 def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
@@ -69,7 +57,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     except ValueError as failure:
         raise Malformed(f"The metadata is not valid: {failure}.") from None
     entity_id = (entity.get("entityID") or "").strip()
-    if not entity_id or len(entity_id) > _MAX_ENTITY_ID:
+    if not entity_id or len(entity_id) > _MAX_ENTITY_ID or not entity_id.isascii():
         raise Malformed("The metadata has no usable entityID.")
     return Provider(entity_id, _sso_url(role, allow_http=allow_http), _certificates(role))
 

@@ -6,7 +6,6 @@ It is not signed: an answer only ever goes to the address that the provider has 
 import base64
 import zlib
 from datetime import datetime
-from secrets import token_hex
 from urllib.parse import quote, urlsplit
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -15,11 +14,6 @@ from app.identity.sso.saml.names import ASSERTION, POST, PROTOCOL
 from app.identity.sso.saml.xml import tag
 
 _NAMESPACES = {"samlp": PROTOCOL, "saml": ASSERTION}
-
-
-def new_id() -> str:
-    """A request's id: an xs:ID of 128 random bits (saml-core 1.3.4)."""
-    return f"_{token_hex(16)}"
 
 
 def authn_request(
@@ -31,7 +25,7 @@ def authn_request(
     name_id_format: str | None,
     now: datetime,
 ) -> bytes:
-    """The AuthnRequest as XML. `issuer` is our entity id."""
+    """The AuthnRequest as XML. `request_id` is an NCName, `issuer` our entity id."""
     root = etree.Element(
         tag(PROTOCOL, "AuthnRequest"),
         {

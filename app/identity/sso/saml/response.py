@@ -5,6 +5,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.identity.sso.saml import signatures, xml
 from app.identity.sso.saml.assertion import (
     Asserted,
+    Declined,
     Expected,
     Refused,
     check_issued,
@@ -78,7 +79,7 @@ def _check_head(response: etree._Element, expected: Expected) -> None:
         for code in children(status, PROTOCOL, "StatusCode")
     ]
     if codes != [SUCCESS]:
-        raise Refused("the provider did not authenticate the person")
+        raise Declined("the provider did not authenticate the person")
 
 
 def _check_shape(response: etree._Element) -> None:
