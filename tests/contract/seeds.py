@@ -173,6 +173,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     schema_body = {"name": "New", "document_type": "x", "fields": _FIELDS, "review_policy": policy}
     return {
         **_accounts(email),
+        "saml_acs": [{"SAMLResponse": "PHgvPg==", "RelayState": "x"}],
         "create_api_key": [
             {"name": "New", "role": "viewer", "expires_at": "2999-01-01T00:00:00Z"},
             {"name": "New", "role": "admin", "read_only": True},

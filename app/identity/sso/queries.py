@@ -1,9 +1,11 @@
 """SQL of single sign-on."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
@@ -147,6 +149,20 @@ def raise_token_version(user_id: UUID) -> None:
     db.session().execute(
         update(User).where(User.id == user_id).values(token_version=User.token_version + 1)
     )
+
+
+def remember_assertion(assertion_hash: str, expires_at: datetime) -> bool:
+    """Note that the bound organization accepted an assertion; False when it had done so already.
+
+    Of two at once one waits for the other.
+    """
+    noted = (
+        insert(Assertion)
+        .values(assertion_hash=assertion_hash, expires_at=expires_at)
+        .on_conflict_do_nothing()
+        .returning(Assertion.assertion_hash)
+    )
+    return db.session().execute(noted).first() is not None
 
 
 def organizations() -> list[UUID]:

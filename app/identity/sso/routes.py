@@ -1,4 +1,4 @@
-"""Single sign-on: its configuration, its beginning and its end, and OpenID Connect's answer."""
+"""Single sign-on: its configuration, its beginning and its end, and the protocols' answers."""
 
 from functools import partial
 from typing import Any
@@ -6,17 +6,18 @@ from typing import Any
 from flask import request
 
 from app.identity.auth.schemas import LoginResult
-from app.identity.sso import arrivals, cookies, flows, oidc, service
+from app.identity.sso import arrivals, cookies, flows, oidc, saml_provider, service
 from app.identity.sso.schemas import (
     ConfigureSso,
     ExchangeSsoCode,
     OidcAnswer,
+    SamlAnswer,
     Sso,
     SsoCode,
     SsoStart,
     StartSso,
 )
-from app.kit.api.blueprint import MIB, Blueprint
+from app.kit.api.blueprint import MIB, Blueprint, File
 from app.kit.api.responses import Reply
 from app.kit.principal import Caller
 
@@ -39,6 +40,31 @@ def oidc_callback(query: dict[str, Any]) -> Any:
     """OpenID Connect redirect target; sends on to the application, or answers the one-time code."""
     read = partial(oidc.read, query)
     return arrivals.arrive("oidc", state=query["state"], browser=cookies.read(), read=read)
+
+
+@blueprint.post(
+    saml_provider.ACS,
+    access="public",
+    limit="sso",
+    body=SamlAnswer,
+    form=True,
+    max_body=256 * 1024,
+    returns=SsoCode,
+)
+def saml_acs(org_slug: str, body: dict[str, Any]) -> Any:
+    """SAML 2.0 assertion consumer service; sends on to the application, or answers the code."""
+    return saml_provider.arrive(org_slug, body, browser=cookies.read())
+
+
+@blueprint.get(
+    saml_provider.METADATA,
+    access="public",
+    limit="sso",
+    returns=File((saml_provider.METADATA_TYPE,)),
+)
+def saml_metadata(org_slug: str) -> Any:
+    """SAML 2.0 service-provider metadata, to set a provider up with: the same for every slug."""
+    return saml_provider.own_metadata(org_slug)
 
 
 @blueprint.post(

@@ -180,6 +180,18 @@ class OidcAnswer(Schema):
     error = Str(max_length=200)
 
 
+class SamlAnswer(Schema):
+    """The form that a provider lets a browser post (saml-bindings 3.5.4)."""
+
+    class Meta:
+        """Providers may add members, such as the button's."""
+
+        unknown = EXCLUDE
+
+    SAMLResponse = Str(required=True, min_length=1, max_length=256 * 1024)
+    RelayState = Str(load_default="", max_length=200)
+
+
 class SsoCode(Schema):
     """The one-time code, where no application waits for it. Null: confirm by mail first."""
 

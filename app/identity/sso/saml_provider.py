@@ -1,0 +1,198 @@
+"""SAML 2.0 as one of single sign-on's protocols: a provider looked at, asked, and its answer read.
+
+The rules of the protocol are in `app.identity.sso.saml`; here they meet configurations and flows.
+"""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from app.identity.organizations import slugs
+from app.identity.sso import arrivals, flows, links, queries
+from app.identity.sso.external import ExternalIdentity
+from app.identity.sso.fetching import Unusable, fetch
+from app.identity.sso.models import Configuration, Flow
+from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.identity.sso.saml import metadata, request, response
+from app.identity.sso.saml.assertion import SKEW, Declined, Expected, Refused
+from app.identity.sso.saml.names import NAME_ID_FORMATS
+from app.identity.sso.saml.xml import Malformed
+from app.kit import container, db, errors
+from app.kit.api.responses import Download, Redirect
+from app.kit.egress.policy import EgressRefused
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+ACS = "/auth/sso/{org_slug}/saml/acs"
+METADATA = "/auth/sso/{org_slug}/saml/metadata"
+METADATA_TYPE = "application/samlmetadata+xml"
+_REMEMBERED = timedelta(days=1)
+"""An assertion answers a flow, which lives for minutes: nothing can be replayed after a day."""
+
+
+def entity_id(slug: str) -> str:
+    """Our name towards an organization's provider: the address of the metadata."""
+    return links.own(METADATA.format(org_slug=slug))
+
+
+def acs_url(slug: str) -> str:
+    """Where an organization's provider sends its answers."""
+    return links.own(ACS.format(org_slug=slug))
+
+
+def own_metadata(slug: str) -> Download:
+    """Our metadata for an organization. Raises 404 on what is no slug.
+
+    It says nothing but what its address says, and is the same whether or not there is such an
+    organization: a provider is set up with it before the organization is.
+    """
+    if not slugs.is_slug(slug):
+        raise errors.not_found()
+    document = metadata.own(entity_id=entity_id(slug), acs_url=acs_url(slug))
+    return Download(
+        read=lambda start, end: iter([document[start:end]]),
+        size=len(document),
+        media_type=METADATA_TYPE,
+        name=f"saml-metadata-{slug}.xml",
+        etag=hashlib.sha256(document).hexdigest()[:32],
+    )
+
+
+class Saml:
+    """The protocol, as `providers.Provider` has it."""
+
+    def check(self, settings: Mapping[str, Any]) -> Checked:
+        """Read the provider's metadata, fetched where it is an address. Raises 400 on a member."""
+        if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
+            message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
+            raise errors.invalid(message, "saml.name_id_format")
+        url, text = settings["metadata_url"], settings["metadata_xml"]
+        if (url is None) == (text is None):
+            message = "Give metadata_url or metadata_xml."
+            raise errors.invalid(message, "saml.metadata_url")
+        if url is None:
+            found = _read_metadata(text.encode(), "saml.metadata_xml")
+            anchor = hashlib.sha256(" ".join(sorted(found.certificates)).encode()).hexdigest()
+        else:
+            found = _read_metadata(_fetched(url), "saml.metadata_url")
+            # Who holds the address is trusted to change its keys.
+            anchor = url
+        facts = {"sso_url": found.sso_url, "certificates": list(found.certificates)}
+        return Checked(found.entity_id, facts, anchor=anchor)
+
+    def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
+        """The provider's address with an AuthnRequest in it."""
+        sso_url = configuration.provider["sso_url"]
+        asked = request.authn_request(
+            request_id=begun.flow.request_id,
+            sso_url=sso_url,
+            issuer=entity_id(slug),
+            acs_url=acs_url(slug),
+            name_id_format=configuration.settings["name_id_format"],
+            now=db.utc_now(),
+        )
+        return request.redirect_url(sso_url, asked, begun.state)
+
+    def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
+        """The settings, and what to tell the provider."""
+        return {**configuration.settings, "entity_id": entity_id(slug), "acs_url": acs_url(slug)}
+
+
+PROVIDERS["saml"] = Saml()
+
+
+def _fetched(url: str) -> bytes:
+    try:
+        return fetch("GET", url, headers={"Accept": f"{METADATA_TYPE}, application/xml, */*;q=0.1"})
+    except (Unusable, EgressRefused) as failure:
+        message = f"The provider's metadata cannot be fetched: {failure}."
+        raise errors.invalid(message, "saml.metadata_url") from None
+
+
+def _read_metadata(document: bytes, member: str) -> metadata.Provider:
+    allow_http = container.current().egress.policy.allow_http
+    try:
+        return metadata.parse(document, now=db.utc_now(), allow_http=allow_http)
+    except Malformed as failure:
+        message = f"The provider's metadata cannot be used: {failure}"
+        raise errors.invalid(message, member) from None
+
+
+class Answer:
+    """A provider's answer as it was posted. Nothing of it has been proven.
+
+    :param encoded: the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 when it holds none.
+    """
+
+    def __init__(self, encoded: str) -> None:
+        try:
+            # Some providers break the lines, as MIME does.
+            document = base64.b64decode("".join(encoded.split()), validate=True)
+            self._tree = response.parse(document)
+        except (ValueError, binascii.Error):
+            raise errors.unprocessable("SAMLResponse", "Not valid base64.") from None
+        except Malformed as failure:
+            raise errors.unprocessable("SAMLResponse", failure.reason) from None
+
+    def identity(self, configuration: Configuration, flow: Flow, slug: str) -> ExternalIdentity:
+        """The person whom the answer means, once: see `arrivals.Reader`.
+
+        Raises 401 `invalid_credentials` when it proves nothing or was here before, 403
+        `permission_denied` when the provider declines.
+        """
+        expected = Expected(
+            issuer=flow.issuer,
+            certificates=metadata.load(configuration.provider["certificates"]),
+            audience=entity_id(slug),
+            acs_url=acs_url(slug),
+            request_id=flow.request_id,
+            asked_at=flow.created_at,
+            now=db.utc_now(),
+            name_id_format=configuration.settings["name_id_format"],
+        )
+        try:
+            found = response.check(self._tree, expected)
+        except Declined as refusal:
+            message = f"The identity provider refused the sign-in: {refusal}."
+            raise errors.denied(message) from None
+        except Refused as refusal:
+            raise _refused(flow, refusal.reason) from None
+        until = min(found.expires_at, expected.now + _REMEMBERED) + SKEW
+        mark = flows.fingerprint("assertion", f"{found.issuer} {found.assertion_id}")
+        if not queries.remember_assertion(mark, until):
+            raise _refused(flow, "it was used before")
+        return ExternalIdentity(
+            issuer=found.issuer,
+            subject=found.subject,
+            email=found.email,
+            # SAML has no word for it.
+            email_verified=None,
+            name=found.name,
+            groups=found.groups,
+        )
+
+
+def arrive(slug: str, form: Mapping[str, str], *, browser: str | None) -> dict[str, Any] | Redirect:
+    """Finish the sign-in that a posted answer belongs to: see `arrivals.arrive`.
+
+    Without the RelayState of a request of ours an answer was not asked for: 400.
+    """
+    answer = Answer(form["SAMLResponse"])
+    try:
+        return arrivals.arrive(
+            "saml", state=form["RelayState"], browser=browser, read=answer.identity, slug=slug
+        )
+    except ApiError as refusal:
+        if refusal.field == "state":
+            refusal.field = "RelayState"
+        raise
+
+
+def _refused(flow: Flow, reason: str) -> ApiError:
+    log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
+    return ApiError("invalid_credentials", f"The identity provider's answer is refused: {reason}.")

