@@ -64,6 +64,9 @@ def make_many(org: Org, *, teams: int, users: int, each: int) -> None:
     assert each <= users
     values: dict[str, Any] = {"org": org.id, "salt": org.slug}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        # Plans that triggers made while the tables were small would serve the large ones too.
+        session.execute(text("SET LOCAL plan_cache_mode = force_custom_plan"))
+        session.execute(text("SET LOCAL statement_timeout = '10min'"))
         session.execute(text(_TEAMS), {**values, "teams": teams})
         made: list[UUID] = list(session.scalars(text(_USERS), {**values, "users": users}))
         values["ids"] = [str(one) for one in made]
