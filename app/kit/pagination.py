@@ -110,7 +110,8 @@ def paginate(
 
     `sorts` maps the keys a client may sort by to columns that are never null; `unique` breaks ties.
     Every sort column and `unique` must be among the statement's columns, or, where it selects one
-    entity, its attributes. `count` overrides how the total is counted. Raises 422 on `cursor`.
+    entity, its attributes. `count` selects the rows to be counted, where that is cheaper. Raises
+    422 on `cursor`.
     """
     key = request.sort.lstrip("-")
     columns = [sorts[key]] if sorts[key] is unique else [sorts[key], unique]
