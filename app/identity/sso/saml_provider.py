@@ -77,13 +77,12 @@ class Saml:
             raise errors.invalid(message, "saml.metadata_url")
         if url is None:
             found = _read_metadata(text.encode(), "saml.metadata_xml")
-            anchor = hashlib.sha256(" ".join(sorted(found.certificates)).encode()).hexdigest()
         else:
             found = _read_metadata(_fetched(url), "saml.metadata_url")
-            # Who holds the address is trusted to change its keys.
-            anchor = url
         facts = {"sso_url": found.sso_url, "certificates": list(found.certificates)}
-        return Checked(found.entity_id, facts, anchor=anchor)
+        # Whatever the address says: its holder could change the keys, and become an owner by that.
+        keys = " ".join(sorted(found.certificates))
+        return Checked(found.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest())
 
     def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
         """The provider's address with an AuthnRequest in it."""

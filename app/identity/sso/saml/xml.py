@@ -8,6 +8,7 @@ from lxml import etree  # type: ignore[import-untyped]
 MAX_BYTES = 512 * 1024
 MAX_ELEMENTS = 20_000
 MAX_DEPTH = 64
+MAX_ATTRIBUTES = 100
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -72,6 +73,8 @@ def _check_tree(root: etree._Element) -> None:
         # What the look at the text missed: nothing known, and refused all the same.
         if event != "start" or not isinstance(element.tag, str):
             raise Malformed("Comments, entities and instructions are not accepted.")
+        if len(element.attrib) > MAX_ATTRIBUTES:  # Reading them is quadratic, and it is done often.
+            raise Malformed("An element has too many attributes.")
         count, depth = count + 1, depth + 1
         if count > MAX_ELEMENTS or depth > MAX_DEPTH:
             raise Malformed("The document has too many elements, or they are nested too deeply.")

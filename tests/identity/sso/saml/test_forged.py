@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 from werkzeug.test import TestResponse
 
-from app.identity.sso import flows
+from app.identity.sso import cookies, flows
 from tests.factories import Org
 from tests.factories.saml import Forge, assertion, find
 from tests.identity.sso.saml.conftest import HOST, Browser, Forger, Form
@@ -163,6 +163,24 @@ def test_a_comment_cuts_no_name_short(forger: Forger, browser: Browser) -> None:
     assert browser.post(forger.org, form).status_code == 422
     # What was sent first was no answer; the untouched one still is.
     assert browser.post(forger.org, forger.form(forge.make(), relay_state)).status_code == 200
+
+
+def test_the_cookie_comes_along_from_the_provider_s_site(
+    forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over TLS it is one that browsers send with a form that another site posts."""
+    monkeypatch.setattr(cookies, "_secure", lambda: True)
+    https = {"base_url": "https://localhost"}
+    body = {"org_slug": forger.org.slug}
+    started = browser.client.post("/api/v1/auth/sso/start", json=body, **https)
+    cookie = started.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-sso=")
+    assert {"Secure", "HttpOnly", "SameSite=None", "Path=/"} <= set(cookie.split("; "))
+    forge, relay_state = forger.fitting(started.json["data"]["redirect_url"])
+    form = forger.form(forge.make(), relay_state)
+    path = f"/api/v1/auth/sso/{forger.org.slug}/saml/acs"
+    assert Browser(forger.org.app).client.post(path, data=form, **https).status_code == 400
+    assert browser.client.post(path, data=form, **https).status_code == 200
 
 
 def test_an_application_may_prove_itself_instead_of_the_browser(

@@ -1,14 +1,18 @@
 """Every rule of an answer, broken one at a time."""
 
+import contextlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response
 from app.identity.sso.saml.assertion import SKEW, Asserted, Expected, Refused
+from app.identity.sso.saml.xml import Malformed
 from tests.factories.saml import (
     AUDIENCE,
     ISSUER,
@@ -311,6 +315,38 @@ def test_attributes_are_known_by_their_usual_names(
     forge = Forge(attributes=attributes)
     found = check(forge.make(), forge.expected())
     assert (found.email, found.name, found.groups) == (email, name, groups)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_whatever_is_moved_the_person_stays_the_same(data: st.DataObject) -> None:
+    """Elements of a signed answer moved, copied, dropped and renamed at random."""
+    forge = Forge(sign=data.draw(st.sampled_from([("assertion",), ("response",)])))
+    root = forge.make()
+    untouched = check(root, forge.expected())
+    evil = assertion(forge.but(subject="eve", assertion_id="_evil").tree())
+    for _ in range(data.draw(st.integers(1, 4))):
+        elements = list(root.iter())
+        target = data.draw(st.sampled_from(elements))
+        source = data.draw(st.sampled_from([*elements, evil, *evil.iter()]))
+        copied = etree.fromstring(etree.tostring(source, with_tail=False))
+        match data.draw(st.sampled_from(["append", "before", "replace", "id", "drop", "text"])):
+            case "append":
+                target.append(copied)
+            case "before" if target is not root:
+                target.addprevious(copied)
+            case "replace" if target is not root:
+                target.getparent().replace(target, copied)
+            case "drop" if target is not root:
+                target.getparent().remove(target)
+            case "id":
+                target.set("ID", data.draw(st.sampled_from(["_assertion", "_response", "_evil"])))
+            case "text":
+                target.text = "eve"
+    found = untouched
+    with contextlib.suppress(Refused, Malformed):
+        found = response.check(response.parse(etree.tostring(root)), forge.expected())
+    assert found == untouched
 
 
 def test_groups_are_bounded(forge: Forge) -> None:

@@ -41,6 +41,7 @@ DOCUMENTS = {
     "deep": "<x>" * (MAX_DEPTH + 1) + "</x>" * (MAX_DEPTH + 1),
     "very-deep": "<x>" * 50_000 + "</x>" * 50_000,
     "many": f"<x>{'<y/>' * MAX_ELEMENTS}</x>",
+    "attributes": "<x " + " ".join(f"a{n}=''" for n in range(20_000)) + "/>",
     "large": f"<x>{'a' * MAX_BYTES}</x>",
 }
 
