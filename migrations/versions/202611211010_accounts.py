@@ -19,6 +19,7 @@ def upgrade() -> None:
     op.add_column(
         "sessions", sa.Column("method", sa.String(), nullable=False, server_default="password")
     )
+    op.add_column("sessions", sa.Column("token_version", sa.Integer(), nullable=True))
     op.add_column("sessions", sa.Column("organization_id", sa.Uuid(), nullable=True))
     op.create_foreign_key(
         op.f("fk_sessions_organization_id"),
@@ -96,5 +97,6 @@ def downgrade() -> None:
     op.drop_column("users", "notification_preferences")
     op.drop_index(op.f("ix_sessions_organization_id"), "sessions")
     op.drop_column("sessions", "organization_id")
+    op.drop_column("sessions", "token_version")
     op.drop_column("sessions", "method")
     op.drop_column("users", "email_key")

@@ -36,13 +36,16 @@ def request(caller: Caller, *, email: str, password: str) -> dict[str, int]:
 
 
 def mail_confirmation(user_id: UUID, email: str) -> None:
-    """The worker's part: nothing is mailed to who has another account."""
+    """The worker's part. Nothing is mailed to who has another account; the next request has to wait
+    all the same, or the wait would tell of it."""
     user = user_queries.get(user_id)
-    if user is None or user.disabled_at is not None:
+    if user is None or user.disabled_at is not None or links.recently(user.id, links.EMAIL):
         return
     other = users.by_email(email)
     if other is None or other.id == user.id:
         links.mail(user, links.EMAIL, email)
+    else:
+        links.issue(user, links.EMAIL, email)
 
 
 def confirm(token: str) -> dict[str, Any]:

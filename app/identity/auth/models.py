@@ -11,7 +11,7 @@ from app.kit.ids import uuid7
 
 
 class Session(db.Base):
-    """One login: what a token's `sid` names.
+    """One login: what a token's `sid` names. It is over once the user's `token_version` is another.
 
     `method` is password, or the kind of single sign-on. `organization_id`: the one organization
     that it is good for, null for all of the user's.
@@ -28,6 +28,7 @@ class Session(db.Base):
     user_agent: Mapped[str | None]
     revoked_at: Mapped[datetime | None]
     method: Mapped[str] = mapped_column(server_default="password")
+    token_version: Mapped[int | None]
     organization_id: Mapped[UUID | None] = mapped_column(
         ForeignKey("organizations.id", ondelete="CASCADE"), index=True
     )

@@ -104,7 +104,12 @@ def live_sessions(user_id: UUID, current: UUID | None, page: PageRequest) -> Pag
         Session.issued_at.label("created_at"),
         Session.last_seen_at.label("updated_at"),
     )
-    statement = select(*columns).where(Session.user_id == user_id, *_LIVE)
+    outdated = func.coalesce(Session.token_version, User.token_version) != User.token_version
+    statement = (
+        select(*columns)
+        .join(User, User.id == Session.user_id)
+        .where(Session.user_id == user_id, *_LIVE, ~outdated)
+    )
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 

@@ -96,6 +96,7 @@ def open_session(
         ip_address=ip_address,
         user_agent=_agent(user_agent),
         method=method,
+        token_version=user.token_version,
         organization_id=organization_id,
     )
     db.session().add(session)

@@ -71,12 +71,17 @@ def test_a_wrong_password_mails_nothing(settled: Person) -> None:
 def test_an_address_of_somebody_else_answers_the_same_and_is_left_alone(
     settled: Person, register: Any
 ) -> None:
-    other = register()
+    other, asks = register(), register()
+    asks.device().post(CONFIRM, {"token": asks.token("Confirm")})
     before = len(other.letters())
-    taken, free = ask(settled, other.email), ask(settled, address())
+    taken, free = ask(settled, other.email), ask(asks, address())
     assert taken.status_code == free.status_code == 202
     assert taken.data == free.data
     assert len(other.letters()) == before
+    # Neither may ask again at once: a wait of the one alone would tell them apart.
+    taken, free = ask(settled, address()), ask(asks, address())
+    assert taken.status_code == free.status_code == 429
+    assert taken.data == free.data
 
 
 def test_an_address_that_somebody_took_meanwhile_is_a_conflict(
