@@ -22,6 +22,7 @@ from app.identity.auth import jobs as auth_jobs
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
 from app.identity.control_plane import routes as control_plane
+from app.identity.erasing import jobs as erasing_jobs
 from app.identity.invitations import models as invitation_models
 from app.identity.invitations import routes as invitations
 from app.identity.members import routes as members
@@ -78,6 +79,7 @@ JOBS: list[ModuleType] = [
     upkeep,
     audit_jobs,
     auth_jobs,
+    erasing_jobs,
     artifact_jobs,
     tag_set_jobs,
     export_jobs,

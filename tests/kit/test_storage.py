@@ -107,6 +107,33 @@ def test_what_is_absent_is_not_stored(storage: Storage) -> None:
         assert not storage.exists(key)
 
 
+def test_a_folder_is_measured_and_cleared_in_batches(storage: Storage) -> None:
+    for number in range(7):
+        storage.write(f"mine/{number % 3}/{number}", [b"x" * number])
+    storage.write("mine-too/file", [b"x"])
+    assert storage.measure("mine") == (7, 21)
+    assert list(storage.clear("mine", batch=3)) == [3, 3, 1]
+    assert storage.measure("mine") == (0, 0)
+    assert keys(storage) == ["mine-too/file"]
+    assert list(storage.clear("mine")) == []
+
+
+def test_clearing_goes_on_where_it_was_broken_off(storage: Storage) -> None:
+    for number in range(5):
+        storage.write(f"mine/{number}", [b"x"])
+    next(storage.clear("mine", batch=2))
+    assert storage.measure("mine").files == 3
+    assert sum(storage.clear("mine", batch=2)) == 3
+
+
+def test_clearing_leaves_no_empty_folders(tmp_path: Path) -> None:
+    storage = Storage(f"file://{tmp_path}")
+    storage.write("mine/a/b/c", [b"x"])
+    storage.write("theirs/a", [b"x"])
+    assert sum(storage.clear("mine")) == 1
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "staging") == ["theirs"]
+
+
 def test_deleting_twice_is_no_error(storage: Storage) -> None:
     storage.write("a/b", [b"x"])
     storage.delete("a/b")

@@ -1,7 +1,7 @@
 """Where files are kept: one interface for a disk and an object store."""
 
 from app.kit.storage.keys import InvalidKey, NotStored, StorageUnavailable, TooLarge, blob_key
-from app.kit.storage.store import Entry, Staged, Storage, Stored, Stream
+from app.kit.storage.store import Entry, Staged, Storage, Stored, Stream, Totals
 
 __all__ = [
     "Entry",
@@ -13,5 +13,6 @@ __all__ = [
     "Stored",
     "Stream",
     "TooLarge",
+    "Totals",
     "blob_key",
 ]

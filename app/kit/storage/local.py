@@ -2,8 +2,8 @@
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -76,6 +76,16 @@ class LocalFiles:
             (self._root / key).unlink()
         except _ABSENT:
             return
+
+    def remove_many(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self.remove(key)
+
+    def prune(self, folder: str) -> None:
+        """Take away empty folders, from the bottom; one that got a file meanwhile stays."""
+        for parent, _, _ in os.walk(self._root / folder, topdown=False):
+            with suppress(OSError):
+                Path(parent).rmdir()
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:

@@ -7,7 +7,7 @@ its files on a disk need not pay.
 import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
@@ -125,6 +125,17 @@ class RemoteFiles:
                 self.system.rm_file(self.path(key))
         except NotStored:
             return
+
+    def remove_many(self, keys: Sequence[str]) -> None:
+        try:
+            with _outages(keys[0]):
+                self.system.rm([self.path(key) for key in keys])
+        except NotStored:  # one that went meanwhile may have kept others from going
+            for key in keys:
+                self.remove(key)
+
+    def prune(self, folder: str) -> None:
+        """An object store has no folders."""
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:

@@ -2,9 +2,10 @@
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, NamedTuple, Protocol, Self
@@ -39,6 +40,13 @@ class Entry(NamedTuple):
     modified: datetime
 
 
+class Totals(NamedTuple):
+    """How much there is in a folder and below."""
+
+    files: int
+    bytes: int
+
+
 class Writer(Protocol):
     """A file under way in a backend."""
 
@@ -55,6 +63,8 @@ class Backend(Protocol):
     def open(self, key: str) -> BinaryIO: ...
     def size(self, key: str) -> int: ...
     def remove(self, key: str) -> None: ...
+    def remove_many(self, keys: Sequence[str]) -> None: ...
+    def prune(self, folder: str) -> None: ...
     def local(self, key: str) -> AbstractContextManager[Path]: ...
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]: ...
 
@@ -231,6 +241,25 @@ class Storage:
         for key, size, modified in self._backend.walk(check_prefix(prefix)):
             if is_key(key):  # what others left there is none of ours
                 yield Entry(key, size, datetime.fromtimestamp(modified, UTC))
+
+    def measure(self, prefix: str) -> Totals:
+        """How many files there are in a folder and below, and their bytes."""
+        files = size = 0
+        for entry in self.list(prefix):
+            files += 1
+            size += entry.size
+        return Totals(files, size)
+
+    def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
+        """Delete a folder with all below it; after each batch, how many files that were.
+
+        What comes in while it runs may stay.
+        """
+        files = self.list(prefix)
+        while keys := [entry.key for entry in islice(files, batch)]:
+            self._backend.remove_many(keys)
+            yield len(keys)
+        self._backend.prune(check_prefix(prefix))
 
     def sweep(self, prefix: str, older_than: timedelta) -> int:
         """Delete the files of a folder that were written longer ago; answers how many.

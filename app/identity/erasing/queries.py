@@ -1,0 +1,143 @@
+"""SQL of erasing: which tables hold an organization's rows, and how these go."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Table, and_, delete, exists, func, select, text, tuple_
+from sqlalchemy.exc import IntegrityError
+
+from app.identity.auth.models import Session
+from app.identity.organizations.models import Membership, Organization
+from app.identity.users.models import User
+from app.kit import db
+
+BATCH = 1000
+_FIRST = ("jobs", "outbox_events")
+_AUDIT = "audit_"
+_MEMBERS = "memberships"
+# The text index needs the statement to say whose rows; the policies hold it to that again.
+_MEMBERS_GONE = text(
+    """
+    DELETE FROM memberships WHERE organization_id = :organization_id AND user_id IN (
+        SELECT user_id FROM memberships WHERE organization_id = :organization_id
+        ORDER BY user_id LIMIT :batch)
+    RETURNING user_id
+    """
+)
+_COUNT = text(
+    """
+    UPDATE organizations SET erasure = jsonb_set(erasure, CAST(:path AS text[]),
+        to_jsonb(coalesce(CAST(erasure #>> CAST(:path AS text[]) AS bigint), 0) + :number))
+    WHERE id = :organization_id
+    """
+)
+
+
+def due() -> list[UUID]:
+    """Closed organizations whose grace period is over."""
+    statement = select(Organization.id).where(
+        Organization.status == "closed", Organization.erase_after <= func.now()
+    )
+    return list(db.session().scalars(statement))
+
+
+def lock(organization_id: UUID) -> Organization:
+    """The organization, locked against everything: not even a row that belongs to it can come."""
+    statement = (
+        select(Organization)
+        .where(Organization.id == organization_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    return db.session().execute(statement).scalar_one()
+
+
+def tables() -> list[Table]:
+    """Every table with rows of organizations, but members' and the audit log's: first that of jobs,
+    so that nothing works on any more, then those that others' rows point to after these."""
+    found = {
+        table.name: table
+        for table in reversed(db.Base.metadata.sorted_tables)
+        if "organization_id" in table.columns
+        and table.name != _MEMBERS
+        and not table.name.startswith(_AUDIT)
+    }
+    return [found.pop(name) for name in _FIRST] + list(found.values())
+
+
+def erase_batch(table: Table, organization_id: UUID) -> int:
+    """Delete up to `BATCH` of an organization's rows; how many. 0 when none is left."""
+    keys = list(table.primary_key.columns)
+    whose = table.columns.organization_id == organization_id
+    chosen = select(*keys).where(whose, *_leaves(table)).limit(BATCH)
+    gone = delete(table).where(whose, tuple_(*keys).in_(chosen))
+    return int(db.session().execute(gone).rowcount)  # type: ignore[attr-defined]
+
+
+def _leaves(table: Table) -> list[Any]:
+    """Of a tree, only what nothing hangs on: teams stand under teams."""
+    found = []
+    for key in table.foreign_key_constraints:
+        if key.referred_table is table:
+            child = table.alias()
+            pairs = [(child.columns[e.parent.name], e.column) for e in key.elements]
+            found.append(~exists().where(and_(*(below == above for below, above in pairs))))
+    return found
+
+
+def erase_members(organization_id: UUID) -> list[UUID]:
+    """Delete up to `BATCH` memberships; whose they were."""
+    values = {"organization_id": organization_id, "batch": BATCH}
+    return list(db.session().execute(_MEMBERS_GONE, values).scalars())
+
+
+def erase_users(user_ids: Sequence[UUID], *, closed_at: Any) -> int:
+    """Delete those of the accounts that nobody needs any more; how many.
+
+    One stays that belongs to an organization, that somebody is signed in with or was since
+    `closed_at`, or that records of another organization name. The caller sees all organizations.
+    """
+    belongs = exists().where(Membership.user_id == User.id)
+    used = exists().where(
+        Session.user_id == User.id,
+        (Session.last_seen_at >= closed_at)
+        | (Session.revoked_at.is_(None) & (Session.expires_at > func.now())),
+    )
+    unneeded = select(User.id).where(User.id.in_(user_ids), ~belongs, ~used)
+    found = list(db.session().scalars(unneeded))
+    if _delete_users(found):
+        return len(found)
+    return sum(_delete_users([user_id]) for user_id in found)
+
+
+def _delete_users(user_ids: list[UUID]) -> bool:
+    """Delete accounts, all or, where a record of somebody else's names one, none."""
+    try:
+        with db.session().begin_nested():
+            db.session().execute(
+                delete(User)
+                .where(User.id.in_(user_ids))
+                .execution_options(synchronize_session=False)
+            )
+    except IntegrityError:
+        return False
+    return True
+
+
+def count(organization_id: UUID, *path: str, number: int) -> None:
+    """Add to the tally that the organization's row carries, with what is counted."""
+    values = {"organization_id": organization_id, "path": list(path), "number": number}
+    db.session().execute(_COUNT, values)
+
+
+def left_over(organization_id: UUID) -> list[str]:
+    """The tables that still have a row."""
+    every = [*tables(), db.Base.metadata.tables[_MEMBERS]]
+    return [
+        table.name
+        for table in every
+        if db.session().scalar(
+            select(exists().where(table.columns.organization_id == organization_id))
+        )
+    ]

@@ -1,0 +1,105 @@
+"""Erasing an organization: all its rows, files and idle accounts, in steps that can be broken off.
+
+What is erased is counted in the transaction that erases it, on the organization's own row; so a
+run that is killed is taken up where it stood, and the proof is exact however often that happens.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from app.identity.audit import service as audit
+from app.identity.erasing import queries
+from app.kit import container, db, tenancy
+from app.kit.jobs import Retry
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+Checkpoint = Callable[[], None]
+
+_REASON = "erases accounts that no organization has any more"
+
+
+def due() -> list[UUID]:
+    """The organizations whose time has come."""
+    return queries.due()
+
+
+def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
+    """Erase a closed organization; `checkpoint` commits.
+
+    Its row stays, with its slug, without a name. The audit log's one entry tells what was erased:
+    rows by table, accounts, files and their bytes. Does nothing for one that is not due.
+
+    :raises Retry: something came in while it ran.
+    """
+    if not _begin(organization_id):
+        return
+    checkpoint()
+    for table in queries.tables():
+        with tenancy.organization(organization_id):
+            number = queries.erase_batch(table, organization_id)
+        while number:
+            queries.count(organization_id, "rows", table.name, number=number)
+            checkpoint()
+            with tenancy.organization(organization_id):
+                number = queries.erase_batch(table, organization_id)
+    _members(organization_id, checkpoint)
+    _files(organization_id, checkpoint)
+    _finish(organization_id)
+
+
+def _begin(organization_id: UUID) -> bool:
+    found = queries.lock(organization_id)
+    if found.status != "closed" or found.erase_after is None or found.erase_after > db.utc_now():
+        return False
+    if found.erasure is None:
+        found.erasure = {"rows": {}, "users": 0}
+    return True
+
+
+def _members(organization_id: UUID, checkpoint: Checkpoint) -> None:
+    closed_at = queries.lock(organization_id).closed_at
+    while True:
+        with tenancy.organization(organization_id):
+            user_ids = queries.erase_members(organization_id)
+        if not user_ids:
+            return
+        with tenancy.across_organizations(reason=_REASON):
+            users = queries.erase_users(user_ids, closed_at=closed_at)
+        queries.count(organization_id, "rows", "memberships", number=len(user_ids))
+        queries.count(organization_id, "users", number=users)
+        checkpoint()
+
+
+def _files(organization_id: UUID, checkpoint: Checkpoint) -> None:
+    """Files are counted before the first of them goes: what a killed run deleted stays counted."""
+    storage = container.current().storage
+    folder = f"organizations/{organization_id}"
+    found = queries.lock(organization_id).erasure or {}
+    checkpoint()
+    if "files" not in found:
+        total = storage.measure(folder)
+        queries.count(organization_id, "files", number=total.files)
+        queries.count(organization_id, "bytes", number=total.bytes)
+        checkpoint()
+    for _ in storage.clear(folder):
+        checkpoint()
+
+
+def _finish(organization_id: UUID) -> None:
+    found = queries.lock(organization_id)
+    if found.status != "closed":
+        return
+    with tenancy.organization(organization_id):
+        left = queries.left_over(organization_id)
+    files = container.current().storage.measure(f"organizations/{organization_id}").files
+    if left or files:
+        raise Retry(f"came in while it was erased: {', '.join(left) or f'{files} files'}")
+    proof: dict[str, Any] = {**(found.erasure or {}), "closed_at": found.closed_at}
+    found.status, found.erased_at = "erased", db.utc_now()
+    found.name, found.settings, found.ai_provider_key = "", {}, None
+    found.suspension_reason = None
+    db.session().flush()
+    audit.erase(organization_id, proof)
+    log.info("organization.erased", organization=str(organization_id), slug=found.slug)

@@ -1,0 +1,128 @@
+"""Organizations that were closed and are due, and what is left of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.identity.erasing import queries, service
+from app.identity.organizations.models import Organization
+from app.kit import container, db, tenancy
+from tests.contract.seeds import plant
+from tests.factories import Org
+
+
+class Killed(BaseException):
+    """What a process that is killed would not even see."""
+
+
+@dataclass
+class Doomed:
+    """An organization full of records that is closed and due."""
+
+    org: Org
+    rows: dict[str, int]
+    files: tuple[int, int]
+
+    def erase(
+        self, *, killed_at: int | None = None, at: Callable[[int], None] | None = None
+    ) -> int:
+        """Run to the end, or to a checkpoint that is never committed; how many there were."""
+        passed = 0
+
+        def checkpoint() -> None:
+            nonlocal passed
+            passed += 1
+            if passed == killed_at:
+                raise Killed
+            db.session().commit()
+            if at is not None:
+                at(passed)
+
+        with (
+            self.org.app.app_context(),
+            tenancy.across_organizations(reason="as the job has it"),
+        ):
+            try:
+                service.erase(self.org.id, checkpoint)
+                db.session().commit()
+            except BaseException as failure:
+                db.session().rollback()
+                if not isinstance(failure, Killed):
+                    raise
+        return passed
+
+    def record(self) -> Organization:
+        with self.org.app.app_context():
+            return db.session().get_one(Organization, self.org.id)
+
+    def proof(self) -> dict[str, Any]:
+        found = self.record().erasure
+        assert found is not None
+        return found
+
+    def check_gone(self) -> None:
+        """Nothing is left, and the proof says how much there was."""
+        assert rows_of(self.org) == {}
+        assert files_of(self.org) == (0, 0)
+        record = self.record()
+        assert (record.status, record.name, record.settings) == ("erased", "", {})
+        assert (record.slug, record.erased_at is not None) == (self.org.slug, True)
+        proof = self.proof()
+        assert proof["rows"] == self.rows
+        assert (proof["files"], proof["bytes"]) == self.files
+
+
+def rows_of(org: Org) -> dict[str, int]:
+    """How many rows there are, by table, where there are any."""
+    found = {}
+    with org.app.app_context(), tenancy.organization(org.id):
+        for name in [*(table.name for table in queries.tables()), "memberships"]:
+            sql = text(f"SELECT count(*) FROM {name} WHERE organization_id = :id")
+            found[name] = db.session().scalar(sql, {"id": org.id})
+    return {name: number for name, number in found.items() if number}
+
+
+def files_of(org: Org) -> tuple[int, int]:
+    """How many files there are, and their bytes."""
+    with org.app.app_context():
+        return tuple(container.current().storage.measure(f"organizations/{org.id}"))
+
+
+def close(org: Org) -> None:
+    """Close it, with its grace period over."""
+    answer = org.api("owner").post(f"/organizations/{org.slug}/close", json={"slug": org.slug})
+    assert answer.status_code == 202, answer.json
+    with org.app.app_context(), db.transaction() as session:
+        values = {"id": org.id}
+        session.execute(
+            text("UPDATE organizations SET erase_after = closed_at WHERE id = :id"), values
+        )
+
+
+@pytest.fixture
+def fill(work: Callable[[], None]) -> Callable[[Org], None]:
+    """Records of every kind, in many states, files among them."""
+
+    def filled(org: Org) -> None:
+        plant(org)
+        work()
+
+    return filled
+
+
+@pytest.fixture
+def doom(fill: Callable[[Org], None]) -> Callable[[Org], Doomed]:
+    def doomed(org: Org) -> Doomed:
+        fill(org)
+        close(org)
+        return Doomed(org, rows_of(org), files_of(org))
+
+    return doomed
+
+
+@pytest.fixture
+def doomed(org: Org, doom: Callable[[Org], Doomed]) -> Doomed:
+    return doom(org)

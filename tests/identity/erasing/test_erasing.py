@@ -1,0 +1,187 @@
+"""Erasing: all of one organization, nothing of any other, whatever happens in between."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from app.identity.erasing import queries
+from app.kit import db, jobs, tenancy
+from app.kit.ids import uuid7
+from app.kit.jobs import Retry
+from tests.factories import Org
+from tests.identity.erasing.conftest import Doomed, close, files_of, rows_of
+
+ROOT = Path(__file__).parents[3]
+_KILLED = """
+import os, signal, sys
+from uuid import UUID
+from app.factory import create_app
+from app.identity.erasing import queries, service
+from app.kit import db, tenancy
+
+queries.BATCH = 2
+left = int(sys.argv[2])
+
+def checkpoint():
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    db.session().commit()
+
+app = create_app(os.environ)
+with app.app_context(), tenancy.across_organizations(reason="as the job has it"):
+    service.erase(UUID(sys.argv[1]), checkpoint)
+"""
+
+_ELSEWHERE = """
+INSERT INTO memberships (organization_id, user_id, role, created_at)
+VALUES (:there, :viewer, 'viewer', now())
+"""
+_NAMED_ELSEWHERE = """
+INSERT INTO exports (organization_id, id, format, filter, options, include, status, progress_done,
+                     created_by, created_at, updated_at)
+VALUES (:there, gen_random_uuid(), 'jsonl', '{}', '{}', '{}', 'failed', 0, :reviewer, now(), now())
+"""
+_SIGNED_OUT = """
+UPDATE sessions SET expires_at = now(), last_seen_at = now() - interval '1 hour'
+WHERE user_id IN (:viewer, :reviewer, :labeler)
+"""
+
+
+def test_everything_goes_and_others_lose_nothing(
+    doomed: Doomed, other_org: Org, fill: Callable[[Org], None]
+) -> None:
+    fill(other_org)
+    before = rows_of(other_org), files_of(other_org)
+    assert len(doomed.rows) >= 15, doomed.rows
+    assert doomed.files[0] >= 10
+    doomed.erase()
+    doomed.check_gone()
+    assert (rows_of(other_org), files_of(other_org)) == before
+    assert other_org.api().get(f"/organizations/{other_org.slug}").status_code == 200
+
+
+def test_only_what_is_closed_and_due_is_erased(org: Org, fill: Callable[[Org], None]) -> None:
+    fill(org)
+    doomed = Doomed(org, rows_of(org), files_of(org))
+    assert doomed.erase() == 0
+    close(org)
+    with org.app.app_context(), db.transaction() as session:
+        sql = "UPDATE organizations SET erase_after = now() + interval '1 minute' WHERE id = :id"
+        session.execute(text(sql), {"id": org.id})
+    assert doomed.erase() == 0
+    assert files_of(org) == doomed.files
+    assert rows_of(org)["artifacts"] == doomed.rows["artifacts"]
+
+
+@pytest.mark.parametrize("point", [1, 2, 4, 9, 15, -2, -1])
+def test_a_broken_off_run_is_taken_up(
+    doomed: Doomed, monkeypatch: pytest.MonkeyPatch, point: int
+) -> None:
+    monkeypatch.setattr(queries, "BATCH", 5)
+    # From the front, or counted back from the last of a whole run of about as many.
+    killed_at = point if point > 0 else sum(-(-n // 5) for n in doomed.rows.values()) + 3 + point
+    assert doomed.erase(killed_at=killed_at) == killed_at
+    assert doomed.record().status == "closed"
+    doomed.erase()
+    doomed.check_gone()
+
+
+def test_a_killed_process_is_taken_up(doomed: Doomed, environ: dict[str, str]) -> None:
+    env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}
+    for checkpoints in ("12", "40"):
+        arguments = [sys.executable, "-c", _KILLED, str(doomed.org.id), checkpoints]
+        done = subprocess.run(arguments, env=env, cwd=ROOT, check=False, timeout=60)
+        assert done.returncode == -signal.SIGKILL
+        assert 0 < sum(doomed.proof()["rows"].values()) < sum(doomed.rows.values())
+    doomed.erase()
+    doomed.check_gone()
+
+
+def test_two_runs_at_once_count_everything_once(doomed: Doomed) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: doomed.erase(), range(2)))
+    doomed.check_gone()
+
+
+def test_what_comes_in_meanwhile_is_erased_by_the_next_run(
+    doomed: Doomed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = "INSERT INTO jobs (id, organization_id, queue, function, args) VALUES"
+
+    def come_in(passed: int) -> None:
+        if passed == 5:
+            with tenancy.organization(doomed.org.id), db.transaction() as session:
+                sql = f"{late} (:id, :org, 'default', 'kit.purge', '{{}}')"
+                session.execute(text(sql), {"id": uuid7(), "org": doomed.org.id})
+
+    with pytest.raises(Retry, match="jobs"):
+        doomed.erase(at=come_in)
+    assert doomed.record().status == "closed"
+    doomed.rows["jobs"] = doomed.rows.get("jobs", 0) + 1
+    doomed.erase()
+    doomed.check_gone()
+
+
+def _users(org: Org) -> set[str]:
+    with org.app.app_context():
+        sql = text("SELECT id FROM users WHERE id = ANY(:ids)")
+        found = set(db.session().scalars(sql, {"ids": list(org.users.values())}))
+    return {name for name, user_id in org.users.items() if user_id in found}
+
+
+def test_accounts_that_nobody_needs_go_too(org: Org, other_org: Org) -> None:
+    values = {"here": org.id, "there": other_org.id, **org.users}
+    with (
+        org.app.app_context(),
+        tenancy.across_organizations(reason="a test of people in two organizations"),
+        db.transaction() as session,
+    ):
+        # The viewer belongs to another organization too; of the reviewer another one has a record.
+        for sql in (_ELSEWHERE, _NAMED_ELSEWHERE, _SIGNED_OUT):
+            session.execute(text(sql), values)
+    close(org)
+    doomed = Doomed(org, rows_of(org), files_of(org))
+    doomed.erase()
+    doomed.check_gone()
+    # The owner and the admin are signed in.
+    assert _users(org) == {"owner", "admin", "viewer", "reviewer"}
+    assert doomed.proof()["users"] == 1
+
+
+def test_a_worker_does_it_and_the_log_ends_with_the_proof(
+    doomed: Doomed, work: Callable[[], None]
+) -> None:
+    with (
+        doomed.org.app.app_context(),
+        tenancy.across_organizations(reason="as the scheduler"),
+        db.transaction(),
+    ):
+        jobs.enqueue("erasing.start", {}, organization_id=None)
+    work()
+    doomed.check_gone()
+    with doomed.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
+        sql = text("SELECT action, changes FROM audit_entries WHERE organization_id = :id")
+        (last,) = db.session().execute(sql, {"id": doomed.org.id}).all()
+    assert last.action == "organizations.erase"
+    assert last.changes["rows"] == [None, doomed.rows]
+    assert (last.changes["files"][1], last.changes["bytes"][1]) == doomed.files
+
+
+def test_an_erased_slug_is_nobodys(doomed: Doomed, other_org: Org) -> None:
+    doomed.erase()
+    slug = doomed.org.slug
+    taken = other_org.api().post("/organizations", json={"name": "x", "slug": slug})
+    assert taken.status_code == 409
+    gone = other_org.api("owner", slug=slug).get(f"/organizations/{slug}")
+    never = other_org.api("owner", slug="never-was").get("/organizations/never-was")
+    assert gone.status_code == 403
+    assert gone.data == never.data
