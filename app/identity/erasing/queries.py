@@ -16,7 +16,6 @@ BATCH = 1000
 _FIRST = ("jobs", "outbox_events")
 _AUDIT = "audit_"
 _MEMBERS = "memberships"
-# The text index needs the statement to say whose rows; the policies hold it to that again.
 _MEMBERS_GONE = text(
     """
     DELETE FROM memberships WHERE organization_id = :organization_id AND user_id IN (
@@ -30,6 +29,14 @@ _COUNT = text(
     UPDATE organizations SET erasure = jsonb_set(erasure, CAST(:path AS text[]),
         to_jsonb(coalesce(CAST(erasure #>> CAST(:path AS text[]) AS bigint), 0) + :number))
     WHERE id = :organization_id
+    """
+)
+
+_FILES = text(
+    """
+    UPDATE organizations
+    SET erasure = erasure || jsonb_build_object('files', :files, 'bytes', CAST(:bytes AS bigint))
+    WHERE id = :organization_id AND NOT jsonb_exists(erasure, 'files')
     """
 )
 
@@ -129,6 +136,12 @@ def count(organization_id: UUID, *path: str, number: int) -> None:
     """Add to the tally that the organization's row carries, with what is counted."""
     values = {"organization_id": organization_id, "path": list(path), "number": number}
     db.session().execute(_COUNT, values)
+
+
+def note_files(organization_id: UUID, files: int, size: int) -> None:
+    """Note how many files there were, and their bytes; what was noted before stays."""
+    values = {"organization_id": organization_id, "files": files, "bytes": size}
+    db.session().execute(_FILES, values)
 
 
 def left_over(organization_id: UUID) -> list[str]:

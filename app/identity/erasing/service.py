@@ -80,8 +80,7 @@ def _files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()
     if "files" not in found:
         total = storage.measure(folder)
-        queries.count(organization_id, "files", number=total.files)
-        queries.count(organization_id, "bytes", number=total.bytes)
+        queries.note_files(organization_id, total.files, total.bytes)
         checkpoint()
     for _ in storage.clear(folder):
         checkpoint()
