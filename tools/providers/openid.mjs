@@ -16,7 +16,7 @@ function key(kind, options, algorithm) {
 
 function account(_context, id) {
   const told = new URLSearchParams(id);
-  const claims = { sub: told.get('sub'), email: told.get('email'), name: told.get('name') };
+  const claims = { sub: id, email: told.get('email'), name: told.get('name') };
   if (told.has('email_verified')) claims.email_verified = told.get('email_verified') === 'true';
   if (told.has('groups')) claims.groups = told.get('groups').split(',').filter(Boolean);
   return { accountId: id, claims: () => claims };
@@ -24,7 +24,7 @@ function account(_context, id) {
 
 function client(id, redirectUris, settings) {
   return { client_id: id, redirect_uris: redirectUris, response_types: ['code'],
-    grant_types: ['authorization_code'], ...settings };
+    grant_types: ['authorization_code'], subject_type: 'pairwise', ...settings };
 }
 
 function configuration(redirectUris) {
@@ -39,6 +39,9 @@ function configuration(redirectUris) {
         { client_secret: secret, id_token_signed_response_alg: 'ES256' }),
     ],
     findAccount: account,
+    // The subject is what the login says; the rest of it may be another one each time.
+    subjectTypes: ['pairwise'],
+    pairwiseIdentifier: (_context, id) => new URLSearchParams(id).get('sub'),
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     jwks: { keys: [key('rsa', { modulusLength: 2048 }, 'RS256'),
       key('ec', { namedCurve: 'P-256' }, 'ES256')] },

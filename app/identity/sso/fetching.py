@@ -16,10 +16,14 @@ class Unusable(Exception):  # noqa: N818 - names what the answer is
     """No answer, or none that can be used; the message may be told to an administrator."""
 
 
+class Declined(Unusable):
+    """The provider understood and says no: a status of 4xx."""
+
+
 def fetch(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    """The whole body of a 2xx answer. A redirect is no answer. Raises `Unusable`."""
+    """The whole body of a 2xx answer. A redirect is no answer. Raises `Unusable`, `Declined`."""
     outcome = container.current().egress.request(
         method,
         url,
@@ -31,7 +35,9 @@ def fetch(
     if outcome.error is not None:
         raise Unusable(outcome.error)
     if not outcome.ok:
-        raise Unusable(f"the answer has the status {outcome.status_code}")
+        status = outcome.status_code or 0
+        kind = Declined if status // 100 == 4 else Unusable  # noqa: PLR2004
+        raise kind(f"the answer has the status {status}")
     if len(outcome.body) >= MAX_BYTES:
         raise Unusable("the answer is too large")
     return outcome.body
@@ -40,7 +46,7 @@ def fetch(
 def fetch_object(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> dict[str, Any]:
-    """The JSON object of a 2xx answer. Raises `Unusable`."""
+    """The JSON object of a 2xx answer. Raises `Unusable`, `Declined`."""
     try:
         found = orjson.loads(fetch(method, url, headers=headers, body=body))
     except orjson.JSONDecodeError:

@@ -13,7 +13,7 @@ from authlib.common.urls import add_params_to_uri
 
 from app.identity.sso import flows, id_tokens, keys, links
 from app.identity.sso.external import ExternalIdentity
-from app.identity.sso.fetching import Unusable, fetch_object
+from app.identity.sso.fetching import Declined, Unusable, fetch_object
 from app.identity.sso.models import Configuration, Flow
 from app.identity.sso.providers import PROVIDERS, Begun, Checked
 from app.kit import container, errors
@@ -203,12 +203,11 @@ def _exchange(configuration: Configuration, flow: Flow, code: str) -> dict[str, 
         form["client_id"] = client_id
         if secret is not None:
             form["client_secret"] = secret
-    return fetch_object(
-        "POST",
-        configuration.provider["token_endpoint"],
-        headers=headers,
-        body=urlencode(form).encode(),
-    )
+    endpoint = configuration.provider["token_endpoint"]
+    try:
+        return fetch_object("POST", endpoint, headers=headers, body=urlencode(form).encode())
+    except Declined as declined:
+        raise id_tokens.Refused(f"the provider takes no such code, {declined}") from None
 
 
 def _secret(configuration: Configuration) -> str | None:

@@ -17,10 +17,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.identity.sso import links, oidc
+from app.identity.sso import links, oidc, service
+from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.answers import check
+from tests.identity.sso.hostile import CLIENT, Hostile, serve
 
 HOST = "127.0.0.2"
 SECRET = "a secret: with % and + in it"
@@ -190,3 +192,38 @@ def configure(issuer: str) -> Configure:
         return found
 
     return act
+
+
+@pytest.fixture
+def hostile() -> Iterator[Hostile]:
+    """A provider of the tests' own, for what an honest one does not do."""
+    provider = Hostile()
+    server = serve(provider)
+    yield provider
+    server.shutdown()
+    server.server_close()
+
+
+def at(provider: Hostile, **members: Any) -> dict[str, Any]:
+    """The body that configures single sign-on at a provider of the tests' own."""
+    settings = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret": "s"}
+    settings |= members.pop("oidc", {})
+    return {"kind": "oidc", "oidc": settings, **members}
+
+
+def put(org: Org, body: dict[str, Any], role: str = "admin") -> TestResponse:
+    """Configure single sign-on, whatever comes of it."""
+    return org.api(role).post(f"/organizations/{org.slug}/sso", json=body)
+
+
+def prove(org: Org, *names: str) -> None:
+    """Take the operator's word that the organization owns these domains, which it lists."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        for name in names:
+            assert service.verify_domain(name, vouch=True)
+
+
+@pytest.fixture
+def domain() -> str:
+    """A domain that no other test has."""
+    return f"d{uuid7().hex[-12:]}.example"

@@ -1,10 +1,20 @@
 """Signing in at a real OpenID provider, from the start to the token."""
 
-import pytest
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
 
+import pytest
+from flask import Flask
+from sqlalchemy import text, update
+from werkzeug.test import TestResponse
+
+from app.identity.sso import flows
+from app.identity.sso.models import Code, Flow
+from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, Configure, person
+from tests.identity.sso.conftest import SECRET, Browser, Configure, parameters, person
 
 
 @pytest.mark.parametrize("client", ["basic", "post", "public", "elliptic"])
@@ -24,3 +34,299 @@ def test_a_new_person_comes_in(
     assert login["organizations"] == [{"slug": org.slug, "name": "Test", "role": "labeler"}]
     api = Api(org.app.test_client(), login["access_token"], org.slug)
     assert api.get("/schemas").status_code == 200
+
+
+def test_the_application_is_told_by_redirect(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    back = "https://app.example/signed-in?tab=1"
+    url = browser.start(org, redirect_uri=back, next="/documents?page=2")
+    answer = browser.come_back(browser.sign_in(url, person()))
+    assert answer.status_code == 303
+    location = answer.headers["Location"]
+    assert location.startswith("https://app.example/signed-in?tab=1&code=")
+    told = parameters(location)
+    assert (told["next"], set(told)) == ("/documents?page=2", {"tab", "code", "next"})
+    assert browser.exchange(told["code"]).status_code == 200
+
+
+def test_the_application_is_told_of_a_refusal(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org, email_domains=["elsewhere.example"])
+    url = browser.start(org, redirect_uri="https://app.example/")
+    answer = browser.come_back(browser.sign_in(url, person()))
+    told = parameters(answer.headers["Location"])
+    assert (answer.status_code, told["error"]) == (303, "permission_denied")
+    assert "domain" in told["error_description"]
+
+
+def test_a_person_who_says_no_at_the_provider(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    url = browser.start(org)
+    page = browser.provider.get(url, timeout=10)
+    answer = browser.provider.get(f"{page.url}/abort", allow_redirects=False, timeout=10)
+    answer = browser.provider.get(answer.headers["Location"], allow_redirects=False, timeout=10)
+    refused = browser.come_back(answer.headers["Location"])
+    assert refused.status_code == 403, refused.json
+    assert "access_denied" in refused.json["error"]["message"]
+
+
+def test_an_application_with_a_challenge_needs_no_cookie(
+    org: Org, app: Flask, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    verifier = "v" * 43
+    application, other = Browser(app), Browser(app)
+    url = application.start(org, code_challenge=flows.s256(verifier))
+    code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
+    assert application.exchange(code, code_verifier=verifier).status_code == 200
+    for given in (None, "w" * 43, "v", "é" * 50):
+        url = application.start(org, code_challenge=flows.s256(verifier))
+        code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
+        assert other.exchange(code, code_verifier=given).status_code == 401
+
+
+def _refused_state(answer: TestResponse) -> None:
+    assert answer.status_code == 400, answer.json
+    assert (answer.json["error"]["code"], answer.json["error"]["field"]) == (
+        "validation_error",
+        "state",
+    )
+
+
+def test_a_state_of_another_browser(
+    org: Org, browser: Browser, other_browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    _refused_state(other_browser.come_back(answered))
+    other_browser.start(org)  # now it has a cookie of its own
+    _refused_state(other_browser.come_back(answered))
+    assert browser.come_back(answered).status_code == 200, "the right one still may"
+
+
+def test_a_state_twice(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    assert browser.come_back(answered).status_code == 200
+    _refused_state(browser.come_back(answered))
+
+
+def test_a_state_that_nobody_began(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    _refused_state(browser.come_back(answered, state="made-up"))
+
+
+def test_a_state_that_has_expired(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(update(Flow).values(expires_at=db.utc_now()))
+    _refused_state(browser.come_back(answered))
+
+
+def test_a_state_is_used_up_by_a_failure(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    assert browser.come_back(answered, iss="https://other.example").status_code == 401
+    _refused_state(browser.come_back(answered))
+
+
+def test_a_code_of_the_provider_twice(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    assert browser.come_back(answered).status_code == 200
+    again = browser.sign_in(browser.start(org), person())
+    refused = browser.come_back(again, code=parameters(answered)["code"])
+    assert refused.status_code == 401, refused.json
+
+
+def test_a_code_of_somebody_elses_sign_in(
+    org: Org, browser: Browser, other_browser: Browser, configure: Configure
+) -> None:
+    """Code injection: PKCE's verifier is the victim's, the code is not."""
+    configure(org)
+    stolen = parameters(other_browser.sign_in(other_browser.start(org), person()))["code"]
+    own = browser.sign_in(browser.start(org), person())
+    refused = browser.come_back(own, code=stolen)
+    assert refused.status_code == 401, refused.json
+
+
+def test_the_request_carries_pkce_and_nobody_takes_it_out(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    url = browser.start(org)
+    asked = parameters(url)
+    assert (asked["code_challenge_method"], len(asked["code_challenge"])) == ("S256", 43)
+    without = url.replace(f"&code_challenge={asked['code_challenge']}", "")
+    assert without != url
+    refused = browser.come_back(browser.sign_in(without, person()))
+    assert refused.status_code == 403, "the provider wants it"
+
+
+def test_the_same_person_has_one_account(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    who = person()
+    first = browser.token(org, who)
+    browser.provider.cookies.clear()
+    second = browser.token(org, who.but(name="Renamed", email="new.address@people.example"))
+    mine = [
+        Api(org.app.test_client(), token, None).get("/auth/session").json["data"]
+        for token in (first, second)
+    ]
+    assert mine[0]["user"] == mine[1]["user"]
+    assert mine[1]["user"]["email"] == who.email
+
+
+def test_a_code_opens_one_session(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    code = browser.whole(org, person()).json["data"]["code"]
+    assert browser.exchange(code).status_code == 200
+    again = browser.exchange(code)
+    assert (again.status_code, again.json["error"]["code"]) == (401, "invalid_credentials")
+
+
+def test_of_two_exchanges_at_once_one_wins(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    code = browser.whole(org, person()).json["data"]["code"]
+    cookie = browser.service.get_cookie("sso")
+    assert cookie is not None
+
+    def exchange(_: int) -> int:
+        client = org.app.test_client()
+        client.set_cookie("sso", cookie.value)
+        return client.post("/api/v1/auth/sso/exchange", json={"code": code}).status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(exchange, range(4))) == [200, 401, 401, 401]
+
+
+def test_a_code_of_another_browser(
+    org: Org, browser: Browser, other_browser: Browser, configure: Configure
+) -> None:
+    """Log-in forgery: a victim's application is fed the attacker's code."""
+    configure(org)
+    code = browser.whole(org, person()).json["data"]["code"]
+    other_browser.start(org)
+    assert other_browser.exchange(code).status_code == 401
+    assert browser.exchange(code).status_code == 401, "it is used up"
+
+
+def test_a_code_is_good_for_a_minute(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    code = browser.whole(org, person()).json["data"]["code"]
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        row = session.query(Code).one()
+        assert row.expires_at - row.created_at <= timedelta(seconds=61)
+        row.expires_at = db.utc_now()
+    assert browser.exchange(code).status_code == 401
+
+
+def test_nothing_secret_is_kept_as_it_is(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    url = browser.start(org)
+    code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
+    secrets = [code, parameters(url)["state"], browser.service.get_cookie("sso").value, SECRET]
+    with org.app.app_context(), tenancy.organization(org.id):
+        tables = ("sso_flows", "sso_codes", "sso_configurations")
+        rows = [
+            row
+            for table in tables
+            for row in db.session().scalars(text(f"SELECT t::text FROM {table} t"))
+        ]
+    assert len(rows) >= 3
+    assert not [secret for secret in secrets for row in rows if secret in row]
+
+
+def test_the_cookie_is_the_browsers_own(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    answer = browser.post("/auth/sso/start", org_slug=org.slug)
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Path=/;" in cookie + ";"
+    again = browser.post("/auth/sso/start", org_slug=org.slug).headers["Set-Cookie"]
+    assert again == cookie, "two tabs do not get in each other's way"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        ({}, 400, "email"),
+        ({"email": "a@b.example", "org_slug": "x"}, 400, "email"),
+        ({"org_slug": "there-is-none"}, 404, None),
+        ({"email": "a@unproven.example"}, 404, None),
+        ({"email": "no address"}, 404, None),
+        ({"email": "a@"}, 404, None),
+        ({"org_slug": ""}, 422, "org_slug"),
+        ({"org_slug": 7}, 422, "org_slug"),
+        ({"nonsense": 7}, 422, "nonsense"),
+    ],
+)
+def test_a_start_that_leads_nowhere(
+    browser: Browser, body: dict[str, Any], status: int, field: str | None
+) -> None:
+    answer = browser.post("/auth/sso/start", **body)
+    assert (answer.status_code, answer.json["error"].get("field")) == (status, field)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://evil.example/",
+        "https://app.example.evil.example/",
+        "https://app.example@evil.example/",
+        "https://user@app.example/",
+        "http://app.example/",
+        "https://app.example:444/",
+        "https://app.example\\@evil.example/",
+        "//app.example/",
+        "javascript:alert(1)//https://app.example",
+        "https://app.example/#fragment",
+        "https://app.example/a\u2028b",
+        "https://[app.example/",
+        "https://app.example:99999/",
+    ],
+)
+def test_an_application_that_is_not_ours(
+    org: Org, browser: Browser, configure: Configure, uri: str
+) -> None:
+    configure(org)
+    answer = browser.post("/auth/sso/start", org_slug=org.slug, redirect_uri=uri)
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "redirect_uri")
+
+
+@pytest.mark.parametrize("challenge", ["short", "=" * 43])
+def test_a_challenge_that_is_none(
+    org: Org, browser: Browser, configure: Configure, challenge: str
+) -> None:
+    configure(org)
+    answer = browser.post("/auth/sso/start", org_slug=org.slug, code_challenge=challenge)
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "code_challenge")
+
+
+def test_what_providers_add_to_their_answer_is_let_be(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    assert browser.come_back(answered, session_state="x", hd="people.example").status_code == 200
+
+
+def test_single_sign_on_that_was_switched_off_meanwhile(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    configure(org, enabled=False)
+    assert browser.come_back(answered).status_code == 403
+    answer = browser.post("/auth/sso/start", org_slug=org.slug)
+    assert answer.status_code == 404
