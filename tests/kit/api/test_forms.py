@@ -7,8 +7,10 @@ from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app import features
 from app.kit.api import requests
 from app.kit.api.blueprint import Declaration
+from app.kit.api.documentation import operations
 from app.kit.api.fields import Schema, Str
 from app.kit.errors import ApiError
 
@@ -95,3 +97,13 @@ def test_a_form_is_the_only_kind_of_body(members: dict[str, Any]) -> None:
     declaration = Declaration(**{"access": "public", "form": True, **members})
     with pytest.raises(TypeError):
         declaration.check("/letters")
+
+
+def test_forms_are_described(app: Flask) -> None:
+    paths = app.test_client().get("/openapi.json").json["paths"]
+    forms = [op for op in operations(features.BLUEPRINTS) if op.form]
+    assert forms
+    for op in forms:
+        body = paths[f"/api/v1{op.path}"][op.method.lower()]["requestBody"]
+        assert list(body["content"]) == [_FORM]
+        assert body["required"] is True
