@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from flask import Flask
 
-from app import features
+from app import commands, features
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
 from app.kit import container, db, health, logging, ratelimit, secrets, tokens
@@ -32,4 +32,5 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     documentation.init(app, features.BLUEPRINTS)
     health.init(app)
     bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
+    commands.init(app)
     return app

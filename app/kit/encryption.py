@@ -17,8 +17,8 @@ from app.kit.secrets import DecryptionFailed
 _INFO = "encrypted"
 BATCH = 500
 
-Progress = Callable[[int], None]
-"""Called with how many more values were looked at."""
+Progress = Callable[[int, int], None]
+"""Called with how many values were looked at, and how many there are, about."""
 
 
 def encrypted(*members: str) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def places() -> list[Place]:
 
 
 def total() -> int:
-    """How many tokens there are, about: for a progress bar."""
+    """How many tokens there are."""
     with _everywhere():
         counts = (
             select(func.count()).select_from(p.table).where(p.value.is_not(None)) for p in places()
@@ -83,24 +83,26 @@ def total() -> int:
         return sum(db.session().scalar(count) or 0 for count in counts)
 
 
-def rotate(*, write: bool = True, progress: Progress = lambda _: None) -> list[Count]:
+def rotate(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
     """Encrypt every token anew that another key than the first made; counts for each place.
 
     Commits batch by batch and can be broken off: run again, it goes on with what is left. A token
     that somebody else replaces meanwhile is left alone, for it is under the first key already.
     Without `write` it only counts.
     """
-    return [_rotate(place, write=write, progress=progress) for place in places()]
-
-
-def _rotate(place: Place, *, write: bool, progress: Progress) -> Count:
-    count = Count(place.name)
-    for rows in _batches(place):
-        with _everywhere(), db.transaction():
-            for key, token in rows:
-                _one(place, key, token, count, write=write)
-        progress(len(rows))
-    return count
+    expected = total() if progress is not None else 0
+    counts: list[Count] = []
+    for place in places():
+        count = Count(place.name)
+        counts.append(count)
+        for rows in _batches(place):
+            with _everywhere(), db.transaction():
+                for key, token in rows:
+                    _one(place, key, token, count, write=write)
+            if progress is not None:
+                done = sum(one.tokens for one in counts)
+                progress(done, max(done, expected))
+    return counts
 
 
 def _one(place: Place, key: tuple[Any, ...], token: str, count: Count, *, write: bool) -> None:

@@ -156,6 +156,18 @@ def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -
     return paginate(statement, request, sorts={"at": AuditEntry.at}, unique=AuditEntry.id)
 
 
+def latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
+    """A chain's latest entries, the oldest of them first."""
+    statement = (
+        select(*AuditEntry.__table__.columns)
+        .where(AuditEntry.organization_id == organization_id)
+        .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+        .limit(most)
+    )
+    rows = db.session().execute(statement).mappings().all()
+    return [dict(row) for row in reversed(rows)]
+
+
 def digests(ids: Sequence[UUID]) -> dict[UUID, Digested]:
     """Those of `ids` that exist, whatever chain they are in."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})

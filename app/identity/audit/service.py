@@ -7,6 +7,7 @@ from uuid import UUID
 import orjson
 
 from app.identity.audit import queries, sealing
+from app.identity.audit.models import NOBODY
 from app.identity.audit.report import Fault, Finding, Report
 from app.identity.audit.verifying import Chain
 from app.kit import errors, tenancy
@@ -15,12 +16,24 @@ from app.kit.pagination import Page, PageRequest
 Progress = Callable[[int, int], None]
 """Called with how many entries were looked at, and how many there are."""
 
-__all__ = ["Fault", "Finding", "Progress", "Report", "erase", "list_entries", "verify"]
+__all__ = ["Fault", "Finding", "Progress", "Report", "erase", "latest", "list_entries", "verify"]
 
 
 def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of an organization's entries, newest first unless told otherwise."""
     return queries.page(organization_id, page, filters)
+
+
+def latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:
+    """The latest entries of an organization, or of what belongs to none; the newest last.
+
+    Raises 404 `not_found` for an unknown slug.
+    """
+    with tenancy.across_organizations(reason="the operator reads any organization's log"):
+        found = (NOBODY, None) if organization_slug is None else queries.chain_of(organization_slug)
+        if found is None:
+            raise errors.not_found()
+        return queries.latest(found[0], most)
 
 
 def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:

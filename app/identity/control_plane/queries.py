@@ -1,18 +1,33 @@
 """SQL of what the operator decides."""
 
+from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
+from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db
 
+_BATCH = 1000
+
 
 def locked(slug: str) -> Organization | None:
-    """The organization of a slug, locked until the transaction ends."""
-    statement = select(Organization).where(Organization.slug == slug).with_for_update()
+    """The organization of a slug as it is now, locked against other writers of it."""
+    statement = (
+        select(Organization)
+        .where(Organization.slug == slug)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
     return db.session().scalars(statement).one_or_none()
+
+
+def by_slug(slug: str) -> Organization | None:
+    """The organization of a slug."""
+    return db.session().scalars(select(Organization).filter_by(slug=slug)).one_or_none()
 
 
 def owners(organization_id: UUID) -> list[User]:
@@ -28,3 +43,101 @@ def owners(organization_id: UUID) -> list[User]:
         .order_by(User.id)
     )
     return list(db.session().scalars(statement))
+
+
+def organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str, Any]]:
+    """Every organization by slug, with how many members it has."""
+    members = (
+        select(func.count())
+        .where(Membership.organization_id == Organization.id)
+        .correlate(Organization)
+        .scalar_subquery()
+    )
+    statement = select(
+        Organization.slug,
+        Organization.name,
+        Organization.status,
+        Organization.plan,
+        members.label("members"),
+        Organization.created_at,
+    )
+    if status is not None:
+        statement = statement.where(Organization.status == status)
+    if plan is not None:
+        statement = statement.where(Organization.plan == plan)
+    return _all(statement, Organization.slug)
+
+
+def users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[dict[str, Any]]:
+    """Every account by address, or the members of one organization."""
+    statement = select(
+        User.email,
+        User.name,
+        User.id,
+        (User.email_verified_at.is_not(None)).label("email_verified"),
+        (User.disabled_at.is_not(None)).label("disabled"),
+        User.created_at,
+    )
+    if organization_id is not None:
+        members = select(Membership.user_id).where(Membership.organization_id == organization_id)
+        statement = statement.where(User.id.in_(members))
+    if disabled is not None:
+        statement = statement.where(User.disabled_at.is_not(None) == disabled)
+    return _all(statement, User.email)
+
+
+def _all(statement: Any, key: Any) -> Iterator[dict[str, Any]]:
+    """Rows in the order of a unique column, in batches: no statement is long."""
+    after: Any = None
+    while True:
+        more = statement if after is None else statement.where(key > after)
+        rows = db.session().execute(more.order_by(key).limit(_BATCH)).mappings().all()
+        yield from (dict(row) for row in rows)
+        if len(rows) < _BATCH:
+            return
+        after = rows[-1][key.key]
+
+
+def count_members(organization_id: UUID) -> int:
+    """How many members an organization has."""
+    statement = select(func.count()).where(Membership.organization_id == organization_id)
+    return db.session().scalars(statement).one()
+
+
+def owned_alone(user_id: UUID) -> list[str]:
+    """Slugs of the organizations that have nobody else as an owner."""
+    own = select(Membership.organization_id).where(
+        Membership.user_id == user_id, Membership.role == "owner"
+    )
+    statement = (
+        select(Organization.slug)
+        .join(Membership, Membership.organization_id == Organization.id)
+        .join(User, User.id == Membership.user_id)
+        .where(Organization.id.in_(own), Membership.role == "owner", User.disabled_at.is_(None))
+        .group_by(Organization.slug)
+        .having(func.count() == 1)
+        .order_by(Organization.slug)
+    )
+    return list(db.session().scalars(statement))
+
+
+def sessions(user_id: UUID) -> list[dict[str, Any]]:
+    """The live sessions of a user, the latest first."""
+    statement = (
+        select(
+            Session.id,
+            Session.method,
+            Session.issued_at,
+            Session.expires_at,
+            Session.last_seen_at,
+            Session.ip_address,
+            Session.user_agent,
+        )
+        .where(
+            Session.user_id == user_id,
+            Session.revoked_at.is_(None),
+            Session.expires_at > func.now(),
+        )
+        .order_by(Session.issued_at.desc(), Session.id)
+    )
+    return [dict(row) for row in db.session().execute(statement).mappings()]

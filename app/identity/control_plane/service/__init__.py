@@ -1,6 +1,38 @@
 """What the operator decides, asked for over the API or on the command line."""
 
-from app.identity.control_plane.service.deciding import LIMITS, reinstate, set_plan, suspend
+from app.identity.control_plane.service.deciding import (
+    LIMITS,
+    close,
+    reinstate,
+    set_plan,
+    suspend,
+)
+from app.identity.control_plane.service.people import (
+    create_user,
+    disable_user,
+    enable_user,
+    list_sessions,
+    list_users,
+    revoke_sessions,
+    set_password,
+)
 from app.identity.control_plane.service.provisioning import provision
+from app.identity.control_plane.service.reading import list_organizations, show
 
-__all__ = ["LIMITS", "provision", "reinstate", "set_plan", "suspend"]
+__all__ = [
+    "LIMITS",
+    "close",
+    "create_user",
+    "disable_user",
+    "enable_user",
+    "list_organizations",
+    "list_sessions",
+    "list_users",
+    "provision",
+    "reinstate",
+    "revoke_sessions",
+    "set_password",
+    "set_plan",
+    "show",
+    "suspend",
+]

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from app.identity.control_plane import queries
+from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.kit import db, errors, events, tenancy
 from app.kit.letters import Letters
@@ -54,6 +55,17 @@ def suspend(slug: str, *, reason: str) -> dict[str, Any]:
         found.suspended_at = db.utc_now()
     _tell(found, "organization.suspended", {"reason": reason})
     _write(found, "suspended", reason=reason)
+    return shown(found)
+
+
+def close(slug: str) -> dict[str, Any]:
+    """Close an organization as its owner would: it is erased after the grace period.
+
+    Raises 404, and 409 on one that was closed.
+    """
+    found = _open(slug)
+    with tenancy.organization(found.id):
+        organizations.close_record(found)
     return shown(found)
 
 

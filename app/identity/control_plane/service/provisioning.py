@@ -49,8 +49,11 @@ def _owner(email: str, name: str) -> tuple[User, bool]:
         try:
             with db.session().begin_nested():
                 return users.create(email=address, name=name), True
-        except IntegrityError:  # somebody else made it in this very moment
+        except (IntegrityError, ApiError):
             found = users.by_email(address)
+            if found is None:
+                raise
+            # Somebody else made it in this very moment.
     if found is None or found.email != address:
         raise users.taken()
     if found.disabled_at is not None:

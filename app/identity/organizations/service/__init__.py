@@ -1,7 +1,18 @@
 """Organizations: made, read, changed, closed. What other features call is here."""
 
-from app.identity.organizations.service.changing import close, lock, update
+from app.identity.organizations.service.changing import close, close_record, lock, update
 from app.identity.organizations.service.creating import create, join
 from app.identity.organizations.service.reading import get, list_of_caller, of_user, show
 
-__all__ = ["close", "create", "get", "join", "list_of_caller", "lock", "of_user", "show", "update"]
+__all__ = [
+    "close",
+    "close_record",
+    "create",
+    "get",
+    "join",
+    "list_of_caller",
+    "lock",
+    "of_user",
+    "show",
+    "update",
+]

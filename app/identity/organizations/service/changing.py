@@ -53,6 +53,12 @@ def close(caller: Caller, *, slug: str) -> dict[str, Any]:
     if slug != caller.org.slug:
         raise errors.invalid("Must be the slug of the organization that is closed.", "slug")
     record = queries.lock(caller.org.id)
+    close_record(record)
+    return reading.show(record, role=caller.role)
+
+
+def close_record(record: Organization) -> None:
+    """Close a locked organization, which is the bound one. Emits and raises as `close`."""
     if record.closed_at is not None:
         raise errors.conflict("The organization is closed.", state=record.status)
     record.status = "closed"
@@ -63,4 +69,3 @@ def close(caller: Caller, *, slug: str) -> dict[str, Any]:
         "organization.closed",
         {"organization_id": record.id, "erase_after": record.erase_after},
     )
-    return reading.show(record, role=caller.role)

@@ -1,0 +1,26 @@
+"""The operator's command line: `flask org …`, `flask user …`, `flask keys rotate` and more.
+
+Commands ask the same services as the API's operations do. `docs/operators/commands.md` has them
+all.
+"""
+
+from flask import Flask
+
+from app.commands import audit, billing, keys, mail, organizations, sessions, sso, users
+
+users.group.add_command(sessions.group)
+GROUPS = (
+    organizations.group,
+    users.group,
+    keys.group,
+    audit.group,
+    sso.group,
+    mail.group,
+    billing.group,
+)
+
+
+def init(app: Flask) -> None:
+    """Register every command on `app`."""
+    for group in GROUPS:
+        app.cli.add_command(group)

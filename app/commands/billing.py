@@ -1,0 +1,20 @@
+"""`flask billing`: billing periods."""
+
+import click
+from flask.cli import AppGroup
+
+from app.billing.periods import service
+from app.billing.periods.schemas import ClosePeriod
+from app.commands.running import as_json, checked, running, show_record
+
+group = AppGroup("billing", help="Billing periods.")
+
+
+@group.command("close-period")
+@click.argument("month")
+@as_json
+def close_period(month: str, *, as_json: bool) -> None:
+    """Close MONTH (such as 2026-10) for all organizations, so that its invoices are issued."""
+    with running("close_billing_period"):
+        closed = service.close(**checked(ClosePeriod, {"period": month}))
+    show_record(closed, as_json=as_json)

@@ -1,0 +1,29 @@
+"""`flask keys`: the keys that encrypt."""
+
+from dataclasses import asdict
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import FOUND, as_json, progress, running, show_list
+from app.kit import encryption
+
+group = AppGroup("keys", help="Encryption keys.")
+
+
+@group.command("rotate")
+@click.option("--dry-run", is_flag=True, help="Count, and write nothing.")
+@as_json
+def rotate(*, dry_run: bool, as_json: bool) -> None:
+    """Encrypt everything anew under the first of ENCRYPTION_KEYS.
+
+    Put the new key first, restart the service, run this, and then take the old key away. It can be
+    broken off and run again: it goes on with what is left. Exit status 3: some values no key reads.
+    """
+    with running("rotate_keys"), progress("Encrypting") as report:
+        counts = encryption.rotate(write=not dry_run, progress=report)
+    columns = ("place", "tokens", "rotated", "unreadable")
+    show_list([asdict(count) for count in counts], columns, as_json=as_json)
+    if any(count.unreadable for count in counts):
+        click.echo("Some values no configured key reads. Keep the old keys.", err=True)
+        raise click.exceptions.Exit(FOUND)

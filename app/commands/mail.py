@@ -1,0 +1,39 @@
+"""`flask mail`: whether mail goes out."""
+
+import secrets
+from pathlib import Path
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import running
+from app.kit import container
+from app.kit.letters import Letters
+from app.kit.mail import MailFailed, MailRefused
+
+group = AppGroup("mail", help="Mail.")
+letters = Letters(Path(__file__).parent / "letters")
+
+
+@group.command("test")
+@click.argument("address")
+@click.option("--locale", default="en", show_default=True, help="In which language.")
+@click.option("--queue", is_flag=True, help="Let a worker send it, as all other letters.")
+def test(address: str, locale: str, *, queue: bool) -> None:
+    """Send a letter to ADDRESS and say what became of it."""
+    settings = container.settings()
+    values = {"address": settings.public_url}
+    message_id = f"test-{secrets.token_hex(16)}"
+    if queue:
+        with running("test_mail"):
+            letters.post("test", to=address, locale=locale, values=values, message_id=message_id)
+        click.echo(f"Queued as {message_id}: a worker sends it.")
+        return
+    try:
+        letters.send("test", to=address, locale=locale, values=values, message_id=message_id)
+    except (MailRefused, MailFailed) as failure:
+        raise click.ClickException(f"It was not sent: {failure}.") from failure
+    if settings.smtp_url:
+        click.echo(f"The server took it: {message_id}.")
+    else:
+        click.echo(f"Without SMTP_URL it is a file: {settings.data_dir / 'mail' / message_id}.eml")

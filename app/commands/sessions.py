@@ -1,0 +1,31 @@
+"""`flask user sessions`: who is signed in."""
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import as_json, running, show_list, show_record
+from app.identity.control_plane import service
+
+group = AppGroup("sessions", help="Sessions of an account: list, revoke.")
+_email = click.argument("email")
+
+
+@group.command("list")
+@_email
+@as_json
+def list_sessions(email: str, *, as_json: bool) -> None:
+    """List the live sessions of EMAIL."""
+    with running("list_sessions"):
+        rows = service.list_sessions(email)
+    columns = ("id", "method", "issued_at", "last_seen_at", "ip_address", "user_agent")
+    show_list(rows, columns, as_json=as_json)
+
+
+@group.command("revoke")
+@_email
+@as_json
+def revoke(email: str, *, as_json: bool) -> None:
+    """End every session of EMAIL."""
+    with running("revoke_all_sessions"):
+        revoked = service.revoke_sessions(email)
+    show_record({"revoked": revoked}, as_json=as_json)

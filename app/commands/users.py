@@ -1,0 +1,95 @@
+"""`flask user`: accounts."""
+
+from typing import Any
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import as_json, checked, read_password, running, show_list, show_record
+from app.identity.control_plane import service
+from app.identity.control_plane.schemas import NewOwner
+
+group = AppGroup("user", help="Accounts: create, list, disable, enable, passwords, sessions.")
+_email = click.argument("email")
+_stdin = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input."
+)
+
+
+@group.command("create")
+@_email
+@click.option("--name", required=True, help="Of the person.")
+@click.option("--locale", default="en", show_default=True, help="Language of mails, as in de-AT.")
+@click.option("--verified", is_flag=True, help="Take the address as verified.")
+@click.option("--invite", is_flag=True, help="Mail a link to choose a password; ask for none.")
+@_stdin
+@as_json
+def create(
+    email: str,
+    name: str,
+    locale: str,
+    *,
+    verified: bool,
+    invite: bool,
+    password_stdin: bool,
+    as_json: bool,
+) -> None:
+    """Create an account for EMAIL; the password is asked for."""
+    if invite and password_stdin:
+        raise click.UsageError("--invite and --password-stdin exclude each other.")
+    password = None if invite else read_password(from_stdin=password_stdin)
+    with running("create_user"):
+        person = checked(NewOwner, {"email": email, "name": name})
+        made = service.create_user(**person, password=password, locale=locale, verified=verified)
+    show_record(made, as_json=as_json)
+
+
+@group.command("list")
+@click.option("--org", "slug", help="Only members of this organization.")
+@click.option("--disabled/--enabled", default=None, help="Only accounts that are.")
+@as_json
+def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:
+    """List accounts by address."""
+    with running("list_users"):
+        rows = list(service.list_users(slug=slug, disabled=disabled))
+    columns = ("email", "name", "email_verified", "disabled", "created_at")
+    show_list(rows, columns, as_json=as_json)
+
+
+@group.command("disable")
+@_email
+@as_json
+def disable(email: str, *, as_json: bool) -> None:
+    """Shut EMAIL out at once: sessions end, API keys are refused."""
+    with running("disable_user"):
+        changed = service.disable_user(email)
+    _warn(changed)
+    show_record(changed, as_json=as_json)
+
+
+def _warn(changed: dict[str, Any]) -> None:
+    if changed["sole_owner_of"]:
+        slugs = ", ".join(changed["sole_owner_of"])
+        click.echo(f"Nobody else owns: {slugs}.", err=True)
+
+
+@group.command("enable")
+@_email
+@as_json
+def enable(email: str, *, as_json: bool) -> None:
+    """Let EMAIL in again."""
+    with running("enable_user"):
+        changed = service.enable_user(email)
+    show_record(changed, as_json=as_json)
+
+
+@group.command("set-password")
+@_email
+@_stdin
+@as_json
+def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
+    """Give EMAIL another password, which ends all sessions; it is asked for."""
+    password = read_password(from_stdin=password_stdin)
+    with running("set_user_password"):
+        changed = service.set_password(email, password)
+    show_record(changed, as_json=as_json)

@@ -1,0 +1,124 @@
+"""Accounts, as the operator sees and changes them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.identity.auth import links, recovery
+from app.identity.auth import sessions as user_sessions
+from app.identity.control_plane import queries
+from app.identity.control_plane.service.deciding import letters
+from app.identity.control_plane.service.provisioning import LINK_LIFETIME
+from app.identity.users import queries as user_queries
+from app.identity.users import service as users
+from app.identity.users.models import User
+from app.kit import container, db, errors, tenancy
+from app.kit.errors import ApiError
+from app.kit.locales import check_locale
+
+
+def create_user(
+    *, email: str, name: str, password: str | None, locale: str = "en", verified: bool = False
+) -> dict[str, Any]:
+    """Make an account; without a password its holder is mailed a link to choose one.
+
+    Raises 400 `validation_error`, 409 `conflict` where the mailbox has an account.
+    """
+    user = users.create(
+        email=email,
+        name=name,
+        password=password,
+        locale=check_locale(locale, "locale"),
+        verified=verified,
+    )
+    if password is None:
+        link = links.issue(user, links.RESET, user.email, LINK_LIFETIME)
+        values: dict[str, str | int | None] = {
+            "name": user.name,
+            "email": user.email,
+            "days": LINK_LIFETIME.days,
+            "address": container.settings().public_url,
+        }
+        values |= link
+        letters.post("account", to=user.email, locale=user.locale, values=values)
+    return _shown(user)
+
+
+def list_users(
+    *, slug: str | None = None, disabled: bool | None = None
+) -> Iterator[dict[str, Any]]:
+    """Every account, or the members of an organization. Raises 404 on an unknown slug."""
+    organization_id = None
+    with tenancy.across_organizations(reason="the operator sees every account"):
+        if slug is not None:
+            found = queries.by_slug(slug)
+            if found is None:
+                raise errors.not_found()
+            organization_id = found.id
+        yield from queries.users(organization_id=organization_id, disabled=disabled)
+
+
+def disable_user(email: str) -> dict[str, Any]:
+    """Shut an account out at once, its sessions and keys included: {…, revoked, sole_owner_of}.
+
+    Raises 404, 409 where it is disabled.
+    """
+    user = _locked(email)
+    if user.disabled_at is not None:
+        raise errors.conflict("The account is disabled.")
+    with tenancy.across_organizations(reason="says which organizations are left without an owner"):
+        alone = queries.owned_alone(user.id)
+    user_queries.set_security(user, disabled_at=db.utc_now())
+    links.withdraw(user.id)
+    revoked = user_sessions.end_all(user)
+    return {**_shown(user), "revoked": revoked, "sole_owner_of": alone}
+
+
+def enable_user(email: str) -> dict[str, Any]:
+    """Let a disabled account in again; sessions that were ended stay ended. Raises 404, 409."""
+    user = _locked(email)
+    if user.disabled_at is None:
+        raise errors.conflict("The account is not disabled.")
+    user_queries.set_security(user, disabled_at=None)
+    return _shown(user)
+
+
+def set_password(email: str, password: str) -> dict[str, Any]:
+    """Give an account another password, which ends its sessions. Raises 404, 400."""
+    user = _locked(email)
+    recovery.set_password(user, password)
+    return _shown(user)
+
+
+def list_sessions(email: str) -> list[dict[str, Any]]:
+    """The live sessions of an account. Raises 404."""
+    return queries.sessions(_known(email).id)
+
+
+def revoke_sessions(email: str) -> int:
+    """End every session of an account; how many there were. Raises 404."""
+    return user_sessions.end_all(_locked(email))
+
+
+def _known(email: str) -> User:
+    found = users.by_email(email)
+    if found is None:
+        raise ApiError("not_found", "There is no account of this e-mail address.", field="email")
+    return found
+
+
+def _locked(email: str) -> User:
+    locked = user_queries.lock(_known(email).id)
+    if locked is None:
+        raise errors.not_found()
+    return locked
+
+
+def _shown(user: User) -> dict[str, Any]:
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "email_verified": user.email_verified_at is not None,
+        "disabled": user.disabled_at is not None,
+        "created_at": user.created_at,
+    }

@@ -1,0 +1,34 @@
+"""Organizations, as the operator sees them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.identity.control_plane import queries
+from app.identity.control_plane.service.deciding import shown
+from app.kit import errors, tenancy
+
+
+def list_organizations(
+    *, status: str | None = None, plan: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Every organization by slug: slug, name, status, plan, members, created_at."""
+    with tenancy.across_organizations(reason="the operator sees every organization"):
+        yield from queries.organizations(status=status, plan=plan)
+
+
+def show(slug: str) -> dict[str, Any]:
+    """One organization with its owners and when it is erased, if it is to be. Raises 404."""
+    found = queries.by_slug(slug)
+    if found is None:
+        raise errors.not_found()
+    with tenancy.organization(found.id):
+        owners = [user.email for user in queries.owners(found.id)]
+        members = queries.count_members(found.id)
+    return {
+        **shown(found),
+        "owners": owners,
+        "members": members,
+        "closed_at": found.closed_at,
+        "erase_after": found.erase_after,
+        "erased_at": found.erased_at,
+    }

@@ -1,0 +1,184 @@
+"""`flask keys`, `audit`, `billing`, `mail`, `sso`; help, errors and real processes."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from aiosmtpd.controller import Controller
+from cryptography.fernet import Fernet
+from flask import Flask
+
+from app.commands import GROUPS
+from app.kit import container
+from app.kit.mail import Mailer
+from app.kit.secrets import Keyring
+from tests.factories import Org
+from tests.factories.mail import Inbox, body, free_port, mails
+
+ROOT = Path(__file__).parents[2]
+
+
+def _commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found = [(*path, group.name or "")]
+    for command in group.commands.values():
+        if isinstance(command, click.Group):
+            found += _commands(command, found[0])
+        else:
+            found.append((*found[0], command.name or ""))
+    return found
+
+
+ALL = [path for group in GROUPS for path in _commands(group)]
+
+
+def test_which_commands_there_are() -> None:
+    assert {" ".join(path) for path in ALL} >= {
+        *("org create", "org list", "org show", "org plan", "org suspend", "org reinstate"),
+        *("org close", "user create", "user list", "user disable", "user enable"),
+        *("user set-password", "user sessions list", "user sessions revoke", "keys rotate"),
+        *("audit verify", "audit tail", "sso verify-domain", "mail test", "billing close-period"),
+    }
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_each_has_help(flask, path: tuple[str, ...]) -> None:
+    shown = flask.ok(*path, "--help").stdout
+    assert shown.startswith("Usage:")
+    assert len(shown.splitlines()) > 3
+
+
+def test_rotate_keys(flask, org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = {"url": "http://127.0.0.2:9/", "events": ["export.completed"]}
+    assert org.api("owner").post("/webhooks", json=hook).status_code == 201
+    settings, old = container.settings(), container.keyring()
+    fresh = Fernet.generate_key().decode()
+    keyring = Keyring(settings.secret_key, [fresh, *settings.encryption_keys])
+    monkeypatch.setitem(vars(container.current()), "keyring", keyring)
+    before = {row["place"]: row for row in _rows(flask, "--dry-run")}
+    assert before["webhooks.secret"]["rotated"] >= 1
+    rotated = {row["place"]: row for row in _rows(flask)}
+    assert rotated["webhooks.secret"]["rotated"] == before["webhooks.secret"]["rotated"]
+    assert sum(row["rotated"] for row in _rows(flask)) == 0
+    back = Keyring(settings.secret_key, [*settings.encryption_keys, fresh])
+    monkeypatch.setitem(vars(container.current()), "keyring", back)
+    _rows(flask)
+    monkeypatch.setitem(vars(container.current()), "keyring", old)
+
+
+def _rows(flask, *options: str) -> list[dict]:
+    found = flask.run("keys", "rotate", "--json", *options)
+    # 3: another test may have left what no key reads.
+    assert found.exit_code in (0, 3), found.output
+    return json.loads(found.stdout)
+
+
+def test_verify_audit(flask, org: Org) -> None:
+    org.api("owner").patch(f"/organizations/{org.slug}", json={"name": "Other"})
+    report = flask.json("audit", "verify", org.slug)
+    assert (report["ok"], report["chains"], report["findings"]) == (True, 1, [])
+    assert "0 faults" in flask.ok("audit", "verify", org.slug).stdout
+    assert "no such organization" in flask.refused("audit", "verify", "nope")
+
+
+def test_tail_audit(flask, org: Org) -> None:
+    for name in ("First", "Second"):
+        org.api("owner").patch(f"/organizations/{org.slug}", json={"name": name})
+    lines = flask.ok("audit", "tail", org.slug, "-n", "1", "--json").stdout.splitlines()
+    (entry,) = [json.loads(line) for line in lines]
+    assert entry["changes"]["name"] == ["First", "Second"]
+    shown = flask.ok("audit", "tail", org.slug).stdout.splitlines()
+    assert "organizations.update" in shown[-1]
+    assert "no such organization" in flask.refused("audit", "tail", "nope")
+    assert flask.ok("audit", "tail", "-n", "5").exit_code == 0
+
+
+def test_close_a_period(flask) -> None:
+    first = flask.json("billing", "close-period", "1999-05")
+    assert first["organizations"] == 0
+    assert flask.json("billing", "close-period", "1999-05") == first
+    assert "(period)" in flask.refused("billing", "close-period", "2999-05")
+    assert "(period)" in flask.refused("billing", "close-period", "May")
+
+
+def test_mail_without_a_server(flask, app: Flask, work) -> None:
+    shown = flask.ok("mail", "test", "mail.test@test.example").stdout
+    path = Path(shown.removeprefix("Without SMTP_URL it is a file: ").strip())
+    assert path.exists()
+    flask.ok("mail", "test", "queued@test.example", "--queue")
+    work()
+    assert "was not sent" in flask.refused("mail", "test", "a@b.c, d@e.f")
+
+
+def test_mail_through_a_server(
+    flask, app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox, port = Inbox(), free_port()
+    server = Controller(inbox, hostname="127.0.0.1", port=port)
+    mailer = Mailer(f"smtp://127.0.0.1:{port}", tmp_path, "no-reply@labels.example")
+    monkeypatch.setitem(vars(container.current()), "mailer", mailer)
+    assert "was not sent: mail server" in flask.refused("mail", "test", "anna@example.com")
+    server.start()
+    try:
+        flask.ok("mail", "test", "anna@example.com")
+        inbox.answer_recipient = "550 no"
+        assert "recipient refused (550)" in flask.refused("mail", "test", "anna@example.com")
+    finally:
+        server.stop()
+    (message,) = inbox.messages
+    assert "does" in body(message, "plain")
+    assert mails("anna@example.com") == []
+
+
+def test_verify_a_domain_that_is_not_listed(flask, org: Org) -> None:
+    assert flask.refused("sso", "verify-domain", org.slug, "example.com")
+    assert flask.refused("sso", "verify-domain", org.slug, "no domain")
+    assert "no such organization" in flask.refused("sso", "verify-domain", "nope", "example.com")
+
+
+def _process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).parent / "flask"
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [str(program), *arguments],
+        cwd=ROOT,
+        env={**base, **environ},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures("app")
+def test_in_a_process_of_its_own(environ: dict[str, str], org: Org) -> None:
+    shown = _process(environ, "--help")
+    assert shown.returncode == 0
+    for group in GROUPS:
+        assert f"  {group.name} " in shown.stdout
+    found = _process(environ, "org", "show", org.slug, "--json")
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["slug"] == org.slug
+    refused = _process(environ, "org", "show", "no-such-organization")
+    assert (refused.returncode, refused.stdout) == (1, "")
+
+
+@pytest.mark.usefixtures("app")
+def test_a_database_that_is_not_there(environ: dict[str, str]) -> None:
+    url = f"postgresql://nobody:wrong@127.0.0.1:{free_port()}/none"
+    started = time.monotonic()
+    refused = _process({**environ, "DATABASE_URL": url}, "org", "list")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "The database cannot be reached." in refused.stderr
+    assert "wrong" not in refused.stderr
+    assert time.monotonic() - started < 30
+
+
+def test_settings_that_are_not_usable() -> None:
+    refused = _process({}, "org", "list")
+    assert refused.returncode != 0
+    assert "DATABASE_URL must be set" in refused.stderr

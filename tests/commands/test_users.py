@@ -1,0 +1,133 @@
+"""`flask user`."""
+
+import re
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.mail import mails
+from tests.factories.orgs import PASSWORD
+
+NEW = "correct horse battery staple"
+
+
+def _email() -> str:
+    return f"lin.{uuid7().hex}@test.example"
+
+
+def test_create_with_a_password_from_standard_input(flask, log_in) -> None:
+    email = _email()
+    made = flask.json(
+        "user", "create", email, "--name", "Lin", "--password-stdin", stdin=f"{NEW}\n"
+    )
+    assert (made["email"], made["email_verified"], made["disabled"]) == (email, False, False)
+    assert log_in(email, NEW) == 200
+
+
+def test_create_asks_for_the_password_and_does_not_show_it(flask, log_in) -> None:
+    email = _email()
+    found = flask.ok(
+        "user", "create", email, "--name", "Lin", "--verified", stdin=f"{NEW}\n{NEW}\n"
+    )
+    assert NEW not in found.output
+    assert log_in(email, NEW) == 200
+
+
+def test_no_password_is_ever_an_argument(flask) -> None:
+    for arguments in (("user", "create", "a@b.example"), ("user", "set-password", "a@b.example")):
+        found = flask.run(*arguments, "--password", NEW)
+        assert found.exit_code == 2
+        assert "No such option" in found.stderr
+
+
+def test_create_with_an_invitation(flask, app, log_in, work) -> None:
+    email = _email()
+    flask.ok("user", "create", email, "--name", "Lin", "--invite")
+    work()
+    (letter,) = mails(email)
+    token = re.search(r"\?token=(\S+)", letter.get_body(("plain",)).get_content())
+    assert token is not None
+    body = {"token": token[1], "password": NEW}
+    answer = app.test_client().post("/api/v1/auth/password-reset/confirm", json=body)
+    assert answer.status_code == 200
+    assert log_in(email, NEW) == 200
+
+
+@pytest.mark.parametrize(
+    ("email", "arguments", "stdin", "told"),
+    [
+        ("nobody", ("--name", "Lin"), NEW, "(email)"),
+        ("a@b.example", ("--name", "L\x1bn"), NEW, "(name)"),
+        ("a@b.example", ("--name", "Lin"), "short", "(password)"),
+        ("a@b.example", ("--name", "Lin", "--locale", "xx-YY-zz"), NEW, "(locale)"),
+    ],
+)
+def test_accounts_that_are_refused(flask, email, arguments, stdin, told) -> None:
+    message = flask.refused(
+        "user", "create", email, *arguments, "--password-stdin", stdin=f"{stdin}\n"
+    )
+    assert told in message
+
+
+def test_an_address_that_has_an_account(flask, org: Org) -> None:
+    email = org.email("viewer").upper()
+    arguments = ("user", "create", email, "--name", "V", "--invite")
+    assert "(email)" in flask.refused(*arguments)
+    found = flask.run("user", "create", _email(), "--name", "V", "--password-stdin", stdin="")
+    assert found.exit_code == 2
+
+
+def test_list(flask, org: Org) -> None:
+    rows = flask.json("user", "list", "--org", org.slug)
+    assert [row["email"] for row in rows] == sorted(org.email(role) for role in org.users)
+    assert flask.json("user", "list", "--org", org.slug, "--disabled") == []
+    assert {row["email"] for row in flask.json("user", "list")} >= {r["email"] for r in rows}
+    assert "no such organization" in flask.refused("user", "list", "--org", "nope")
+
+
+def test_disable_and_enable(flask, org: Org, log_in) -> None:
+    email = org.email("owner")
+    found = flask.ok("user", "disable", email)
+    assert found.stderr == f"Nobody else owns: {org.slug}.\n"
+    assert org.api("owner").get("/artifacts").status_code == 401
+    assert log_in(email, PASSWORD) == 401
+    assert [r["email"] for r in flask.json("user", "list", "--org", org.slug, "--disabled")] == [
+        email
+    ]
+    assert "disabled" in flask.refused("user", "disable", email)
+    flask.ok("user", "enable", email)
+    assert log_in(email, PASSWORD) == 200
+    assert org.api("owner").get("/artifacts").status_code == 401, "the old session stays ended"
+    assert "not disabled" in flask.refused("user", "enable", email)
+    assert flask.ok("user", "disable", org.email("viewer")).stderr == ""
+
+
+def test_set_password(flask, org: Org, log_in) -> None:
+    email = org.email("labeler")
+    flask.ok("user", "set-password", email, "--password-stdin", stdin=f"{NEW}\n")
+    assert org.api("labeler").get("/artifacts").status_code == 401
+    assert (log_in(email, PASSWORD), log_in(email, NEW)) == (401, 200)
+    message = flask.refused("user", "set-password", email, "--password-stdin", stdin="short\n")
+    assert "(password)" in message
+    assert log_in(email, NEW) == 200
+
+
+def test_sessions(flask, org: Org, log_in) -> None:
+    email = org.email("reviewer")
+    log_in(email, PASSWORD)
+    assert len(flask.json("user", "sessions", "list", email)) == 2
+    assert flask.json("user", "sessions", "revoke", email) == {"revoked": 2}
+    assert org.api("reviewer").get("/artifacts").status_code == 401
+    assert flask.json("user", "sessions", "list", email) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(("disable",), ("enable",), ("sessions", "list"), ("sessions", "revoke")),
+    ],
+)
+def test_unknown_accounts(flask, arguments: tuple[str, ...]) -> None:
+    message = flask.refused("user", *arguments, "nobody@test.example")
+    assert message == "Error: There is no account of this e-mail address. (email)\n"
