@@ -6,8 +6,9 @@ from unittest.mock import Mock
 
 import pytest
 
+from app.identity.auth import password_policy
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, errors
 from app.kit.api import http
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD as OLD_PASSWORD
@@ -121,6 +122,17 @@ def test_nobody_joins_in_anothers_place(desk: Desk, other_org: Org) -> None:
     garbled = desk.accept(known, bearer="nope", password=OLD_PASSWORD)
     assert (garbled.status_code, code(garbled)) == (401, "invalid_credentials")
     assert other_org.email("owner") not in desk.roles()
+
+
+def test_no_password_is_made_where_single_sign_on_rules(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ruled, token = Mock(), desk.invited(address())
+    ruled.refusal.return_value = errors.denied("Addresses of this domain sign in elsewhere.")
+    monkeypatch.setattr(password_policy, "_policies", [ruled])
+    assert code(desk.join(token)) == "permission_denied"
+    monkeypatch.undo()
+    assert desk.join(token).status_code == 200
 
 
 def test_an_account_of_a_look_alike_address_is_somebody_elses(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.identity.auth import password_policy
 from app.identity.auth import service as auth
 from app.identity.invitations import queries
 from app.identity.invitations.service import tokens
@@ -51,7 +52,8 @@ def accept(
     The address's account is proven by its password or by a bearer token of it; where there is none
     it is made, with `name` and `password`. Whoever has the token reads the address's mail: it
     counts as verified from now on. Raises as `offer` does; 400 on what is missing, 401 on a wrong
-    password or token, 403 on another account's and while the organization is suspended.
+    password or token, 403 on another account's, while the organization is suspended, and where
+    addresses of this domain have no passwords.
     """
     held = _find(token)
     if held.organization_status == "suspended":
@@ -109,6 +111,7 @@ def _new_account(
 ) -> tuple[User, dict[str, Any]]:
     if authorization is not None:
         raise _anothers()
+    password_policy.check_address(held.email)
     for field, value in (("name", name), ("password", password)):
         if value is None:
             raise errors.invalid("A new account needs it.", field)
