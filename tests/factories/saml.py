@@ -33,11 +33,13 @@ Change = Callable[[etree._Element], Any]
 
 @cache
 def key(name: str) -> Key:
-    """A key by name: rsa, other, small (1024 bits), ec, weak-ec (P-192's kin)."""
+    """A key by name: rsa, other, small (1024 bits), ec (P-256), weak-ec, other-ec."""
     if name == "ec":
         return ec.generate_private_key(ec.SECP256R1())
     if name == "weak-ec":
         return ec.generate_private_key(ec.SECP224R1())
+    if name == "other-ec":
+        return ec.generate_private_key(ec.SECP256K1())
     return rsa.generate_private_key(65537, 1024 if name == "small" else 2048)
 
 

@@ -19,8 +19,8 @@ from app.identity.sso.saml.names import SIGNATURE as DS
 from app.identity.sso.saml.xml import Malformed, children, tag, time_of
 
 MAX_CERTIFICATES = 10
-RSA_BITS = 2048
-EC_BITS = (256, 384, 521)
+RSA_BITS = range(2048, 16_385)  # OpenSSL verifies with no larger ones
+CURVES = ("secp256r1", "secp384r1", "secp521r1")
 _MAX_URL = 2000
 _MAX_ENTITY_ID = 1024  # saml-core 8.3.6
 
@@ -133,8 +133,8 @@ def _usable(text: str) -> str | None:
         key = certificate.public_key()
     except (ValueError, binascii.Error, UnsupportedAlgorithm):
         return None
-    strong = (isinstance(key, rsa.RSAPublicKey) and key.key_size >= RSA_BITS) or (
-        isinstance(key, ec.EllipticCurvePublicKey) and key.curve.key_size in EC_BITS
+    strong = (isinstance(key, rsa.RSAPublicKey) and key.key_size in RSA_BITS) or (
+        isinstance(key, ec.EllipticCurvePublicKey) and key.curve.name in CURVES
     )
     return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode() if strong else None
 

@@ -111,7 +111,7 @@ def test_http_is_for_closed_networks() -> None:
     assert parse(document, allow_http=True).sso_url == "http://idp.example/sso"
 
 
-@pytest.mark.parametrize("name", ["small", "weak-ec"])
+@pytest.mark.parametrize("name", ["small", "weak-ec", "other-ec"])
 def test_weak_keys_sign_nothing(name: str) -> None:
     assert "2048" in refused(written(certificate(name)))
     # Beside a strong one it is left out.
