@@ -42,14 +42,18 @@ Form = dict[str, str]
 
 @dataclass
 class Provider:
-    """npm's samlp, running. Its administrator tells it of services and of who signs in there."""
+    """npm's samlp and @boxyhq/saml20, running; both are told of services and who signs in there."""
 
     url: str
     session: requests.Session = field(default_factory=requests.Session)
 
     @property
     def metadata_url(self) -> str:
-        return f"{self.url}/metadata"
+        return f"{self.url}/samlp/metadata"
+
+    @property
+    def other_metadata_url(self) -> str:
+        return f"{self.url}/boxy/metadata"
 
     def register(self, org: Org, user: dict[str, Any], **options: Any) -> None:
         """Read the service's metadata, as an administrator would, and let `user` sign in there."""

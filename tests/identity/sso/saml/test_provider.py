@@ -82,6 +82,21 @@ def test_a_new_person_comes_in(
     assert api.get("/schemas").status_code == 200
 
 
+def test_a_person_comes_in_from_another_make_of_provider(
+    org: Org, provider: Provider, browser: Browser, configure: Configure
+) -> None:
+    """One that signs assertion and response, and says that it wants requests to be signed."""
+    assert configure(org, {"metadata_url": provider.other_metadata_url}).status_code == 200
+    who = person()
+    form = answered(provider, org, browser.start(org), who)
+    root = etree.fromstring(base64.b64decode(form["SAMLResponse"]))
+    assert len(root.findall(".//{*}Signature")) == 2
+    arrived = browser.post(org, form)
+    assert arrived.status_code == 200, arrived.json
+    login = browser.exchange(arrived.json["data"]["code"]).json["data"]
+    assert (login["user"]["email"], login["user"]["name"]) == (who["email"], "Pat Example")
+
+
 def test_the_second_time_it_is_the_same_person(
     trusting: Org, provider: Provider, browser: Browser, other_browser: Browser
 ) -> None:
