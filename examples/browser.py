@@ -9,18 +9,20 @@ import re
 import sys
 from html import unescape
 from urllib.parse import urlencode, urljoin
-from xml.etree import ElementTree as ET
 
 import requests
+from lxml import etree
 
 STEPS = 12
 FORM = re.compile(r'<form[^>]*action="([^"]*)"')
 INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 
 
-def introduce(browser: requests.Session, api: str, org: str, saml: str, who: dict[str, str]) -> None:
+def introduce(
+    browser: requests.Session, api: str, org: str, saml: str, who: dict[str, str]
+) -> None:
     """What the SAML provider's administrator does: tell it of the service, and of the person."""
-    root = ET.fromstring(browser.get(f"{api}/auth/sso/{org}/saml/metadata", timeout=10).content)
+    root = etree.fromstring(browser.get(f"{api}/auth/sso/{org}/saml/metadata", timeout=10).content)
     acs = root.find("{*}SPSSODescriptor/{*}AssertionConsumerService")
     user = {"id": who["sub"], "email": who["email"], "name": who["name"], "groups": []}
     service = {"audience": root.get("entityID"), "acs": acs.get("Location"), "user": user}

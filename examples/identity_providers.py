@@ -24,7 +24,7 @@ TOOLS = Path(__file__).parents[1] / "tools" / "providers"
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - Node.js and our own scripts
         [str(NODE), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
 
@@ -59,7 +59,7 @@ def saml(folder: Path, host: str) -> str:
 
 def main() -> None:
     service = sys.argv[1]
-    host = sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1"  # noqa: PLR2004
+    host = sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1"
     with tempfile.TemporaryDirectory() as folder:
         print(f"OIDC={openid(service, host)}")
         print(f"SAML={saml(Path(folder), host)}", flush=True)

@@ -1,0 +1,24 @@
+"""The guides' walks, pasted, against the service that `make run` starts."""
+
+import pytest
+
+from tests.docs.pasting import blocks, paste
+from tests.faults.conftest import Service
+from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+@pytest.fixture
+def open_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGISTRATION", "open")
+
+
+@pytest.mark.usefixtures("open_to_all")
+def test_the_walk_through_identity(service: Service) -> None:
+    script = blocks("docs/guides/identity.md", "walk")
+    mail = str(service.data_dir / "mail")
+    found = paste(script, BASE=service.base, MAIL=mail, PROVIDER_HOST="127.0.0.2")
+    assert found.returncode == 0, found.stdout
+    for seen in ("reviewer", "Sam Saml", "token_expired", "permission_denied", "invalid_api_key"):
+        assert seen in found.stdout, found.stdout
