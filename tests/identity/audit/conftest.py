@@ -1,0 +1,59 @@
+"""Looking at the audit log from beside it: as the owner of the tables, in plain SQL."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+import psycopg2.extras
+import pytest
+from flask import Flask
+
+from app.identity.audit import sealing
+from app.kit import db, tenancy
+from app.runtime.postgres import EmbeddedPostgres
+from tests.factories import Org
+
+Rows = list[Any]
+Owner = Callable[..., Rows]
+
+
+@pytest.fixture
+def owner_sql(postgres: EmbeddedPostgres, app: Flask) -> Iterator[Owner]:
+    """Rows of a statement run as the tables' owner, in autocommit."""
+    with closing(psycopg2.connect(postgres.url)) as connection:
+        connection.autocommit = True
+        psycopg2.extras.register_uuid(conn_or_curs=connection)
+
+        def run(sql: str, *values: Any) -> Rows:
+            with connection.cursor(cursor_factory=psycopg2.extras.NamedTupleCursor) as cursor:
+                cursor.execute(sql, values or None)
+                return cursor.fetchall() if cursor.description is not None else []
+
+        yield run
+
+
+@pytest.fixture
+def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
+    """An organization's entries, oldest first."""
+    return lambda organization_id: owner_sql(
+        "SELECT * FROM audit_entries WHERE organization_id = %s ORDER BY id", organization_id
+    )
+
+
+@pytest.fixture
+def seal(app: Flask) -> Callable[[Org], int]:
+    """Seal what waits in an organization's chain; how many entries."""
+
+    def run(org: Org) -> int:
+        count = 0
+        with app.app_context(), tenancy.across_organizations(reason="a test seals"):
+            while True:
+                with db.transaction():
+                    sealed = sealing.seal(org.id)
+                if not sealed:
+                    return count
+                count += sealed
+
+    return run

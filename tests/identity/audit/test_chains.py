@@ -1,0 +1,343 @@
+"""The chains: what verifying finds of whoever tampers with the tables, as their owner can."""
+
+from collections.abc import Callable
+from contextlib import closing
+from threading import Barrier, Thread
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+import pytest
+from sqlalchemy import text
+
+from app.identity.audit import sealing, service
+from app.identity.audit.service import Report
+from app.kit import db, jobs, tenancy
+from app.kit.errors import ApiError
+from app.kit.ids import uuid7
+from app.runtime.postgres import EmbeddedPostgres
+from tests.factories import Org
+from tests.factories.labels import make_labeled
+
+Rows = list[Any]
+Owner = Callable[..., Rows]
+Seal = Callable[[Org], int]
+Entries = Callable[[UUID], Rows]
+
+_COLUMNS = (
+    "organization_id, at, actor_kind, actor_id, actor_label, operation, action, target_type,"
+    " target_id, target_label, changes, request_id, ip_address"
+)
+
+
+def _change(org: Org, *names: str) -> None:
+    for name in names:
+        with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+            session.execute(
+                text("UPDATE organizations SET name = :name WHERE id = :id"),
+                {"name": name, "id": org.id},
+            )
+
+
+def _verify(org: Org) -> Report:
+    with org.app.app_context():
+        return service.verify(org.slug)
+
+
+def _kinds(org: Org) -> set[str]:
+    return {finding.kind for finding in _verify(org).findings}
+
+
+@pytest.fixture
+def sealed(org: Org, seal: Seal) -> Org:
+    """An organization whose chain has three blocks."""
+    seal(org)
+    for n in range(2):
+        _change(org, f"a{n}", f"b{n}")
+        assert seal(org) == 2
+    report = _verify(org)
+    assert report.ok, report.findings
+    assert report.unsealed == 0
+    return org
+
+
+def test_an_untouched_chain_is_fine(sealed: Org, entries: Entries) -> None:
+    seen: list[tuple[int, int]] = []
+    with sealed.app.app_context():
+        report = service.verify(sealed.slug, progress=lambda done, all_: seen.append((done, all_)))
+    count = len(entries(sealed.id))
+    assert (report.chains, report.entries) == (1, count)
+    assert seen[-1] == (count, count)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_what_waits_for_its_seal_is_counted_and_no_fault(sealed: Org) -> None:
+    _change(sealed, "later")
+    report = _verify(sealed)
+    assert report.ok
+    assert report.unsealed == 1
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "actor_label = 'somebody else'",
+        'changes = changes || \'{"name": ["x", "y"]}\'',
+        "at = at + interval '1 microsecond'",
+        "action = 'organizations.create'",
+        "ip_address = '192.0.2.1'",
+        "target_id = NULL",
+        "organization_id = gen_random_uuid()",
+    ],
+)
+def test_an_edited_entry_is_found(
+    sealed: Org, entries: Entries, owner_sql: Owner, edit: str
+) -> None:
+    entry = entries(sealed.id)[-2]
+    owner_sql(f"UPDATE audit_entries SET {edit} WHERE id = %s", entry.id)
+    report = _verify(sealed)
+    (finding,) = report.findings
+    assert (finding.kind, finding.entry_id) == ("edited", entry.id)
+    assert finding.organization == sealed.slug
+    assert finding.position == len(entries(sealed.id)) - 2 or "organization_id" in edit
+
+
+def test_a_removed_entry_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
+    entry = entries(sealed.id)[2]
+    owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
+    (finding,) = _verify(sealed).findings
+    assert (finding.kind, finding.entry_id, finding.position) == ("removed", entry.id, 2)
+
+
+def test_an_entry_removed_before_its_seal_is_found_after(
+    sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
+) -> None:
+    _change(sealed, "gone")
+    owner_sql("DELETE FROM audit_entries WHERE id = %s", entries(sealed.id)[-1].id)
+    seal(sealed)
+    assert _kinds(sealed) == {"removed"}
+
+
+def test_an_inserted_entry_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
+    forged = uuid7()
+    owner_sql(
+        f"INSERT INTO audit_entries (id, {_COLUMNS}) SELECT %s, {_COLUMNS} FROM audit_entries"
+        " WHERE id = %s",
+        forged,
+        entries(sealed.id)[0].id,
+    )
+    (finding,) = _verify(sealed).findings
+    assert (finding.kind, finding.entry_id) == ("inserted", forged)
+
+
+def test_an_entry_slipped_to_the_sealer_with_an_old_date_is_found(
+    sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
+) -> None:
+    forged, old = uuid7(), _COLUMNS.replace(" at,", " at - interval '3 hours',")
+    owner_sql(
+        f"INSERT INTO audit_entries (id, {_COLUMNS}) SELECT %s, {old} FROM audit_entries"
+        " WHERE id = %s",
+        forged,
+        entries(sealed.id)[-1].id,
+    )
+    owner_sql(
+        "INSERT INTO audit_unsealed (organization_id, entries) VALUES (%s, ARRAY[%s])",
+        sealed.id,
+        forged,
+    )
+    seal(sealed)
+    (finding,) = _verify(sealed).findings
+    assert (finding.kind, finding.entry_id) == ("backdated", forged)
+
+
+_LAST = "organization_id = %s AND number = 3"
+
+
+def test_an_end_cut_off_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
+    for entry in entries(sealed.id)[-2:]:
+        owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
+    owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", sealed.id)
+    assert _kinds(sealed) == {"truncated"}
+
+
+def test_an_end_cut_off_together_with_the_heads_count_is_found(
+    sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
+) -> None:
+    for entry in entries(sealed.id)[-2:]:
+        owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
+    owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", sealed.id)
+    owner_sql(
+        "UPDATE audit_heads h SET blocks = 2, entries = h.entries - 2, hash = b.hash"
+        " FROM audit_blocks b WHERE b.organization_id = h.organization_id AND b.number = 2"
+        " AND h.organization_id = %s",
+        sealed.id,
+    )
+    assert _kinds(sealed) == {"broken"}
+    # The sealer does not go on from there: it would sign what it did not make.
+    _change(sealed, "later")
+    with pytest.raises(sealing.BrokenHead):
+        seal(sealed)
+    assert _kinds(sealed) == {"broken"}
+
+
+def test_a_head_put_back_to_an_older_one_is_found(
+    sealed: Org, owner_sql: Owner, seal: Seal
+) -> None:
+    (old,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", sealed.id)
+    _change(sealed, "later")
+    seal(sealed)
+    owner_sql(
+        "UPDATE audit_heads SET blocks = %s, entries = %s, hash = %s, mac = %s"
+        " WHERE organization_id = %s",
+        old.blocks,
+        old.entries,
+        old.hash,
+        old.mac,
+        sealed.id,
+    )
+    assert _kinds(sealed) == {"truncated"}
+
+
+def test_a_head_that_is_gone_is_found(sealed: Org, owner_sql: Owner) -> None:
+    owner_sql("DELETE FROM audit_heads WHERE organization_id = %s", sealed.id)
+    assert _kinds(sealed) == {"truncated"}
+
+
+def test_a_block_gone_from_the_middle_is_found(sealed: Org, owner_sql: Owner) -> None:
+    owner_sql("DELETE FROM audit_blocks WHERE organization_id = %s AND number = 2", sealed.id)
+    # Its entries are in no block any more.
+    assert _kinds(sealed) == {"broken", "inserted"}
+
+
+def test_an_entry_edited_with_its_digest_is_found(
+    sealed: Org, entries: Entries, owner_sql: Owner
+) -> None:
+    entry = entries(sealed.id)[0]
+    owner_sql("UPDATE audit_entries SET actor_label = 'x' WHERE id = %s", entry.id)
+    owner_sql(
+        "UPDATE audit_blocks SET digests = overlay(digests PLACING sha256('x') FROM 1 FOR 32)"
+        " WHERE organization_id = %s AND number = 1",
+        sealed.id,
+    )
+    assert "broken" in _kinds(sealed)
+
+
+def test_a_chain_of_another_organization_does_not_pass_for_this_one(
+    sealed: Org, other_org: Org, owner_sql: Owner, seal: Seal
+) -> None:
+    seal(other_org)
+    owner_sql("DELETE FROM audit_entries WHERE organization_id = %s", other_org.id)
+    for table in ("audit_heads", "audit_blocks"):
+        owner_sql(f"DELETE FROM {table} WHERE organization_id = %s", other_org.id)
+        owner_sql(
+            f"UPDATE {table} SET organization_id = %s WHERE organization_id = %s",
+            other_org.id,
+            sealed.id,
+        )
+    owner_sql(
+        "UPDATE audit_entries SET organization_id = %s WHERE organization_id = %s",
+        other_org.id,
+        sealed.id,
+    )
+    assert _kinds(other_org) == {"broken", "edited"}
+    assert _kinds(sealed) == {"missing"}
+
+
+def test_an_organization_without_any_entry_is_found(org: Org, owner_sql: Owner) -> None:
+    for table in ("audit_entries", "audit_unsealed", "audit_blocks", "audit_heads"):
+        owner_sql(f"DELETE FROM {table} WHERE organization_id = %s", org.id)
+    assert _kinds(org) == {"missing"}
+
+
+def test_everything_is_verified_without_a_slug(sealed: Org, other_org: Org) -> None:
+    with sealed.app.app_context():
+        report = service.verify()
+    assert report.chains >= 3, "two organizations, and what belongs to none"
+    ours = {sealed.slug, other_org.slug}
+    assert [f for f in report.findings if f.organization in ours or f.organization is None] == []
+
+
+def test_an_unknown_slug_is_not_found(org: Org) -> None:
+    with org.app.app_context(), pytest.raises(ApiError) as raised:
+        service.verify("no-such-organization")
+    assert raised.value.code == "not_found"
+
+
+def test_a_long_chain_is_sealed_in_blocks(org: Org, seal: Seal, owner_sql: Owner) -> None:
+    make_labeled(org, 2500, texts=False)
+    assert seal(org) > 5000
+    blocks = owner_sql(
+        "SELECT cardinality(entries) AS n FROM audit_blocks WHERE organization_id = %s", org.id
+    )
+    assert len(blocks) >= 4
+    assert max(block.n for block in blocks) < 2000
+    assert _verify(org).ok
+
+
+def test_two_sealers_at_once_make_one_chain(org: Org, seal: Seal) -> None:
+    seal(org)
+    _change(org, *(f"n{n}" for n in range(20)))
+    barrier, counts = Barrier(4), []
+
+    def run() -> None:
+        barrier.wait()
+        counts.append(seal(org))
+
+    threads = [Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(counts) == 20
+    report = _verify(org)
+    assert report.ok, report.findings
+    assert report.unsealed == 0
+
+
+def test_a_sealer_that_dies_in_the_middle_leaves_nothing_behind(org: Org, seal: Seal) -> None:
+    seal(org)
+    _change(org, "one", "two")
+    with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
+        assert sealing.seal(org.id) == 2
+        db.session().rollback()
+    assert _verify(org).unsealed == 2
+    assert seal(org) == 2
+    assert _verify(org).ok
+
+
+def test_whoever_commits_late_is_sealed_late(
+    org: Org, postgres: EmbeddedPostgres, seal: Seal, entries: Entries
+) -> None:
+    seal(org)
+    with closing(psycopg2.connect(postgres.url)) as slow:
+        with slow.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO schemas (organization_id, id, name, document_type, description,"
+                " guidelines, review_policy, fields, status, ai_assist_enabled,"
+                " current_version_number, created_at, updated_at, revision)"
+                " SELECT %s, gen_random_uuid(), 'slow', 'x', '', '', '{}', '[]', 'draft', false, 0,"
+                " now(), now(), 1 FROM set_config('app.all_organizations', 'on', true)",
+                (str(org.id),),
+            )
+        _change(org, "fast")
+        assert seal(org) == 1
+        slow.commit()
+    assert seal(org) == 1
+    assert _verify(org).ok
+    # Begun first, sealed last: the order is that of the commits.
+    assert [row.target_type for row in entries(org.id)][-2:] == ["schemas", "organizations"]
+
+
+def test_the_worker_seals_what_waits(org: Org, work: Callable[[], None]) -> None:
+    _change(org, "one")
+    with (
+        org.app.app_context(),
+        tenancy.across_organizations(reason="the job belongs to no organization"),
+        db.transaction(),
+    ):
+        jobs.enqueue("audit.seal", {}, organization_id=None)
+    work()
+    report = _verify(org)
+    assert report.ok
+    assert report.unsealed == 0
+    assert report.entries > 0

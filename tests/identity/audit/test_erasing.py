@@ -1,0 +1,117 @@
+"""Erasing: one entry stays of an organization, and its chain starts anew with it."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import InternalError
+
+from app.identity.audit import service
+from app.kit import audit, db, tenancy
+from tests.factories import Org
+from tests.factories.labels import make_labeled
+
+Rows = list[Any]
+Owner = Callable[..., Rows]
+Seal = Callable[[Org], int]
+Entries = Callable[[UUID], Rows]
+PROOF = {"artifacts": 12, "files": 30, "bytes": 4096}
+
+
+def _status(org: Org, status: str) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(
+            text("UPDATE organizations SET status = :s WHERE id = :id"), {"s": status, "id": org.id}
+        )
+
+
+def _erase(org: Org) -> UUID:
+    with (
+        org.app.app_context(),
+        tenancy.organization(org.id),
+        audit.acting("system", None, "organizations.erase", operation="organizations.erase"),
+        db.transaction() as session,
+    ):
+        session.execute(
+            text("UPDATE organizations SET status = 'erased', name = '' WHERE id = :id"),
+            {"id": org.id},
+        )
+        return service.erase(org.id, PROOF)
+
+
+def test_one_entry_stays_and_verifies(
+    org: Org, entries: Entries, seal: Seal, owner_sql: Owner
+) -> None:
+    make_labeled(org, 50)
+    seal(org)
+    (head,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", org.id)
+    _status(org, "closed")
+    final = _erase(org)
+    (entry,) = entries(org.id)
+    assert entry.id == final
+    assert (entry.action, entry.actor_label) == ("organizations.erase", "organizations.erase")
+    assert (entry.target_id, entry.target_label) == (org.id, org.slug)
+    assert entry.changes == {
+        "artifacts": [None, 12],
+        "files": [None, 30],
+        "bytes": [None, 4096],
+        "audit_log": [None, {"entries": head.entries, "head": bytes(head.hash).hex()}],
+    }
+    with org.app.app_context():
+        report = service.verify(org.slug)
+    assert report.ok, report.findings
+    assert (report.entries, report.unsealed) == (1, 0)
+
+
+def test_nothing_of_what_was_there_is_left(org: Org, owner_sql: Owner) -> None:
+    made = org.api("owner").post(
+        "/webhooks", json={"url": "http://127.0.0.2:9/x", "events": ["tag_set.accepted"]}
+    )
+    _status(org, "closed")
+    _erase(org)
+    sql = "SELECT count(*) AS n FROM audit_entries e WHERE e::text LIKE %s"
+    assert owner_sql(sql, f"%{made.json['data']['id']}%")[0].n == 0
+
+
+def test_the_chain_goes_on_from_there(org: Org, entries: Entries, seal: Seal) -> None:
+    _status(org, "closed")
+    _erase(org)
+    _status(org, "closed")
+    assert seal(org) == 1
+    with org.app.app_context():
+        report = service.verify(org.slug)
+    assert report.ok
+    assert report.entries == len(entries(org.id)) == 2
+
+
+def test_an_organization_that_is_not_closed_is_not_erased(org: Org, entries: Entries) -> None:
+    before = len(entries(org.id))
+    with org.app.app_context(), tenancy.organization(org.id):
+        with pytest.raises(InternalError, match="not closed"):
+            service.erase(org.id, PROOF)
+        db.session().rollback()
+    assert len(entries(org.id)) == before
+
+
+def test_an_erasing_that_fails_leaves_all_in_place(org: Org, entries: Entries) -> None:
+    _status(org, "closed")
+    before = len(entries(org.id))
+    with org.app.app_context(), tenancy.organization(org.id):
+        service.erase(org.id, PROOF)
+        db.session().rollback()
+    assert len(entries(org.id)) == before
+
+
+def test_the_final_entry_cannot_be_replaced(org: Org, entries: Entries, owner_sql: Owner) -> None:
+    _status(org, "closed")
+    final = _erase(org)
+    owner_sql(
+        "UPDATE audit_entries SET changes = jsonb_set(changes, '{files}', '[null, 0]')"
+        " WHERE id = %s",
+        final,
+    )
+    with org.app.app_context():
+        (finding,) = service.verify(org.slug).findings
+    assert (finding.kind, finding.entry_id) == ("edited", final)

@@ -1,0 +1,140 @@
+"""The list of entries over the API."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import event
+
+from app.kit import db
+from tests.factories import Api, Org
+from tests.factories.labels import make_labeled
+
+HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
+
+
+def _log(org: Org, role: str = "admin", **query: Any) -> Any:
+    answer = org.api(role).get(f"/organizations/{org.slug}/audit-log", query_string=query)
+    assert answer.status_code == 200, answer.json
+    return answer.json
+
+
+def test_an_entry_tells_who_what_when_and_where(org: Org) -> None:
+    headers = {"X-Request-ID": "r-1"}
+    made = org.api("owner").post("/webhooks", json=HOOK, headers=headers).json["data"]
+    body = _log(org, action="webhooks.create")
+    (entry,) = body["data"]
+    assert body["meta"] == {"total": 1, "next_cursor": None, "prev_cursor": None, "page_size": 100}
+    assert entry["actor"] == {
+        "kind": "user",
+        "id": str(org.users["owner"]),
+        "label": org.email("owner"),
+    }
+    assert entry["target"] == {"type": "webhooks", "id": made["id"], "label": HOOK["url"]}
+    assert entry["changes"]["secret"] == [None, {"secret": True}]
+    assert entry["changes"]["url"] == [None, HOOK["url"]]
+    assert (entry["operation"], entry["request_id"]) == ("create_webhook", "r-1")
+    assert entry["ip_address"] == "127.0.0.1"
+    assert datetime.fromisoformat(entry["at"]) <= db.utc_now()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"actor_kind": "user"}, 3),
+        ({"actor_kind": "control_plane"}, 0),
+        ({"target_type": "webhooks"}, 3),
+        ({"target_type": "members"}, 5),
+        ({"action": "webhooks.update"}, 1),
+        ({"action": "webhooks.update", "target_type": "schemas"}, 0),
+        ({"actor_id": str(uuid4())}, 0),
+        ({"target_id": str(uuid4())}, 0),
+    ],
+)
+def test_filters_hold_together(org: Org, query: dict[str, Any], expected: int) -> None:
+    api = org.api("owner")
+    made = api.post("/webhooks", json=HOOK).json["data"]
+    api.patch(f"/webhooks/{made['id']}", json={"description": "x"})
+    api.delete(f"/webhooks/{made['id']}")
+    assert _log(org, **query)["meta"]["total"] == expected
+    assert len(_log(org, **query)["data"]) == expected
+
+
+def test_filters_by_actor_target_and_time(org: Org) -> None:
+    made = org.api("admin").post("/webhooks", json=HOOK).json["data"]
+    org.api("owner").post("/webhooks", json=HOOK)
+    mine = _log(org, actor_id=str(org.users["admin"]))["data"]
+    assert [entry["target"]["id"] for entry in mine] == [made["id"]]
+    assert _log(org, target_id=made["id"])["meta"]["total"] == 1
+    total = _log(org)["meta"]["total"]
+    at = mine[0]["at"]
+    later = _log(org, created_after=at)["meta"]["total"]
+    earlier = _log(org, created_before=at)["meta"]["total"]
+    assert (later, earlier) == (1, total - 2)
+    tomorrow = (db.utc_now() + timedelta(days=1)).isoformat()
+    assert _log(org, created_after=tomorrow)["data"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"actor_id": "x"}, {"actor_kind": "root"}, {"created_after": "x"}, {"sort": "action"}],
+)
+def test_a_filter_that_means_nothing_is_refused(org: Org, query: dict[str, str]) -> None:
+    answer = org.api("admin").get(f"/organizations/{org.slug}/audit-log", query_string=query)
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == next(iter(query))
+
+
+@pytest.mark.parametrize("sort", ["-at", "at"])
+def test_pages_hold_every_entry_once_though_they_share_a_time(org: Org, sort: str) -> None:
+    make_labeled(org, 250, texts=False)
+    total = _log(org)["meta"]["total"]
+    found, cursor = [], None
+    while True:
+        query = {"page_size": 100, "sort": sort, **({"cursor": cursor} if cursor else {})}
+        body = _log(org, **query)
+        assert body["meta"]["total"] == total
+        found += body["data"]
+        cursor = body["meta"]["next_cursor"]
+        if cursor is None:
+            break
+    assert len({entry["id"] for entry in found}) == len(found) == total
+    keys = [(entry["at"], entry["id"]) for entry in found]
+    assert keys == sorted(keys, reverse=sort == "-at")
+
+
+def test_a_page_takes_two_statements(org: Org) -> None:
+    make_labeled(org, 200, texts=False)
+    _log(org)
+    seen: list[str] = []
+    with org.app.app_context():
+        engines = list(db.db.engines.values())
+
+    def note(_c: Any, _k: Any, statement: str, *_: Any) -> None:
+        seen.append(statement)
+
+    for engine in engines:
+        event.listen(engine, "before_cursor_execute", note)
+    try:
+        _log(org)
+    finally:
+        for engine in engines:
+            event.remove(engine, "before_cursor_execute", note)
+    assert len([s for s in seen if "audit_entries" in s]) == 2
+
+
+def test_another_organizations_entries_are_not_there(org: Org, other_org: Org) -> None:
+    other_org.api("owner").post("/webhooks", json=HOOK)
+    assert _log(org, action="webhooks.create")["data"] == []
+    path = f"/organizations/{other_org.slug}/audit-log"
+    answer = Api(org.app.test_client(), org.tokens["owner"], None).get(path)
+    assert answer.status_code == 403
+
+
+def test_reading_is_not_audited(org: Org, work: Callable[[], None]) -> None:
+    before = _log(org)["meta"]["total"]
+    org.api("viewer").get("/schemas")
+    org.api("viewer").get("/auth/session")
+    assert _log(org)["meta"]["total"] == before

@@ -1,0 +1,100 @@
+"""Who acts, as the kit tells PostgreSQL."""
+
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.kit import audit, db
+
+
+def _told() -> Any:
+    return db.session().scalar(
+        text("SELECT CAST(nullif(current_setting('app.actor', true), '') AS jsonb)")
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "records", "expected"),
+    [
+        ("accept_tag_set", "tag_sets", ("accept", "tag_sets")),
+        ("create_tag_set", "artifacts", ("create", "tag_sets")),
+        ("replace_tags", "tag_sets", ("replace", "tag_sets")),
+        ("bulk_delete_artifacts", "artifacts", ("delete", "artifacts")),
+        ("bulk_accept_reviews", "tag_sets", ("accept", "tag_sets")),
+        ("remove_member", "organizations", ("remove", "members")),
+        ("create_api_key", "organizations", ("create", "api_keys")),
+        ("logout", "sessions", ("logout", "sessions")),
+        ("exports.run", None, ("run", "exports")),
+    ],
+)
+def test_an_operations_name_tells_the_action(
+    app: Flask, operation: str, records: str | None, expected: tuple[str, str]
+) -> None:
+    assert audit.action_of(operation, records) == expected
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["O'Brien", "100% %(x)s %s", "a\\'; DROP TABLE users; --", 'quo"ted', "né :name", "x" * 5000],
+)
+def test_any_label_arrives_as_it_is(app: Flask, label: str) -> None:
+    actor = uuid4()
+    with app.app_context(), audit.acting("user", actor, label, operation="create_webhook"):
+        told = _told()
+        assert (told["kind"], told["id"]) == ("user", str(actor))
+        assert told["label"] == label[:320]
+        # With parameters the driver looks for placeholders in the whole message.
+        assert db.session().scalar(text("SELECT CAST(:n AS int)"), {"n": 7}) == 7
+        db.session().rollback()
+
+
+def test_what_postgresql_cannot_hold_is_left_out(app: Flask) -> None:
+    with app.app_context(), audit.acting("user", None, "a\x00b\ud800c", operation="x"):
+        assert _told()["label"] == "ab?c"
+        db.session().rollback()
+
+
+def test_a_transaction_hears_of_a_new_actor_at_once(app: Flask) -> None:
+    with app.app_context():
+        with audit.acting("system", None, "job", operation="exports.run", request_id="r-1"):
+            assert _told()["label"] == "job"
+            audit.act_as("user", None, "somebody")
+            told = _told()
+            assert (told["kind"], told["label"]) == ("user", "somebody")
+            assert (told["operation"], told["request_id"]) == ("exports.run", "r-1")
+        assert _told() is None
+        db.session().rollback()
+
+
+def test_no_actor_stays_with_a_connection(app: Flask) -> None:
+    for _ in range(20):
+        with app.app_context(), audit.acting("user", None, "one", operation="x"):
+            assert _told()["label"] == "one"
+            db.session().commit()
+        with app.app_context():
+            assert _told() is None
+            db.session().rollback()
+
+
+def test_threads_do_not_share_an_actor() -> None:
+    found: list[Any] = []
+    with audit.acting("user", None, "one", operation="x"):
+        thread = Thread(target=lambda: found.append(audit.current()))
+        thread.start()
+        thread.join()
+    assert found == [None]
+
+
+def test_act_as_works_without_an_operation() -> None:
+    try:
+        audit.act_as("control_plane", None, "operator")
+        context = audit.current()
+        assert context is not None
+        assert (context.kind, context.operation) == ("control_plane", None)
+    finally:
+        audit.end()
+    assert audit.current() is None
