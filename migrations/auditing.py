@@ -59,11 +59,19 @@ SET search_path = pg_catalog, public, pg_temp
 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_variable
 DECLARE
-    actor jsonb := coalesce(nullif(current_setting('app.actor', true), ''), '{{}}');
+    actor jsonb;
     verb text := lower(TG_OP);
     moment timestamptz := clock_timestamp();
-    microseconds bigint := extract(epoch FROM moment) * 1000000;
+    microseconds bigint;
 BEGIN
+    -- Most statements that change what is ignored change nothing else.
+    IF TG_OP = 'UPDATE' THEN
+        IF NOT EXISTS (SELECT FROM {pairs} WHERE {differ}) THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    actor := coalesce(nullif(current_setting('app.actor', true), ''), '{{}}');
+    microseconds := extract(epoch FROM moment) * 1000000;
     IF actor ->> 'own' = '{kind}' THEN
         verb := actor ->> 'verb';
     ELSIF verb = 'insert' THEN
@@ -144,6 +152,10 @@ class _Watch:
     columns: dict[str, str]
     keys: Sequence[str]
 
+    @property
+    def watched(self) -> list[str]:
+        return [column for column in self.columns if column not in self.ignored]
+
     def either(self, column: str) -> str:
         return f'coalesce(n."{column}", o."{column}")'
 
@@ -176,12 +188,11 @@ class _Watch:
         organization = "organization_id" if "organization_id" in self.columns else None
         if self.table == "organizations":
             organization = "id"
-        watched = [c for c in self.columns if c not in self.ignored]
         return _WRITE.format(
             organization=self.either(organization) if organization else "CAST(NULL AS uuid)",
             target=self.either(self.target),
             label=self.labelled(),
-            changes=",\n".join(self.change(column) for column in watched),
+            changes=",\n".join(self.change(column) for column in self.watched),
             rows=rows,
             nobody=NOBODY,
             batch=BATCH,
@@ -191,12 +202,15 @@ class _Watch:
     def function(self) -> str:
         # A full join is never made by nested loops, and a changed key still writes its entries.
         same = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
+        pairs = f"new_rows n FULL JOIN old_rows o ON {same}"
         empty = f"LEFT JOIN {self.table} {{side}} ON false"
         return _CHANGE.format(
             table=self.table,
             kind=self.kind,
             insert=self.write(f"new_rows n {empty.format(side='o')}"),
-            update=self.write(f"new_rows n FULL JOIN old_rows o ON {same}"),
+            pairs=pairs,
+            differ=" OR ".join(f'n."{c}" IS DISTINCT FROM o."{c}"' for c in self.watched),
+            update=self.write(pairs),
             delete=self.write(f"old_rows o {empty.format(side='n')}"),
         )
 
