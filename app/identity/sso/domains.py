@@ -57,9 +57,10 @@ def judge(rows: Iterable[Domain], found: Mapping[str, Proof]) -> list[str]:
 
 def _judge(row: Domain, proof: Proof) -> bool:
     if proof is Proof.FOUND:
-        row.missing_since = None
-        return row.verified_at is not None or prove(row)
-    if row.verified_at is None:
+        if row.verified_at is None:
+            return prove(row)
+        row.missing_since = row.problem = None
+    elif row.verified_at is None:
         row.problem = _PROBLEMS[proof]
     elif proof is Proof.ABSENT and not row.vouched:
         _miss(row)

@@ -131,7 +131,10 @@ def _endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> 
     if not browser:
         egress.check_url(url)
         return url
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise Unusable(f"its {name} is missing or no URL") from None
     schemes = ("https", "http") if egress.policy.allow_http else ("https",)
     if parts.scheme not in schemes or not parts.hostname or parts.fragment or parts.username:
         raise Unusable(f"its {name} is not an https address")

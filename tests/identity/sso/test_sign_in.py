@@ -1,0 +1,443 @@
+"""Who a proven person is here: accounts, links, memberships, roles and teams."""
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from app.identity.organizations.models import Membership, Organization
+from app.identity.sso.models import Identity
+from app.identity.users.models import User
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.orgs import PASSWORD, Api
+from tests.identity.sso.conftest import Browser, Configure, Person, mails, person, prove
+
+
+def _as(org: Org, token: str) -> Api:
+    return Api(org.app.test_client(), token, org.slug)
+
+
+def _role(org: Org, email: str) -> str | None:
+    """The role of the account with an address, None without membership."""
+    with org.app.app_context(), tenancy.organization(org.id):
+        return db.session().scalar(
+            select(Membership.role)
+            .join(User, User.id == Membership.user_id)
+            .where(User.email == email)
+        )
+
+
+def _member(org: Org, name: str) -> Person:
+    """A member of `org`, as a provider that knows their address has them."""
+    return person(email=org.email(name))
+
+
+def _denied(answer: TestResponse, words: str) -> None:
+    assert answer.status_code == 403, answer.json
+    assert answer.json["error"]["code"] == "permission_denied"
+    assert words in answer.json["error"]["message"]
+
+
+def _fresh(browser: Browser) -> Browser:
+    """The same browser, logged out at the provider."""
+    browser.provider.cookies.clear()
+    return browser
+
+
+def test_the_default_role(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    who = person()
+    browser.token(org, who)
+    assert _role(org, who.email) == "viewer"
+
+
+def test_an_account_that_is_made_is_verified_only_by_a_proven_domain(
+    org: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    configure(org, email_domains=[domain, "other.example"])
+    prove(org, domain)
+    ours, others = person(domain), person("other.example")
+    for who in (ours, others):
+        browser.token(org, who)
+        _fresh(browser)
+    with org.app.app_context():
+        verified = {
+            user.email: user.email_verified_at is not None
+            for user in db.session().scalars(
+                select(User).where(User.email.in_([ours.email, others.email]))
+            )
+        }
+    assert verified == {ours.email: True, others.email: False}
+
+
+def test_groups_give_the_highest_role_and_take_it_away(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    mapping = [
+        {"group": "staff", "role": "labeler"},
+        {"group": "leads", "role": "reviewer"},
+        {"group": "it", "role": "admin"},
+    ]
+    configure(org, group_mapping=mapping, default_role="viewer")
+    who = person()
+    for groups, role in (
+        ("staff,leads", "reviewer"),
+        ("staff,it", "admin"),
+        ("staff", "labeler"),
+        ("nobody", "viewer"),
+    ):
+        token = _fresh(browser).token(org, who.but(groups=groups))
+        assert _role(org, who.email) == role
+        listed = _as(org, token).get("/auth/session").json["data"]["organizations"]
+        assert listed == [{"slug": org.slug, "name": "Test", "role": role}]
+
+
+def test_without_roles_in_the_mapping_a_role_given_here_stays(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    who = person()
+    browser.token(org, who)
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        user = session.scalars(select(User).where(User.email == who.email)).one()
+        session.scalars(
+            select(Membership).where(Membership.user_id == user.id)
+        ).one().role = "reviewer"
+    _fresh(browser).token(org, who.but(groups="x"))
+    assert _role(org, who.email) == "reviewer"
+
+
+def test_groups_give_teams_and_take_them_away(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    owner = org.api("owner")
+    teams = {
+        name: owner.post("/teams", json={"name": name}).json["data"]["id"]
+        for name in ("north", "south", "hand-made")
+    }
+    mapping = [{"group": name, "team_id": teams[name]} for name in ("north", "south")]
+    configure(org, group_mapping=mapping)
+    who = person()
+
+    def held() -> set[str]:
+        listed = owner.get("/organizations/" + org.slug + "/members").json["data"]
+        mine = next(one for one in listed if one["user"]["email"] == who.email)
+        return {team["name"] for team in mine["teams"]}
+
+    browser.token(org, who.but(groups="north,unknown"))
+    assert held() == {"north"}
+    with org.app.app_context(), tenancy.organization(org.id):
+        user_id = db.session().scalars(select(User.id).where(User.email == who.email)).one()
+    body = {"members": [{"user_id": str(user_id)}]}
+    added = owner.post(f"/teams/{teams['hand-made']}/members", json=body)
+    assert added.status_code in (200, 201), added.json
+    _fresh(browser).token(org, who.but(groups="south"))
+    assert held() == {"south", "hand-made"}
+    assert owner.delete(f"/teams/{teams['south']}").status_code == 204
+    _fresh(browser).token(org, who.but(groups="south,north"))
+    assert held() == {"north", "hand-made"}
+
+
+def test_owners_stay_owners(
+    org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+) -> None:
+    configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
+    who = _member(org, "owner")
+    token = _confirmed(org, browser, who, work)
+    assert _role(org, who.email) == "owner"
+    assert _as(org, token).get("/schemas").status_code == 200
+
+
+@pytest.mark.parametrize("groups", [None, "", "others"])
+def test_without_a_group_nobody_comes_in_where_one_is_required(
+    org: Org, browser: Browser, configure: Configure, groups: str | None
+) -> None:
+    configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
+    who = person() if groups is None else person(groups=groups)
+    _denied(browser.whole(org, who), "groups")
+    assert _role(org, who.email) is None
+
+
+def test_a_lost_group_ends_the_membership_and_every_session(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org, group_mapping=[{"group": "staff", "role": "labeler"}], require_group=True)
+    who = person()
+    token = browser.token(org, who.but(groups="staff"))
+    assert _as(org, token).get("/schemas").status_code == 200
+    _denied(_fresh(browser).whole(org, who.but(groups="none")), "groups")
+    assert _role(org, who.email) is None
+    ended = _as(org, token).get("/schemas")
+    assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
+    _fresh(browser).token(org, who.but(groups="staff"))
+    assert _role(org, who.email) == "labeler", "whom the policy removed, it may let in again"
+
+
+def test_who_was_removed_by_hand_does_not_come_back_by_themselves(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    who = person()
+    token = browser.token(org, who)
+    mine = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
+    assert org.api("admin").delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
+    _denied(browser.whole(org, who), "removed")
+    assert _role(org, who.email) is None
+
+
+def test_an_account_of_somebody_elsewhere_is_not_taken_over(
+    org: Org, other_org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    _denied(browser.whole(org, _member(other_org, "viewer")), "not a member here")
+    assert _role(org, other_org.email("viewer")) is None
+    with org.app.app_context(), tenancy.organization(org.id):
+        assert db.session().scalars(select(Identity)).all() == []
+
+
+def test_an_address_of_a_proven_domain_is_linked(
+    org: Org, other_org: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    configure(org, email_domains=[domain])
+    prove(org, domain)
+    email = f"somebody@{domain}"
+    user_id = other_org.add_user("elsewhere", "viewer")
+    _rename(other_org, user_id, email)
+    token = browser.token(org, person(email=email))
+    session = _as(org, token).get("/auth/session").json["data"]
+    assert session["user"]["id"] == str(user_id)
+    assert _role(org, email) == "viewer"
+
+
+def _rename(org: Org, user_id: Any, email: str) -> None:
+    with org.app.app_context(), db.transaction() as session:
+        session.get_one(User, user_id).email = email
+
+
+def test_an_address_that_only_looks_like_a_members(
+    org: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    configure(org, email_domains=[domain])
+    prove(org, domain)
+    _rename(org, org.users["viewer"], f"paypal@{domain}")
+    _denied(browser.whole(org, person(email=f"p\u0430ypal@{domain}")), "account")
+
+
+def _confirmed(org: Org, browser: Browser, who: Person, work: Callable[[], None]) -> str:
+    """Sign in as an account that has to be confirmed by mail; the access token."""
+    arrived = browser.whole(org, who)
+    assert arrived.status_code == 200, arrived.json
+    assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
+    answer = browser.exchange(_mailed(who.email, work))
+    assert answer.status_code == 200, answer.json
+    token: str = answer.json["data"]["access_token"]
+    return token
+
+
+def _mailed(email: str, work: Callable[[], None]) -> str:
+    work()
+    plain = mails(email)[-1].get_body(("plain",))
+    assert plain is not None
+    found = re.search(r"(?:token|code)=([\w-]{43})", plain.get_content())
+    assert found is not None, plain.get_content()
+    return found[1]
+
+
+def test_a_members_account_is_linked_once_they_confirm(
+    org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+) -> None:
+    configure(org)
+    who = _member(org, "labeler")
+    token = _confirmed(org, browser, who, work)
+    session = _as(org, token).get("/auth/session").json["data"]
+    assert session["user"]["id"] == str(org.users["labeler"])
+    assert _role(org, who.email) == "labeler", "no role was mapped"
+    _fresh(browser).token(org, who)  # From now on the provider's word is enough.
+
+
+def test_a_confirmation_is_for_the_browser_that_began(
+    org: Org,
+    browser: Browser,
+    other_browser: Browser,
+    configure: Configure,
+    work: Callable[[], None],
+) -> None:
+    """Whoever runs the provider cannot make a member confirm by a mere click."""
+    configure(org)
+    who = _member(org, "labeler")
+    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
+    other_browser.start(org)
+    assert other_browser.exchange(_mailed(who.email, work)).status_code == 401
+    with org.app.app_context(), tenancy.organization(org.id):
+        assert db.session().scalars(select(Identity)).all() == []
+
+
+def test_a_confirmation_leads_back_to_the_application(
+    org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+) -> None:
+    configure(org)
+    who = _member(org, "labeler")
+    url = browser.start(org, redirect_uri="https://app.example/back", next="/here")
+    answer = browser.come_back(browser.sign_in(url, who))
+    assert (answer.status_code, answer.headers["Location"]) == (
+        303,
+        "https://app.example/back?error=confirmation_required&next=%2Fhere",
+    )
+    assert browser.exchange(_mailed(who.email, work)).status_code == 200
+    plain = mails(who.email)[-1].get_body(("plain",))
+    assert plain is not None
+    assert "https://app.example/back?code=" in plain.get_content()
+
+
+def test_an_owner_confirms_even_in_a_proven_domain(
+    org: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
+) -> None:
+    """An administrator chooses the provider, and must not become an owner by it."""
+    configure(org, email_domains=[domain])
+    prove(org, domain)
+    _rename(org, org.users["owner"], f"boss@{domain}")
+    _rename(org, org.users["labeler"], f"labeler@{domain}")
+    browser.token(org, _member(org, "labeler"))
+    _confirmed(org, _fresh(browser), _member(org, "owner"), work)
+
+
+def test_a_domain_that_is_not_listed(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org, email_domains=["only.example"])
+    _denied(browser.whole(org, person("people.example")), "domain")
+    _fresh(browser).token(org, person("only.example"))
+
+
+def test_an_address_that_the_provider_has_not_verified(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    _denied(browser.whole(org, person(email_verified="false")), "not verified")
+    _fresh(browser).token(org, person(email_verified="true"))
+
+
+@pytest.mark.parametrize("email", ["nonsense", "a@b", "@x.example", "a b@x.example"])
+def test_an_address_that_is_none(
+    org: Org, browser: Browser, configure: Configure, email: str
+) -> None:
+    configure(org)
+    _denied(browser.whole(org, person(email=email)), "address")
+
+
+def test_no_address_at_all(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org, oidc={"scopes": ["openid", "profile"]})
+    _denied(browser.whole(org, person()), "no e-mail address")
+
+
+def test_a_name_that_is_no_name(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    names = (("A\r\nBcc: x\u202e B", "A Bcc: x B"), (" \n ", None), ("A\x00", None))
+    for name, shown in names:
+        who = person(name=name)
+        token = _fresh(browser).token(org, who)
+        found = _as(org, token).get("/auth/session").json["data"]["user"]["name"]
+        assert found == (shown or who.email.partition("@")[0])
+
+
+def test_a_disabled_account(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    who = person()
+    browser.token(org, who)
+    code = browser.whole(org, who).json["data"]["code"]
+    with org.app.app_context(), db.transaction() as session:
+        user = session.scalars(select(User).where(User.email == who.email)).one()
+        user.disabled_at = db.utc_now()
+    _denied(browser.whole(org, who), "disabled")
+    _denied(browser.exchange(code), "not open")
+
+
+@pytest.mark.parametrize(("status", "opens"), [("suspended", True), ("closed", False)])
+def test_an_organization_that_is_not_active(
+    org: Org, browser: Browser, configure: Configure, status: str, opens: bool
+) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    with org.app.app_context(), db.transaction() as session:
+        session.get_one(Organization, org.id).status = status
+    assert browser.come_back(answered).status_code == (200 if opens else 403)
+    begun = browser.post("/auth/sso/start", org_slug=org.slug)
+    assert begun.status_code == (200 if opens else 404)
+
+
+def test_a_session_is_good_for_the_organization_of_the_provider(
+    org: Org, other_org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+) -> None:
+    """Whoever administers one organization does not reach another through its members."""
+    configure(org)
+    who = person()
+    browser.token(org, who)
+    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
+        user = session.scalars(select(User).where(User.email == who.email)).one()
+        session.add(Membership(user_id=user.id, role="owner"))
+    login = browser.exchange(browser.whole(org, who).json["data"]["code"]).json["data"]
+    assert [one["slug"] for one in login["organizations"]] == [org.slug]
+    api = Api(org.app.test_client(), login["access_token"], other_org.slug)
+    refused = api.get("/schemas")
+    assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
+    assert [o["slug"] for o in api.get("/organizations").json["data"]] == [org.slug]
+    listed = api.get("/auth/session").json["data"]["organizations"]
+    assert [o["slug"] for o in listed] == [org.slug]
+
+
+def test_where_a_domain_is_enforced_the_session_is_good_for_all(
+    org: Org, other_org: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    """There is no other way into the account then."""
+    configure(org, email_domains=[domain], enforced=True)
+    prove(org, domain)
+    who = person(domain)
+    token = browser.token(org, who)
+    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
+        user = session.scalars(select(User).where(User.email == who.email)).one()
+        session.add(Membership(user_id=user.id, role="viewer"))
+    api = Api(org.app.test_client(), token, other_org.slug)
+    assert api.get("/schemas").status_code == 200
+
+
+def test_first_sign_ins_at_once_make_one_account(
+    app: Flask, org: Org, configure: Configure
+) -> None:
+    configure(org)
+    who = person()
+    browsers = [Browser(app) for _ in range(4)]
+    answered = [one.sign_in(one.start(org), who) for one in browsers]
+
+    def come_back(pair: tuple[Browser, str]) -> int:
+        return pair[0].come_back(pair[1]).status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        statuses = list(pool.map(come_back, zip(browsers, answered, strict=True)))
+    assert statuses == [200] * 4
+    with org.app.app_context(), tenancy.organization(org.id):
+        assert len(db.session().scalars(select(Identity)).all()) == 1
+
+
+def test_the_audit_log_tells_who_came_in(org: Org, browser: Browser, configure: Configure) -> None:
+    configure(org)
+    who = person()
+    browser.token(org, who)
+    listed = org.api("owner").get(f"/organizations/{org.slug}/audit-log").json["data"]
+    joined = next(e for e in listed if e["action"].startswith("members.") and e["changes"])
+    assert joined["actor"]["label"] == who.email
+    assert SECRET_WORDS not in str(listed)
+
+
+SECRET_WORDS = "a secret: with"
+
+
+def test_passwords_go_on_where_nothing_is_enforced(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    answer = browser.post("/auth/login", email=org.email("viewer"), password=PASSWORD)
+    assert answer.status_code == 200
