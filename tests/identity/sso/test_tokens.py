@@ -128,7 +128,7 @@ def test_a_shared_secret_in_the_place_of_a_key(sign_in: Any, hostile: Hostile, f
         {"sub": ["mallory"]},
         {"sub": "x" * 256},
     ],
-    ids=str,
+    ids="+".join,
 )
 def test_claims_that_are_not_for_this_sign_in(
     sign_in: Any, hostile: Hostile, claims: dict[str, Any]
