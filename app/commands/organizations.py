@@ -134,3 +134,17 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
         service.close(slug)
         changed = service.show(slug)
     show_record(changed, as_json=as_json)
+
+
+@group.command("reopen")
+@_slug
+@as_json
+def reopen(slug: str, *, as_json: bool) -> None:
+    """Reopen the organization SLUG, which was closed and is not erased yet.
+
+    Members, keys and records are as they were.
+    """
+    with running("reopen_organization"):
+        service.reopen(slug)
+        changed = service.show(slug)
+    show_record(changed, as_json=as_json)

@@ -72,6 +72,15 @@ def test_close_asks_first(flask, org: Org) -> None:
     assert "closed" in flask.refused("org", "close", org.slug, "--yes")
 
 
+def test_a_closed_one_is_reopened_until_it_is_erased(flask, org: Org) -> None:
+    assert "closed" in flask.refused("org", "reopen", org.slug)
+    flask.ok("org", "close", org.slug, "--yes")
+    assert "active" in flask.ok("org", "reopen", org.slug).stdout
+    assert org.api("viewer").get("/artifacts").status_code == 200
+    shown = org.api("viewer").get(f"/organizations/{org.slug}").json["data"]
+    assert (shown["closed_at"], shown["erase_after"]) == (None, None)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -80,6 +89,7 @@ def test_close_asks_first(flask, org: Org) -> None:
         ("suspend", "no-such-organization", "--reason", "x"),
         ("reinstate", "no-such-organization"),
         ("close", "no-such-organization", "--yes"),
+        ("reopen", "no-such-organization"),
     ],
 )
 def test_unknown_organizations(flask, arguments: tuple[str, ...]) -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from app.identity.control_plane import service as control_plane
 from app.identity.erasing import queries
 from app.kit import db, jobs, tenancy
+from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.jobs import Retry
 from tests.factories import Org
@@ -174,6 +176,14 @@ def test_a_worker_does_it_and_the_log_ends_with_the_proof(
     assert last.action == "organizations.erase"
     assert last.changes["rows"] == [None, doomed.rows]
     assert (last.changes["files"][1], last.changes["bytes"][1]) == doomed.files
+
+
+def test_what_is_being_erased_cannot_be_reopened(doomed: Doomed) -> None:
+    doomed.erase(killed_at=2)
+    for _ in range(2):
+        with doomed.org.app.app_context(), pytest.raises(ApiError, match="closed organization"):
+            control_plane.reopen(doomed.org.slug)
+        doomed.erase()
 
 
 def test_an_erased_slug_is_nobodys(doomed: Doomed, other_org: Org) -> None:

@@ -4,6 +4,7 @@ from app.identity.control_plane.service.deciding import (
     LIMITS,
     close,
     reinstate,
+    reopen,
     set_plan,
     suspend,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "list_users",
     "provision",
     "reinstate",
+    "reopen",
     "revoke_sessions",
     "set_password",
     "set_plan",

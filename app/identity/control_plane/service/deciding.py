@@ -69,6 +69,19 @@ def close(slug: str) -> dict[str, Any]:
     return shown(found)
 
 
+def reopen(slug: str) -> dict[str, Any]:
+    """Take back a closing within its grace period: members, keys and records are as they were.
+
+    Raises 404, and 409 on one that is not closed or whose erasing has begun.
+    """
+    found = queries.locked(slug)
+    if found is None:
+        raise errors.not_found()
+    with tenancy.organization(found.id):
+        organizations.reopen_record(found)
+    return shown(found)
+
+
 def reinstate(slug: str) -> dict[str, Any]:
     """Lift a suspension; where there is none, nothing happens. Raises as `suspend`."""
     found = _open(slug)

@@ -1,6 +1,12 @@
 """Organizations: made, read, changed, closed. What other features call is here."""
 
-from app.identity.organizations.service.changing import close, close_record, lock, update
+from app.identity.organizations.service.changing import (
+    close,
+    close_record,
+    lock,
+    reopen_record,
+    update,
+)
 from app.identity.organizations.service.creating import create, join
 from app.identity.organizations.service.reading import get, list_of_caller, of_user, show
 
@@ -13,6 +19,7 @@ __all__ = [
     "list_of_caller",
     "lock",
     "of_user",
+    "reopen_record",
     "show",
     "update",
 ]

@@ -69,3 +69,16 @@ def close_record(record: Organization) -> None:
         "organization.closed",
         {"organization_id": record.id, "erase_after": record.erase_after},
     )
+
+
+def reopen_record(record: Organization) -> None:
+    """Take back the closing of a locked organization, which is the bound one.
+
+    Emits `organization.reopened`. Raises 409 on one that is not closed, or whose erasing has begun.
+    """
+    if record.status != "closed" or record.erasure is not None:
+        state = record.status if record.erasure is None else "erased"
+        raise errors.conflict("Only a closed organization can be reopened.", state=state)
+    record.status = "active" if record.suspended_at is None else "suspended"
+    record.closed_at = record.erase_after = None
+    events.emit("organization.reopened", {"organization_id": record.id})
