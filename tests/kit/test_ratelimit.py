@@ -9,6 +9,7 @@ from flask import Flask
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from app.kit import container, metrics, ratelimit
+from app.kit.ids import uuid7
 from app.kit.ratelimit import limiter
 from tests.factories import Org
 
@@ -22,7 +23,8 @@ def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _login(org: Org, address: str) -> Any:
-    body = {"email": "nobody@test.example", "password": "wrong-password"}
+    # Somebody else each time: failures of one account have a limit of their own.
+    body = {"email": f"{uuid7().hex}@test.example", "password": "wrong-password"}
     return org.anonymous().post("/auth/login", body, environ_base={"REMOTE_ADDR": address})
 
 

@@ -10,7 +10,7 @@ from app.kit.principal import Caller
 blueprint = Blueprint("users", description="The caller's own account.", records="users")
 
 
-@blueprint.get("/users/me", access="user", keys=True, returns=Profile)
+@blueprint.get("/users/me", access="user", returns=Profile)
 def get_me(caller: Caller) -> Any:
     """The caller's profile with the notification preferences."""
     return service.profile(caller.user_id)
