@@ -26,6 +26,9 @@ _IGNORED = frozenset({"created_at", "updated_at", "revision"})
 _NAME = "(password|secret|token|api_key|private_key|credentials?)"
 _SECRET_COLUMN = re.compile(f"(^|_){_NAME}(_hash|_encrypted)?$|_hash$")
 _SECRET_MEMBER = rf'("[^"]*{_NAME}"): "([^"\\]|\\.)*"'
+# Finding a word takes a tenth of the time of the whole pattern.
+_WORDS = ("password", "secret", "token", "api_key", "private_key", "credential")
+_MENTIONED = " OR ".join(f"strpos(written, '{word}') > 0" for word in _WORDS)
 _SHORT = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
 _TIME = r'\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'
 
@@ -45,7 +48,7 @@ BEGIN
         RETURN json_build_object(
             'sha256', encode(sha256(convert_to(written, 'UTF8')), 'hex'),
             'bytes', octet_length(written));
-    ELSIF left(written, 1) IN ('{{', '[') AND written ~ '{_SECRET_MEMBER}' THEN
+    ELSIF left(written, 1) IN ('{{', '[') AND ({_MENTIONED}) THEN
         RETURN regexp_replace(written, '{_SECRET_MEMBER}', '\\1: {{"secret": true}}', 'g');
     END IF;
     RETURN coalesce(written, 'null');

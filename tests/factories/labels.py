@@ -156,6 +156,8 @@ def make_labeled(
     }
     wanted = {_ARTIFACTS: True, _TEXTS: texts, sets: True, _REVISIONS: revisions}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        # Of many rows a statement takes longer than the service lets one take.
+        session.execute(text("SET LOCAL statement_timeout = 0"))
         for statement in (sql for sql, want in wanted.items() if want):
             session.execute(text(statement), values)
     return Labeled(schema_id, version_id, fields, start, n)
