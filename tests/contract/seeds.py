@@ -159,6 +159,30 @@ def _accounts(email: str) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def _sso(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    """Nobody listens at the issuer: what is configured is refused at the last moment."""
+    team = seeds.ids["team_id"][0]
+    mapping = [{"group": "staff", "role": "labeler", "team_id": team}]
+    oidc = {"issuer": "http://127.0.0.2:9", "client_id": "labeling", "client_secret": "s"}
+    start = {"org_slug": seeds.org.slug, "redirect_uri": "https://app.example/", "next": "/x"}
+    return {
+        "configure_sso": [
+            {
+                "kind": "oidc",
+                "oidc": {**oidc, "scopes": ["openid", "email"], "groups_claim": "groups"},
+                "default_role": "viewer",
+                "email_domains": ["test.example"],
+                "group_mapping": mapping,
+                "enforced": False,
+                "revision": 0,
+            },
+            {"kind": "saml", "saml": {"metadata_url": "http://127.0.0.2:9/metadata"}},
+        ],
+        "start_sso": [{**start, "code_challenge": "x" * 43}, {"email": "a@test.example"}],
+        "exchange_sso_code": [{"code": "x" * 43, "code_verifier": "y" * 43}],
+    }
+
+
 def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     schema, tag_set = seeds.ids["schema_id"][0], seeds.ids["tag_set_id"][0]
     hook = {"url": HOOK, "events": ["export.completed"], "description": "A hook"}
@@ -173,6 +197,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     schema_body = {"name": "New", "document_type": "x", "fields": _FIELDS, "review_policy": policy}
     return {
         **_accounts(email),
+        **_sso(seeds),
         "saml_acs": [{"SAMLResponse": "PHgvPg==", "RelayState": "x"}],
         "create_api_key": [
             {"name": "New", "role": "viewer", "expires_at": "2999-01-01T00:00:00Z"},

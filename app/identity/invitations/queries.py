@@ -115,6 +115,24 @@ def offered(token_hash: str) -> Row[Any] | None:
     return found
 
 
+def claim(email: str) -> Row[Any] | None:
+    """Use up the open invitation of an address, unless it makes owners: id, role, team_ids."""
+    statement = (
+        update(Invitation)
+        .where(
+            Invitation.email == email,
+            Invitation.role != "owner",
+            Invitation.expires_at > func.now(),
+            *_OPEN,
+        )
+        .values(accepted_at=func.now(), updated_at=func.now())
+        .returning(Invitation.id, Invitation.role, Invitation.team_ids)
+        .execution_options(**_DIRECT)
+    )
+    found: Row[Any] | None = db.session().execute(statement).one_or_none()
+    return found
+
+
 def consume(token_hash: str) -> bool:
     """Use an invitation up; of two at once one does."""
     statement = (

@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from app.identity.invitations import service as invitations
 from app.identity.members import queries as members
-from app.identity.organizations.models import Membership
+from app.identity.organizations import service as organizations
+from app.identity.organizations.models import Membership, Organization
 from app.identity.sso import queries
 from app.identity.sso.models import Configuration, Identity
 from app.identity.teams import service as teams
@@ -31,6 +33,7 @@ def role_of(configuration: Configuration, groups: Iterable[str]) -> str:
 
 
 def bring_up_to_date(
+    organization: Organization,
     configuration: Configuration,
     user: User,
     groups: tuple[str, ...],
@@ -41,7 +44,8 @@ def bring_up_to_date(
     """Make, change or end the membership as the groups say. Owners stay what they are.
 
     As soon as the mapping names roles, the provider decides on them at each sign-in. Raises
-    `Dropped`, and 403 `permission_denied` for somebody who was removed here by hand.
+    `Dropped`, and 403 `permission_denied` for somebody who was removed here by hand, and while the
+    organization is suspended for somebody new.
     """
     membership = queries.membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
@@ -51,16 +55,35 @@ def bring_up_to_date(
         raise Dropped
     role = role_of(configuration, groups)
     if membership is None:
-        if not new and linked.dropped_at is None:
-            raise errors.denied("You were removed from this organization. Ask for an invitation.")
-        linked.dropped_at = None
-        db.session().add(Membership(user_id=user.id, role=role))
-        db.session().flush()
-    elif membership.role != role and any(e["role"] for e in configuration.group_mapping):
+        if organization.status == "suspended":
+            raise errors.denied("The organization is suspended: nobody can join it now.")
+        _join(configuration, user, role, linked, new=new)
+    elif membership.role != role and _names_roles(configuration):
         members.set_role(user.id, role)
         told = {"user_id": user.id, "from": membership.role, "to": role, "changed_by": None}
         events.emit("member.role_changed", told)
     _sync_teams(configuration, user.id, groups)
+
+
+def _join(
+    configuration: Configuration, user: User, role: str, linked: Identity, *, new: bool
+) -> None:
+    """Make the membership, with what an open invitation gives where the mapping names no roles."""
+    invited = invitations.claim(user.email)
+    if invited is None and not new and linked.dropped_at is None:
+        raise errors.denied("You were removed from this organization. Ask for an invitation.")
+    linked.dropped_at = None
+    if invited is not None and not _names_roles(configuration):
+        role = invited.role
+    organizations.join(user.id, role=role)
+    if invited is not None:
+        teams.join(user.id, [UUID(str(team_id)) for team_id in invited.team_ids])
+    told = {"role": role, "invitation_id": invited.id if invited is not None else None}
+    events.emit("member.joined", {"user_id": user.id, **told})
+
+
+def _names_roles(configuration: Configuration) -> bool:
+    return any(entry["role"] for entry in configuration.group_mapping)
 
 
 def _drop(membership: Membership | None, user: User, linked: Identity) -> None:

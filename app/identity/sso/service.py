@@ -20,7 +20,7 @@ from app.identity.sso import (
 from app.identity.sso.models import Code, Configuration
 from app.identity.sso.providers import PROVIDERS, Begun, Checked
 from app.identity.teams import service as teams
-from app.kit import container, db, errors, tenancy
+from app.kit import audit, container, db, errors, tenancy
 from app.kit.errors import ApiError
 
 
@@ -231,9 +231,10 @@ def _admitted(row: Code) -> tuple[Configuration, Any, UUID | None]:
     user = accounts.get(row.user_id)
     if found is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is not open to you any more.")
-    configuration = found[1]
+    organization, configuration = found
     if row.pending is not None:
-        sign_in.confirm(configuration, user, row.pending)
+        audit.act_as("user", user.id, user.email)
+        sign_in.confirm(organization, configuration, user, row.pending)
     membership = queries.membership(user.id)
     if membership is None:
         raise errors.denied("You are not a member of this organization.")

@@ -45,7 +45,7 @@ def sign_in(
         code = codes.issue(flow, user.id, pending=asdict(identity))
         accounts.mail_confirmation(organization, user, flow, code)
         return Outcome(None)
-    _admit(configuration, user, identity, known)
+    _admit(organization, configuration, user, identity, known)
     return Outcome(codes.issue(flow, user.id))
 
 
@@ -57,7 +57,9 @@ def _must_confirm(user: User, configuration: Configuration, known: Identity | No
     return known is None or known.anchor != configuration.provider["anchor"]
 
 
-def confirm(configuration: Configuration, user: User, pending: dict[str, Any]) -> None:
+def confirm(
+    organization: Organization, configuration: Configuration, user: User, pending: dict[str, Any]
+) -> None:
     """What `sign_in` left open until the person said by mail that it is them."""
     identity = ExternalIdentity(**{**pending, "groups": tuple(pending["groups"])})
     known = queries.identity(identity.issuer, identity.subject)
@@ -65,7 +67,7 @@ def confirm(configuration: Configuration, user: User, pending: dict[str, Any]) -
         raise errors.denied("This identity belongs to another account in the meantime.")
     if known is not None:
         known.anchor = configuration.provider["anchor"]
-    _admit(configuration, user, identity, known)
+    _admit(organization, configuration, user, identity, known)
 
 
 def scope(configuration: Configuration, user: User) -> UUID | None:
@@ -81,6 +83,7 @@ def scope(configuration: Configuration, user: User) -> UUID | None:
 
 
 def _admit(
+    organization: Organization,
     configuration: Configuration,
     user: User,
     identity: ExternalIdentity,
@@ -88,7 +91,9 @@ def _admit(
 ) -> None:
     linked = known or _link(configuration, user, identity)
     try:
-        members.bring_up_to_date(configuration, user, identity.groups, linked, new=known is None)
+        members.bring_up_to_date(
+            organization, configuration, user, identity.groups, linked, new=known is None
+        )
     except members.Dropped:
         # The removal stands, though the sign-in is refused.
         db.checkpoint()

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from app.identity.sso import domains, service
-from app.identity.sso.models import Domain
+from app.identity.sso.models import Domain, Flow
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from tests.factories import Org
@@ -144,6 +144,25 @@ def test_the_hourly_job_looks_at_every_organization(
         jobs.enqueue("sso.upkeep", {}, organization_id=None)
     work()
     assert _domain(org)["verified_at"] is not None
+
+
+def test_what_expired_is_forgotten(
+    app: Flask, org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+) -> None:
+    configure(org)
+    for _ in range(2):
+        browser.start(org)
+    scheduler = tenancy.across_organizations(reason="as the scheduler")
+    with app.app_context(), scheduler, db.transaction() as session:
+        oldest = session.scalars(
+            select(Flow).where(Flow.organization_id == org.id).order_by(Flow.id)
+        ).first()
+        assert oldest is not None
+        oldest.expires_at = db.utc_now()
+        jobs.enqueue("sso.upkeep", {}, organization_id=None)
+    work()
+    with app.app_context(), tenancy.organization(org.id):
+        assert [flow.id == oldest.id for flow in db.session().scalars(select(Flow))] == [False]
 
 
 def test_the_operators_word_stands_for_the_record(

@@ -191,6 +191,40 @@ def test_who_was_removed_by_hand_does_not_come_back_by_themselves(
     assert _role(org, who.email) is None
 
 
+def _invite(org: Org, email: str, **members: Any) -> None:
+    path = f"/organizations/{org.slug}/invitations"
+    answer = org.api("owner").post(path, json={"email": email, **members})
+    assert answer.status_code == 201, answer.json
+
+
+def test_an_invitation_lets_them_in_again_and_gives_its_role(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
+    who = person()
+    token = browser.token(org, who)
+    mine = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
+    path = f"/organizations/{org.slug}/members/{mine}"
+    assert org.api("admin").delete(path).status_code == 204
+    _invite(org, who.email, role="reviewer", team_ids=[team])
+    browser.token(org, who)
+    assert _role(org, who.email) == "reviewer"
+    assert org.api("owner").get(f"/teams/{team}").json["data"]["member_count"] == 1
+    assert org.api("admin").delete(path).status_code == 204
+    _denied(browser.whole(org, who), "removed")
+
+
+def test_an_invitation_to_own_is_not_taken_by_a_provider(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    who = person()
+    _invite(org, who.email, role="owner")
+    browser.token(org, who)
+    assert _role(org, who.email) == "viewer"
+
+
 def test_an_account_of_somebody_elsewhere_is_not_taken_over(
     org: Org, other_org: Org, browser: Browser, configure: Configure
 ) -> None:
@@ -361,12 +395,16 @@ def test_an_organization_that_is_not_active(
     org: Org, browser: Browser, configure: Configure, status: str, opens: bool
 ) -> None:
     configure(org)
-    answered = browser.sign_in(browser.start(org), person())
+    who = person()
+    browser.token(org, who)
+    answered = browser.sign_in(browser.start(org), who)
     with org.app.app_context(), db.transaction() as session:
         session.get_one(Organization, org.id).status = status
     assert browser.come_back(answered).status_code == (200 if opens else 403)
     begun = browser.post("/auth/sso/start", org_slug=org.slug)
     assert begun.status_code == (200 if opens else 404)
+    if opens:
+        _denied(_fresh(browser).whole(org, person()), "suspended")
 
 
 def test_a_session_is_good_for_the_organization_of_the_provider(

@@ -80,6 +80,15 @@ def accept(
     return {**answer, "organizations": organizations.of_user(user.id)}
 
 
+def claim(email: str) -> Any | None:
+    """Use up the open invitation into the bound organization of an address; id, role, team_ids.
+
+    For single sign-on, whose provider says who holds the address within the organization. An
+    invitation that would make an owner is left for its token.
+    """
+    return queries.claim(email)
+
+
 def _find(token: str) -> Any:
     with tenancy.across_organizations(reason=_REASON):
         held = queries.offered(tokens.stored(token))
