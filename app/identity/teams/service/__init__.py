@@ -1,7 +1,14 @@
 """Teams: a tree, and who is in it. What other features call is here."""
 
 from app.identity.teams.service.chart import org_chart
-from app.identity.teams.service.members import add_members, existing, join, of_users, remove_member
+from app.identity.teams.service.members import (
+    add_members,
+    existing,
+    join,
+    leave,
+    of_users,
+    remove_member,
+)
 from app.identity.teams.service.records import create, delete, get, list_teams, update
 
 __all__ = [
@@ -11,6 +18,7 @@ __all__ = [
     "existing",
     "get",
     "join",
+    "leave",
     "list_teams",
     "of_users",
     "org_chart",

@@ -21,17 +21,17 @@ _DONE = """
 _SUBMITTED = text(
     f"""
     WITH sent AS (
-        SELECT tag_set_id, number,
+        SELECT tag_set_id, number + 1 AS next,
                width_bucket(created_at, CAST(:days AS timestamptz[])) AS day,
                lead(number) OVER (PARTITION BY tag_set_id ORDER BY number) IS NULL AS last
         FROM tag_set_revisions WHERE {_DONE} AND kind = 'submit'
     ), timed AS (
-        SELECT sent.*, verdict.kind AS verdict,
+        SELECT sent.day, verdict.kind AS verdict,
                CASE WHEN last AND seconds_spent > 0 THEN seconds_spent END AS seconds
         FROM sent
         JOIN tag_sets ON tag_sets.organization_id = :org AND tag_sets.id = sent.tag_set_id
         LEFT JOIN tag_set_revisions verdict ON verdict.organization_id = :org
-         AND verdict.tag_set_id = sent.tag_set_id AND verdict.number = sent.number + 1
+         AND verdict.tag_set_id = sent.tag_set_id AND verdict.number = sent.next
     )
     SELECT day, count(*) AS submitted,
            count(*) FILTER (WHERE verdict = 'accept') AS accepted,

@@ -13,7 +13,7 @@ from app.review.workload.queries import todo
 _MINE = (
     text(
         f"""
-        WITH {todo.ME}, {todo.TO_LABEL_BY_TEAM_TOO}, {todo.TO_REVIEW}, work AS (
+        WITH {todo.to_label(todo.ME, by_team=True)}, {todo.to_review(todo.ME)}, work AS (
             SELECT 'label' AS kind, artifact_id AS id, artifact_id, name, schema_id, tag_set_id,
                    team_id, priority, due_at, claimed_until, urgency
             FROM to_label

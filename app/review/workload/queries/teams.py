@@ -11,7 +11,7 @@ from app.review.workload.queries import todo
 
 _MEMBERS = text(
     f"""
-    WITH {todo.TEAM}, {todo.TO_LABEL}, {todo.TO_REVIEW}, due AS (
+    WITH {todo.to_label(todo.TEAM, by_team=False)}, {todo.to_review(todo.TEAM)}, due AS (
         SELECT user_id, count(*) FILTER (WHERE label) AS to_label,
                count(*) FILTER (WHERE NOT label) AS to_review,
                count(*) FILTER (WHERE due_at < now()) AS overdue
@@ -22,7 +22,7 @@ _MEMBERS = text(
         SELECT author_id AS user_id, count(*) FILTER (WHERE kind = 'submit') AS labeled,
                count(*) FILTER (WHERE kind <> 'submit') AS reviewed
         FROM tag_set_revisions
-        WHERE organization_id = :org AND author_id IN (SELECT user_id FROM people)
+        WHERE organization_id = :org AND author_id {todo.TEAM}
          AND kind <> 'save' AND kind IN ('submit', 'accept', 'correction', 'reject')
          AND created_at >= :start AND created_at < :end
         GROUP BY author_id
@@ -32,11 +32,12 @@ _MEMBERS = text(
            coalesce(to_label, 0) AS to_label, coalesce(to_review, 0) AS to_review,
            coalesce(overdue, 0) AS overdue,
            coalesce(labeled, 0) AS labeled, coalesce(reviewed, 0) AS reviewed
-    FROM people
-    JOIN users person ON person.id = people.user_id
-    JOIN teams ON teams.organization_id = :org AND teams.id = :team_id
-    LEFT JOIN due ON due.user_id = people.user_id
-    LEFT JOIN done ON done.user_id = people.user_id
+    FROM teams
+    JOIN team_members member ON member.organization_id = :org AND member.team_id = teams.id
+    JOIN users person ON person.id = member.user_id
+    LEFT JOIN due ON due.user_id = person.id
+    LEFT JOIN done ON done.user_id = person.id
+    WHERE teams.organization_id = :org AND teams.id = :team_id
     ORDER BY person.id IS DISTINCT FROM teams.lead_id, person.name, person.id
     """  # noqa: S608 - made of the parts above
 )

@@ -1,37 +1,35 @@
 """SQL of what people have to label and to review.
 
-Each part is written for the people of `people (user_id)`, one of them or a team's, so that a
-member's workload is what the member finds in their own list. They name the organization themselves.
+Each part is written for one person or for the members of a team, so that a member's workload is
+what the member finds in their own list. They name the organization themselves.
 """
 
 from app.labeling.tag_sets.service.decisions import RANK_STEP
 
-ME = "people AS (SELECT CAST(:me AS uuid) AS user_id)"
-TEAM = """people AS (
+ME = "= CAST(:me AS uuid)"
+TEAM = """IN (
     SELECT user_id FROM team_members WHERE organization_id = :org AND team_id = :team_id
 )"""
 
 _DRAFTS = """
     SELECT labeler_id AS user_id, artifact_id, id AS tag_set_id, schema_id, true AS held,
            false AS direct, CAST(NULL AS uuid) AS team_id
-    FROM tag_sets WHERE organization_id = :org AND status = 'draft'
-     AND labeler_id IN (SELECT user_id FROM people)
+    FROM tag_sets WHERE organization_id = :org AND status = 'draft' AND labeler_id {them}
 """
 _CLAIMS = """
     SELECT claim_user_id, id, NULL, NULL, true, false, NULL FROM artifacts
-    WHERE organization_id = :org AND claim_user_id IN (SELECT user_id FROM people)
-     AND claim_expires_at > now()
+    WHERE organization_id = :org AND claim_user_id {them} AND claim_expires_at > now()
 """
 _ASSIGNED = """
     SELECT assignee_id, artifact_id, NULL, NULL, false, true, NULL FROM artifact_assignees
-    WHERE organization_id = :org AND is_open AND assignee_id IN (SELECT user_id FROM people)
+    WHERE organization_id = :org AND is_open AND assignee_id {them}
 """
 _BY_TEAM = """
     SELECT member.user_id, work.artifact_id, NULL, NULL, false, false, member.team_id
-    FROM people
-    JOIN team_members member ON member.organization_id = :org AND member.user_id = people.user_id
+    FROM team_members member
     JOIN artifact_assignees work ON work.organization_id = :org AND work.is_open
      AND work.assignee_id = member.team_id
+    WHERE member.organization_id = :org AND member.user_id {them}
 """
 # What is begun is shown as long as it can be gone on with; what is only assigned, as long as it can
 # be begun: the rules are those of starting a draft (`tag_sets.service.drafts`).
@@ -74,32 +72,38 @@ offered AS ({{offers}}), theirs AS (
     )
 )
 """  # noqa: S608 - made of constants
-_BY_NAME = f"{_DRAFTS}UNION ALL{_CLAIMS}UNION ALL{_ASSIGNED}"
-TO_LABEL = _TO_LABEL.format(offers=_BY_NAME)
-"""`to_label`: what each has begun, claimed, or is assigned to by name."""
-
-TO_LABEL_BY_TEAM_TOO = _TO_LABEL.format(offers=f"{_BY_NAME}UNION ALL{_BY_TEAM}")
-"""The same, and what their teams are assigned to."""
-
-TO_REVIEW = """
-to_review AS (
-    SELECT reviewer.user_id, item.id AS tag_set_id, item.artifact_id, item.schema_id,
-           document.name, document.priority, document.due_at, reviewer.claimed_until,
-           item.review_rank AS urgency
-    FROM tag_sets item
-    JOIN artifacts document ON document.organization_id = :org AND document.id = item.artifact_id
-    CROSS JOIN LATERAL (
-        SELECT item.claim_user_id AS user_id, item.claim_expires_at AS claimed_until
-        WHERE item.claim_expires_at > now() AND item.claim_user_id IS NOT NULL
-        UNION ALL
-        SELECT item.assignee_id, NULL
-        WHERE item.claim_user_id IS NULL OR item.claim_expires_at <= now()
-    ) AS reviewer
-    WHERE item.organization_id = :org AND item.status = 'submitted'
-     AND (item.assignee_id IS NOT NULL AND item.assignee_id IN (SELECT user_id FROM people)
-          OR item.claim_user_id IS NOT NULL AND item.claim_user_id IN (SELECT user_id FROM people))
-     AND reviewer.user_id IN (SELECT user_id FROM people)
-     AND (:self_review OR item.labeler_id IS DISTINCT FROM reviewer.user_id)
-)
+_ITEM = """
+    SELECT {whose} AS user_id, id, artifact_id, schema_id, labeler_id, review_rank,
+           {until} AS claimed_until
+    FROM tag_sets
+    WHERE organization_id = :org AND status = 'submitted' AND {whose} IS NOT NULL AND {whose} {them}
 """
-"""`to_review`: what each has claimed, or is assigned to while nobody else has it."""
+_TO_REVIEW = f"""
+to_review AS (
+    SELECT item.user_id, item.id AS tag_set_id, item.artifact_id, item.schema_id,
+           document.name, document.priority, document.due_at, item.claimed_until,
+           item.review_rank AS urgency
+    FROM (
+        {_ITEM.replace("{whose}", "claim_user_id").replace("{until}", "claim_expires_at")}
+         AND claim_expires_at > now()
+        UNION ALL
+        {_ITEM.replace("{whose}", "assignee_id").replace("{until}", "NULL")}
+         AND (claim_user_id IS NULL OR claim_expires_at <= now())
+    ) AS item
+    JOIN artifacts document ON document.organization_id = :org AND document.id = item.artifact_id
+    WHERE :self_review OR item.labeler_id IS DISTINCT FROM item.user_id
+)
+"""  # noqa: S608 - made of constants
+
+
+def to_label(them: str, *, by_team: bool) -> str:
+    """A common table `to_label`: what each of them has begun, claimed, or is assigned to, by name
+    or, with `by_team`, as one of a team."""
+    offers = [_DRAFTS, _CLAIMS, _ASSIGNED, *([_BY_TEAM] if by_team else [])]
+    return _TO_LABEL.format(offers=" UNION ALL ".join(offers).format(them=them))
+
+
+def to_review(them: str) -> str:
+    """A common table `to_review`: what each of them has claimed, or is assigned to while nobody
+    has it."""
+    return _TO_REVIEW.format(them=them)
