@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.auditing import audited
+from migrations.auditing import audited, unaudited
 from migrations.policies import protect
 
 revision = "202611211040"
@@ -82,8 +82,8 @@ def upgrade() -> None:
         )
     for table in ("teams", "team_members", "artifact_assignees"):
         protect(table)
-    audited("teams", label="name")
-    audited("team_members")
+    audited("teams", label="name", ignored=("member_count", "skill_keys"))
+    audited("team_members", label="user_id")
 
 
 def downgrade() -> None:
@@ -95,6 +95,8 @@ def downgrade() -> None:
         op.execute(f"DROP TRIGGER follow_assignees_{event} ON artifacts")
     op.execute("DROP FUNCTION follow_assignees()")
     op.drop_table("artifact_assignees")
+    for table in ("teams", "team_members"):
+        unaudited(table)
     op.drop_constraint("fk_teams_lead", "teams")
     op.drop_table("team_members")
     op.drop_table("teams")

@@ -40,7 +40,9 @@ def delete_content(job: Job) -> None:
 @jobs.handler("artifacts.release_member", listens=("member.removed",))
 def release_member(job: Job) -> None:
     """Give back what somebody had claimed or been assigned who left the organization."""
-    service.release_member(UUID(job.args["data"]["user_id"]), reason="member_removed")
+    user_id = UUID(job.args["data"]["user_id"])
+    service.release_member(user_id, reason="member_removed")
+    service.unassign(user_id, job.checkpoint)
 
 
 @jobs.handler("artifacts.expire_claims")

@@ -22,6 +22,7 @@ from app.kit import db, secrets, tenancy
 from app.kit.jobs import relay, worker
 from app.runtime.demo.documents import DOCUMENTS, DemoDocument
 from app.runtime.demo.schemas import CONTRACT, INVOICE
+from app.runtime.demo.teams import TEAMS
 
 SLUG = "demo"
 _SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
@@ -72,6 +73,7 @@ def load(progress: Progress) -> None:
     people = {role: _User(app, role, password) for role in ("admin", "reviewer", "labeler")}
     schemas = {"invoice": _schema(people["admin"], INVOICE)}
     schemas["contract"] = _schema(people["admin"], CONTRACT)
+    _teams(people["admin"])
     total = 3 * len(DOCUMENTS)
     artifacts = []
     for document in DOCUMENTS:
@@ -118,6 +120,19 @@ def _schema(admin: _User, body: dict[str, Any]) -> str:
     admin.call("POST", f"/schemas/{schema['id']}/activate")
     identifier: str = schema["id"]
     return identifier
+
+
+def _teams(admin: _User) -> None:
+    members = admin.call("GET", f"/organizations/{_LOADING}/members")
+    users = {member["role"]: member["user"]["id"] for member in members}
+    ids: dict[str | None, str] = {}
+    for team in TEAMS:
+        body = {name: team[name] for name in ("name", "description", "skills")}
+        body |= {"parent_id": ids.get(team["parent"]), "lead_id": users[team["lead"]]}
+        ids[team["name"]] = admin.call("POST", "/teams", json=body)["id"]
+        if team["members"]:
+            added = {"user_ids": [users[role] for role in team["members"]]}
+            admin.call("POST", f"/teams/{ids[team['name']]}/members", json=added)
 
 
 def _upload(labeler: _User, document: DemoDocument, schema_id: str) -> str:

@@ -1,6 +1,6 @@
 """The generated dumpers say what marshmallow would."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +29,12 @@ class Outer(fields.Schema):
     extra = fields.JsonObject()
 
 
+class Node(fields.Schema):
+    name = fields.Str()
+    day = fields.Date(allow_none=True)
+    children = fields.List(fields.Nested("Node"))
+
+
 def _record(**members: Any) -> dict[str, Any]:
     inner = {"id": uuid7(), "at": datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)}
     record = {
@@ -54,6 +60,12 @@ def test_row_dump_reads_by_position() -> None:
     columns = tuple(reversed(record))
     dump = compile_row_dumper(Outer, columns)
     assert orjson.loads(encode(dump(tuple(record[c] for c in columns)))) == Outer().dump(record)
+
+
+def test_a_tree_dumps_as_marshmallow_does() -> None:
+    low = {"name": "low", "day": None, "children": []}
+    tree = {"name": "top", "day": date(2026, 1, 2), "children": [low, {**low, "children": [low]}]}
+    assert orjson.loads(encode(compile_dumper(Node)(tree))) == Node().dump(tree)
 
 
 def test_schemas_with_hooks_are_refused() -> None:

@@ -105,3 +105,15 @@ def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
     assert left["assignees"] == [*_to(other), *_to(user, kind="user_id")]
     assert org.api("viewer").get(f"/artifacts/{untouched}").json["data"] == before
     assert desk.sql("SELECT 1 FROM artifact_assignees WHERE assignee_id = :t", t=team) == []
+
+
+def test_who_left_the_organization_is_assigned_to_nothing(
+    desk: Desk, work: Callable[[], None]
+) -> None:
+    org = desk.org
+    gone, stays = (_to(org.users[name], kind="user_id") for name in ("labeler", "viewer"))
+    both = desk.artifact(assignees=[*gone, *stays])
+    path = f"/organizations/{org.slug}/members/{org.users['labeler']}"
+    assert org.api("admin").delete(path).status_code == 204
+    work()
+    assert org.api("viewer").get(f"/artifacts/{both}").json["data"]["assignees"] == stays

@@ -90,15 +90,6 @@ _RELEASE_ALL = text(
     RETURNING id
     """
 )
-_UNASSIGN = text(
-    """
-    UPDATE artifacts SET updated_at = now(), assignees = (
-        SELECT coalesce(jsonb_agg(assignee), '[]') FROM jsonb_array_elements(assignees) AS assignee
-        WHERE assignee ->> 'user_id' IS DISTINCT FROM CAST(:user_id AS text))
-    WHERE organization_id = :organization_id
-      AND assignees @> jsonb_build_array(jsonb_build_object('user_id', CAST(:user_id AS text)))
-    """
-)
 
 
 def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
@@ -157,12 +148,6 @@ def release_all(user_id: UUID) -> list[UUID]:
     """End every claim of a user; the documents."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
-
-
-def unassign(user_id: UUID) -> None:
-    """Take a user from every document that was assigned to them."""
-    values = {"organization_id": tenancy.current_organization_id(), "user_id": str(user_id)}
-    db.session().execute(_UNASSIGN, values)
 
 
 def refresh(artifact_id: UUID) -> str | None:

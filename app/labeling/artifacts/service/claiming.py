@@ -48,12 +48,11 @@ def release(
 
 
 def release_member(user_id: UUID, *, reason: str) -> None:
-    """Give back all that somebody claimed or was assigned. Emits `artifact.released` for each
-    claim; may be done twice."""
+    """Give back all that somebody claimed. Emits `artifact.released` for each; may be done
+    twice."""
     for artifact_id in queries.release_all(user_id):
         data = {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
         events.emit("artifact.released", data)
-    queries.unassign(user_id)
 
 
 def renew_claim(artifact_id: UUID, user_id: UUID) -> bool:

@@ -1,0 +1,30 @@
+"""The teams of the demo organization: lead and members by role."""
+
+from typing import Any
+
+TEAMS: list[dict[str, Any]] = [
+    {
+        "name": "Document Operations",
+        "parent": None,
+        "lead": "admin",
+        "members": [],
+        "skills": [],
+        "description": "Everybody who works on documents.",
+    },
+    {
+        "name": "Invoices",
+        "parent": "Document Operations",
+        "lead": "reviewer",
+        "members": ["labeler"],
+        "skills": ["Invoices", "Line items", "German"],
+        "description": "Bills from suppliers, in any language.",
+    },
+    {
+        "name": "Contracts",
+        "parent": "Document Operations",
+        "lead": "reviewer",
+        "members": ["labeler", "owner"],
+        "skills": ["Contracts", "Clauses"],
+        "description": "Leases, non-disclosure and supply agreements.",
+    },
+]
