@@ -17,7 +17,7 @@ from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.prepared import Prepared
 from app.kit.principal import Caller, Organization
-from bench import load
+from bench import identity_fill, load
 from bench.jobs_rows import analyze
 from bench.report import Report, Row
 from bench.requests_rows import Requests
@@ -25,7 +25,6 @@ from bench.service import Service
 from tests.factories import Org, make_org
 from tests.factories.labels import Labeled
 from tests.factories.orgs import PASSWORD, _password_hash
-from tests.factories.teams import make_many
 
 _TRIP = Prepared("bench_trip", "", "SELECT 1")
 _CALLERS = 100
@@ -167,9 +166,9 @@ def _lists(
     began = time.perf_counter()
     people, trail = make_org(service.app), make_org(service.app)
     if wanted("members") or wanted("teams"):
-        make_many(people, teams=rows, users=rows, each=1)
+        identity_fill.people(service, people, rows)
     if wanted("audit"):
-        make_many(trail, teams=rows, users=1, each=1)  # one entry tells of each
+        identity_fill.trail(service, trail, rows)
     analyze(service)
     taken = time.perf_counter() - began
     print(f"{rows:,} members, teams and audit entries in {taken:.1f} s", flush=True)
