@@ -32,7 +32,7 @@ def main() -> int:
     report = Report()
     print("starting the service ...", flush=True)
     with running() as service:
-        from bench import identity_rows, jobs_rows, memory_rows  # noqa: PLC0415 - they need the environment
+        from bench import filling, identity_rows, jobs_rows, memory_rows  # noqa: PLC0415 - they need the environment
         from bench.requests_rows import Requests  # noqa: PLC0415
         from tests.factories import make_org  # noqa: PLC0415
         from tests.factories.labels import make_labeled  # noqa: PLC0415
@@ -42,8 +42,9 @@ def main() -> int:
             memory_rows.idle(report, service)
         began = time.perf_counter()
         org = make_org(service.app)
-        labeled = make_labeled(org, options.rows)
-        jobs_rows.analyze(service)
+        with filling.quietly(service):
+            labeled = make_labeled(org, options.rows)
+        filling.analyze(service)
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
         report.head()
         Requests(service, org, labeled, options.seconds).measure(report, names)

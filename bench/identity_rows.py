@@ -17,8 +17,7 @@ from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.prepared import Prepared
 from app.kit.principal import Caller, Organization
-from bench import identity_fill, load
-from bench.jobs_rows import analyze
+from bench import filling, load
 from bench.report import Report, Row
 from bench.requests_rows import Requests
 from bench.service import Service
@@ -166,10 +165,10 @@ def _lists(
     began = time.perf_counter()
     people, trail = make_org(service.app), make_org(service.app)
     if wanted("members") or wanted("teams"):
-        identity_fill.people(service, people, rows)
+        filling.people(service, people, rows)
     if wanted("audit"):
-        identity_fill.trail(service, trail, rows)
-    analyze(service)
+        filling.trail(service, trail, rows)
+    filling.analyze(service)
     taken = time.perf_counter() - began
     print(f"{rows:,} members, teams and audit entries in {taken:.1f} s", flush=True)
     for name, org, path in (

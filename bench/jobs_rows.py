@@ -6,16 +6,15 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import psutil
-import psycopg2
 import requests
 
 from app.kit import db, events, tenancy
+from bench.filling import analyze, plain, quietly
 from bench.report import Report, Row
 from bench.service import INSIDE, Service
 from tests.factories import Org
@@ -47,22 +46,6 @@ COPY (
 """
 
 
-@contextmanager
-def plain(service: Service) -> Iterator[Any]:
-    """A cursor of the database's owner, in autocommit, which sees all organizations."""
-    options = "-c app.all_organizations=on"
-    with closing(psycopg2.connect(service.database_url, options=options)) as connection:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            yield cursor
-
-
-def analyze(service: Service) -> None:
-    """Do what autovacuum would have done by the time somebody reads."""
-    with plain(service) as cursor:
-        cursor.execute("VACUUM ANALYZE")
-
-
 class _Sink:
     def __init__(self) -> None:
         self.bytes = 0
@@ -73,7 +56,8 @@ class _Sink:
 
 def export(report: Report, service: Service, org: Org, count: int) -> None:
     """A jsonl export of `count` accepted label sets of 4 tags."""
-    make_labeled(org, count)
+    with quietly(service):
+        make_labeled(org, count)
     analyze(service)
     floors, jobs, peaks = [], [], []
     for _ in range(_ROUNDS):

@@ -1,0 +1,93 @@
+"""Filling the database by the hundred thousand, and members, teams and audit entries so filled."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import psycopg2
+
+from bench.service import Service
+from tests.factories import Org
+
+_PEOPLE = """
+INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at, updated_at,
+                   revision)
+SELECT md5('{salt}user' || i)::uuid, '{salt}-' || i || '@test.example', 'Person ' || i, 'en', 'UTC',
+       1, now(), now(), 1
+FROM generate_series(1, {rows}) AS i;
+INSERT INTO memberships (organization_id, user_id, role, sort_name, created_at)
+SELECT '{org}', md5('{salt}user' || i)::uuid, 'labeler', 'person ' || i,
+       now() + i * interval '1 millisecond'
+FROM generate_series(1, {rows}) AS i;
+"""
+_TEAMS = """
+INSERT INTO teams (organization_id, id, name, skills, skill_keys, description, member_count,
+                   created_at, updated_at, revision)
+SELECT '{org}', md5('{salt}team' || i)::uuid, 'Team ' || i, '["English"]', '{{english}}', '',
+       {members}, now(), now(), 1
+FROM generate_series({first}, {last}) AS i;
+"""
+_IN_TEAMS = """
+INSERT INTO team_members (organization_id, team_id, user_id, created_at)
+SELECT '{org}', md5('{salt}team' || i)::uuid, md5('{salt}user' || i)::uuid, now()
+FROM generate_series(1, {rows}) AS i;
+"""
+_BATCH = 5_000
+_SEALING_SECONDS = 300
+
+
+@contextmanager
+def plain(service: Service) -> Iterator[Any]:
+    """A cursor of the database's owner, in autocommit, which sees all organizations."""
+    options = "-c app.all_organizations=on"
+    with closing(psycopg2.connect(service.database_url, options=options)) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            yield cursor
+
+
+def analyze(service: Service) -> None:
+    """Do what autovacuum would have done by the time somebody reads."""
+    with plain(service) as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+@contextmanager
+def quietly(service: Service) -> Iterator[None]:
+    """No triggers in the block, which would write the audit log of rows that nobody made."""
+    with plain(service) as cursor:
+        cursor.execute(
+            "SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal"
+        )
+        tables = [table for (table,) in cursor.fetchall()]
+        for table in tables:
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        yield
+        for table in tables:
+            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+
+def people(service: Service, org: Org, rows: int) -> None:
+    """`rows` members, each in a team of its own. What triggers would have kept is written too."""
+    values = {"org": org.id, "salt": org.slug, "rows": rows}
+    with quietly(service), plain(service) as cursor:
+        cursor.execute(_PEOPLE.format(**values))
+        cursor.execute(_TEAMS.format(**values, members=1, first=1, last=rows))
+        cursor.execute(_IN_TEAMS.format(**values))
+
+
+def trail(service: Service, org: Org, rows: int) -> None:
+    """`rows` audit entries, each of a team that was made, and all of them sealed."""
+    values = {"org": org.id, "salt": org.slug, "members": 0}
+    with plain(service) as cursor:
+        for first in range(1, rows + 1, _BATCH):
+            last = min(first + _BATCH - 1, rows)
+            cursor.execute(_TEAMS.format(**values, first=first, last=last))
+        until = time.monotonic() + _SEALING_SECONDS
+        while time.monotonic() < until:
+            cursor.execute("SELECT count(*) FROM audit_unsealed")
+            if cursor.fetchone()[0] == 0:
+                return
+            time.sleep(0.5)
+    raise TimeoutError("the audit log is not sealed")
