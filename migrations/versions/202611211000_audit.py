@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.auditing import IDENTIFIER, SHOWN, audited, unaudited
+from migrations.auditing import IDENTIFIER, NOBODY, SHOWN, audited, unaudited
 from migrations.policies import ROLE, protect
 
 revision = "202611211000"
@@ -13,6 +13,7 @@ branch_labels = None
 depends_on = None
 
 TABLES = ("audit_entries", "audit_unsealed", "audit_blocks", "audit_heads")
+OTHERS = ("audit_forgotten", "audit_watches")
 
 # Only what follows on the head as it is can be sealed: of two sealers one fails.
 SEAL = """
@@ -69,6 +70,58 @@ BEGIN
 END $$
 """
 
+# Accounts that are gone are personal data without a purpose. What is forgotten is counted and its
+# ids hashed in an entry that stays, so that verifying can tell it from what somebody removed.
+FORGET = f"""
+CREATE FUNCTION audit_forget(people uuid[]) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    actor jsonb := coalesce(nullif(current_setting('app.actor', true), ''), '{{}}');
+    nobody CONSTANT uuid := '{NOBODY}';
+    as_text text[];
+    gone uuid[];
+    entry uuid := audit_id(CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint));
+BEGIN
+    people := ARRAY(SELECT p.id FROM unnest(people) AS p (id) WHERE NOT EXISTS (
+        SELECT FROM users u WHERE u.id = p.id));
+    IF cardinality(people) = 0 THEN
+        RETURN 0;
+    END IF;
+    as_text := people;
+    WITH own AS (
+        SELECT id, target_type, target_id FROM audit_entries
+        WHERE organization_id = nobody AND action <> 'users.forget' AND (
+            actor_id = ANY (people) OR target_id = ANY (people) OR target_type = 'sessions' AND (
+                changes -> 'user_id' ->> 0 = ANY (as_text)
+                OR changes -> 'user_id' ->> 1 = ANY (as_text)))
+    ), of_sessions AS (
+        SELECT e.id FROM audit_entries e JOIN own o
+            ON e.organization_id = nobody AND e.target_id = o.target_id
+        WHERE o.target_type = 'sessions'
+    )
+    SELECT array_agg(id ORDER BY id) INTO gone
+    FROM (SELECT id FROM own UNION SELECT id FROM of_sessions) AS found;
+    IF gone IS NULL THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM audit_entries WHERE id = ANY (gone);
+    INSERT INTO audit_entries (id, organization_id, at, actor_kind, actor_id, actor_label,
+        operation, action, target_type, changes, request_id, ip_address)
+    VALUES (entry, nobody, clock_timestamp(), coalesce(actor ->> 'kind', 'system'),
+        CAST(actor ->> 'id' AS uuid),
+        coalesce(actor ->> 'label', 'database role ' || session_user), actor ->> 'operation',
+        'users.forget', 'users', jsonb_build_object(
+            'accounts', jsonb_build_array(NULL, cardinality(people)),
+            'entries', jsonb_build_array(NULL, cardinality(gone)),
+            'sha256', jsonb_build_array(NULL, encode(
+                sha256(convert_to(array_to_string(gone, ','), 'UTF8')), 'hex'))),
+        actor ->> 'request_id', actor ->> 'ip_address');
+    INSERT INTO audit_forgotten (entry_id, forgotten_by) SELECT unnest(gone), entry;
+    INSERT INTO audit_unsealed (organization_id, entries) VALUES (nobody, ARRAY[entry]);
+    RETURN cardinality(gone);
+END $$
+"""
+
 # Whoever was there before: every chain has a beginning.
 BEGIN = """
 WITH begun AS (
@@ -107,13 +160,13 @@ def upgrade() -> None:
         # Their owner passes the policies: the functions that write run as the owner, for every
         # organization and for none.
         protect(table, force=False)
-    for table in (*TABLES, "audit_watches"):
+    for table in (*TABLES, *OTHERS):
         op.execute(f"REVOKE ALL ON {table} FROM {ROLE}")
         op.execute(f"GRANT SELECT ON {table} TO {ROLE}")
-    for function in (IDENTIFIER, SHOWN, SEAL, ERASE):
+    for function in (IDENTIFIER, SHOWN, SEAL, ERASE, FORGET):
         op.execute(function)
-    op.execute("REVOKE ALL ON FUNCTION audit_seal, audit_erase FROM PUBLIC")
-    op.execute(f"GRANT EXECUTE ON FUNCTION audit_seal, audit_erase TO {ROLE}")
+    op.execute("REVOKE ALL ON FUNCTION audit_seal, audit_erase, audit_forget FROM PUBLIC")
+    op.execute(f"GRANT EXECUTE ON FUNCTION audit_seal, audit_erase, audit_forget TO {ROLE}")
     op.execute(BEGIN)
     for table, told in WATCHED.items():
         audited(table, **told)
@@ -175,6 +228,13 @@ def _tables() -> None:
         sa.PrimaryKeyConstraint("organization_id", name=op.f("pk_audit_heads")),
     )
     op.create_table(
+        "audit_forgotten",
+        sa.Column("entry_id", sa.Uuid(), nullable=False),
+        sa.Column("forgotten_by", sa.Uuid(), nullable=False),
+        sa.PrimaryKeyConstraint("entry_id", name=op.f("pk_audit_forgotten")),
+    )
+    op.create_index(op.f("ix_audit_forgotten_forgotten_by"), "audit_forgotten", ["forgotten_by"])
+    op.create_table(
         "audit_watches",
         sa.Column("table_name", sa.String(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
@@ -189,7 +249,7 @@ def _tables() -> None:
 def downgrade() -> None:
     for table in WATCHED:
         unaudited(table)
-    for function in ("audit_seal", "audit_erase", "audit_shown", "audit_id"):
+    for function in ("audit_seal", "audit_erase", "audit_forget", "audit_shown", "audit_id"):
         op.execute(f"DROP FUNCTION {function}")
-    for table in (*TABLES, "audit_watches"):
+    for table in (*TABLES, *OTHERS):
         op.drop_table(table)

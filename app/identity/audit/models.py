@@ -83,6 +83,15 @@ class AuditHead(db.Base):
     mac: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class AuditForgotten(db.Base):
+    """An entry that told of a person whose account is gone, and the entry that says so."""
+
+    __tablename__ = "audit_forgotten"
+
+    entry_id: Mapped[UUID] = mapped_column(primary_key=True)
+    forgotten_by: Mapped[UUID] = mapped_column(index=True)
+
+
 class AuditWatch(db.Base):
     """What migrations said of a table that is watched (see migrations/auditing.py)."""
 

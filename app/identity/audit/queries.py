@@ -54,6 +54,19 @@ _SEAL = text(
     " :hash, CAST(:waiting AS bigint[]), :mac)"
 )
 _ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
+_FORGET = text("SELECT audit_forget(:people)")
+_FORGOTTEN = text("SELECT entry_id FROM audit_forgotten WHERE entry_id = ANY(:ids)")
+# Nothing can be called forgotten beside what an entry counted and hashed.
+_MISCOUNTED = text(
+    """
+    SELECT f.forgotten_by FROM (
+        SELECT forgotten_by, encode(sha256(convert_to(
+            string_agg(CAST(entry_id AS text), ',' ORDER BY entry_id), 'UTF8')), 'hex') AS sum
+        FROM audit_forgotten GROUP BY forgotten_by
+    ) AS f LEFT JOIN audit_entries e ON e.id = f.forgotten_by AND e.action = 'users.forget'
+    WHERE e.changes -> 'sha256' ->> 1 IS DISTINCT FROM f.sum LIMIT :most
+    """
+)
 _BLOCKS = text(
     "SELECT number, position, entries, digests, hash FROM audit_blocks"
     " WHERE organization_id = :organization_id AND number > :after"
@@ -218,6 +231,22 @@ def erase(organization_id: UUID, proof: str) -> UUID:
     values = {"organization_id": organization_id, "proof": proof}
     made: UUID = db.session().execute(_ERASE, values).scalar_one()
     return made
+
+
+def forget(people: Sequence[UUID]) -> int:
+    """Remove what the log tells of accounts that are gone, outside of organizations; how many."""
+    db.session().flush()
+    return int(db.session().execute(_FORGET, {"people": list(people)}).scalar_one())
+
+
+def forgotten(ids: Sequence[UUID]) -> set[UUID]:
+    """Those of `ids` that were forgotten with somebody's account."""
+    return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
+
+
+def miscounted(most: int) -> list[UUID]:
+    """Entries that forgot something, and do not say what is said to be forgotten by them."""
+    return list(db.session().scalars(_MISCOUNTED, {"most": most}))
 
 
 def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:

@@ -1,6 +1,6 @@
 """Reading the audit log, and what keeps it honest: sealing, verifying, erasing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -77,3 +77,14 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
         final = queries.erase(organization_id, orjson.dumps(told, default=str).decode())
         sealing.seal(organization_id)
     return final
+
+
+def forget(user_ids: Sequence[UUID]) -> int:
+    """Remove what the log tells of those of `user_ids` that have no account any more; how many
+    entries. In the running transaction.
+
+    Only of what belongs to no organization: accounts and sessions. One entry stays, which says how
+    many were removed and which, as a hash, so that the chain still verifies.
+    """
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        return queries.forget(user_ids)

@@ -67,6 +67,7 @@ def _members(organization_id: UUID, checkpoint: Checkpoint) -> None:
             return
         with tenancy.across_organizations(reason=_REASON):
             users = queries.erase_users(user_ids, closed_at=closed_at)
+            audit.forget(user_ids)
         queries.count(organization_id, "rows", "memberships", number=len(user_ids))
         queries.count(organization_id, "users", number=users)
         checkpoint()

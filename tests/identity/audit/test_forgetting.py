@@ -1,0 +1,127 @@
+"""Forgetting: what the log tells of an account goes with it, and the chain still verifies."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import delete
+
+from app.identity.audit import sealing, service
+from app.identity.audit.models import NOBODY
+from app.identity.audit.report import Finding
+from app.identity.users.models import User
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.orgs import PASSWORD
+
+Rows = list[Any]
+Owner = Callable[..., Rows]
+
+
+def _seal(org: Org) -> None:
+    with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
+        more = 1
+        while more:
+            with db.transaction():
+                more = sealing.seal(NOBODY)
+
+
+def _findings(org: Org) -> list[Finding]:
+    with org.app.app_context():
+        return [f for f in service.verify().findings if f.organization is None]
+
+
+def _leave(org: Org, user_id: UUID) -> int:
+    with (
+        org.app.app_context(),
+        tenancy.across_organizations(reason="a test removes an account"),
+        db.transaction() as session,
+    ):
+        session.execute(delete(User).where(User.id == user_id))
+        return service.forget([user_id])
+
+
+def _forgetting(owner_sql: Owner) -> Any:
+    (entry,) = owner_sql(
+        "SELECT * FROM audit_entries WHERE action = 'users.forget' ORDER BY id DESC LIMIT 1"
+    )
+    return entry
+
+
+@pytest.fixture
+def person(org: Org) -> Iterator[tuple[UUID, str]]:
+    """Somebody who has logged in and out."""
+    user_id = org.add_user("leaver", "viewer")
+    email = org.email("leaver")
+    login = org.anonymous().post("/auth/login", {"email": email, "password": PASSWORD})
+    assert login.status_code == 200
+    _seal(org)
+    yield user_id, email
+    _seal(org)
+    assert _findings(org) == []
+
+
+def _told(owner_sql: Owner, *texts: str) -> int:
+    sql = "SELECT count(*) AS n FROM audit_entries e WHERE organization_id = %s AND e::text LIKE %s"
+    return sum(owner_sql(sql, NOBODY, f"%{text}%")[0].n for text in texts)
+
+
+def test_nothing_but_that_it_was_forgotten_stays(
+    org: Org, person: tuple[UUID, str], owner_sql: Owner
+) -> None:
+    user_id, email = person
+    assert _told(owner_sql, email) >= 3
+    removed = _leave(org, user_id)
+    assert removed >= 3
+    assert _told(owner_sql, email) == 0
+    entry = _forgetting(owner_sql)
+    assert entry.changes["accounts"] == [None, 1]
+    assert entry.changes["entries"] == [None, removed]
+    assert str(user_id) not in str(entry)
+    _seal(org)
+    assert _findings(org) == []
+
+
+def test_somebody_who_is_still_there_is_not_forgotten(
+    org: Org, person: tuple[UUID, str], owner_sql: Owner
+) -> None:
+    with org.app.app_context(), db.transaction():
+        assert service.forget([person[0]]) == 0
+    assert _told(owner_sql, person[1]) >= 3
+
+
+def test_forgetting_twice_removes_nothing_more(org: Org, person: tuple[UUID, str]) -> None:
+    _leave(org, person[0])
+    with org.app.app_context(), db.transaction():
+        assert service.forget([person[0]]) == 0
+
+
+def test_what_waits_for_its_seal_is_forgotten_too(org: Org, owner_sql: Owner) -> None:
+    user_id = org.add_user("leaver", "viewer")
+    email = org.email("leaver")
+    assert _leave(org, user_id) >= 2
+    _seal(org)
+    assert _told(owner_sql, email) == 0
+    assert _findings(org) == []
+
+
+def test_what_is_only_called_forgotten_is_found(
+    org: Org, person: tuple[UUID, str], owner_sql: Owner
+) -> None:
+    _leave(org, person[0])
+    _seal(org)
+    forgetting = _forgetting(owner_sql)
+    (other,) = owner_sql(
+        "SELECT * FROM audit_entries WHERE target_id = %s AND action = 'users.create'",
+        org.users["admin"],
+    )
+    owner_sql("CREATE TEMP TABLE kept AS SELECT * FROM audit_entries WHERE id = %s", other.id)
+    owner_sql("DELETE FROM audit_entries WHERE id = %s", other.id)
+    owner_sql("INSERT INTO audit_forgotten VALUES (%s, %s)", other.id, forgetting.id)
+    (finding,) = _findings(org)
+    assert (finding.kind, finding.entry_id) == ("broken", forgetting.id)
+    owner_sql("DELETE FROM audit_forgotten WHERE entry_id = %s", other.id)
+    (finding,) = _findings(org)
+    assert (finding.kind, finding.entry_id) == ("removed", other.id)
+    owner_sql("INSERT INTO audit_entries SELECT * FROM kept")
