@@ -47,6 +47,7 @@ def run() -> None:
         )
         with context.begin_transaction():
             context.run_migrations()
+        connection.commit()  # of what autogenerating only read
         with connection.begin():
             auditing.refresh(connection)
     engine.dispose()

@@ -1,18 +1,22 @@
 """`flask org`: organizations."""
 
 import re
+import time
 from typing import Any
+from uuid import UUID
 
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, checked, running, show_list, show_record
+from app.commands.running import as_json, checked, progress, running, show_list, show_record
 from app.identity.control_plane import service
 from app.identity.control_plane.schemas import Provision, SetPlan, Suspend
+from app.identity.erasing.jobs import start_due
 from app.kit.settings import PLANS
 
 group = AppGroup("org", help="Organizations: create, list, show, change, close.")
 _slug = click.argument("slug")
+_PAUSE_SECONDS = 0.5
 _STATUSES = ("active", "suspended", "closed", "erased")
 
 
@@ -148,3 +152,31 @@ def reopen(slug: str, *, as_json: bool) -> None:
         service.reopen(slug)
         changed = service.show(slug)
     show_record(changed, as_json=as_json)
+
+
+@group.command("erase-due")
+@click.option("--wait", is_flag=True, help="Wait until the workers have erased them.")
+@as_json
+def erase_due(*, wait: bool, as_json: bool) -> None:
+    """Erase now what was closed and whose grace period is over.
+
+    The workers do it, which look by themselves every ten minutes.
+    """
+    with running("start_erasing"):
+        due = start_due()
+        rows = service.named(due)
+    if wait and due:
+        rows = _erased(due)
+    show_list(rows, ("slug", "name", "status", "erase_after"), as_json=as_json)
+
+
+def _erased(due: list[UUID]) -> list[dict[str, Any]]:
+    with progress("Erasing") as report:
+        while True:
+            with running("show_organization"):
+                rows = service.named(due)
+            done = sum(row["status"] != "closed" for row in rows)
+            report(done, len(rows))
+            if done == len(rows):
+                return rows
+            time.sleep(_PAUSE_SECONDS)

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,7 @@ _MADE_IN_DEMO_MODE: Mapping[str, Callable[[], str]] = {
     "ENCRYPTION_KEYS": lambda: base64.urlsafe_b64encode(os.urandom(32)).decode("ascii"),
     "DEMO_PASSWORD": lambda: secrets.token_urlsafe(12),
 }
-_FOR_COMMANDS = (
-    *("DATA_DIR", "DATABASE_URL", "REDIS_URL", "STORAGE_URL", "SECRET_KEY", "ENCRYPTION_KEYS"),
-    *("DEMO", "DEMO_PASSWORD", "HOST", "PORT"),
-)
+_FOR_COMMANDS = tuple(entry.name.upper() for entry in fields(Settings))
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:

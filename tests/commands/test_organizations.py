@@ -1,7 +1,11 @@
 """`flask org`."""
 
 import pytest
+from sqlalchemy import text
 
+from app.commands import organizations
+from app.identity.control_plane import queries
+from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.mail import mails
@@ -32,8 +36,6 @@ def test_create_list_show(flask, org: Org, work) -> None:
 
 
 def test_the_list_goes_on_after_a_batch(flask, org: Org, other_org: Org, monkeypatch) -> None:
-    from app.identity.control_plane import queries  # noqa: PLC0415
-
     everything = [row["slug"] for row in flask.json("org", "list")]
     monkeypatch.setattr(queries, "_BATCH", 1)
     assert [row["slug"] for row in flask.json("org", "list")] == everything
@@ -104,10 +106,6 @@ def test_what_is_refused_says_which_member(flask, org: Org) -> None:
 
 
 def test_names_cannot_control_the_terminal(flask, org: Org) -> None:
-    from sqlalchemy import text  # noqa: PLC0415
-
-    from app.kit import db  # noqa: PLC0415
-
     with org.app.app_context(), db.transaction() as session:
         sql = text("UPDATE organizations SET name = E'a\\x1b[2J\\u202eb' WHERE id = :id")
         session.execute(sql, {"id": org.id})
@@ -125,3 +123,28 @@ def test_the_audit_log_says_that_it_was_the_command_line(flask, org: Org) -> Non
     assert entry["changes"]["plan"] == ["unlimited", "team"]
     assert entry["request_id"].startswith("command-")
     assert entry["operation"] == "set_organization_plan"
+
+
+def test_erase_what_is_due(flask, org: Org, other_org: Org, work) -> None:
+    for one in (org, other_org):
+        flask.ok("org", "close", one.slug, "--yes")
+    with org.app.app_context(), db.transaction() as session:
+        sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
+        session.execute(sql, {"id": org.id})
+    begun = {row["slug"]: row["status"] for row in flask.json("org", "erase-due")}
+    assert begun[org.slug] == "closed"
+    assert other_org.slug not in begun
+    work()
+    assert flask.json("org", "show", org.slug)["status"] == "erased"
+    assert flask.json("org", "show", other_org.slug)["status"] == "closed"
+    assert org.slug not in {row["slug"] for row in flask.json("org", "erase-due", "--wait")}
+
+
+def test_waiting_ends_when_all_is_erased(flask, org: Org, work, monkeypatch) -> None:
+    flask.ok("org", "close", org.slug, "--yes")
+    with org.app.app_context(), db.transaction() as session:
+        sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
+        session.execute(sql, {"id": org.id})
+    monkeypatch.setattr(organizations.time, "sleep", lambda _: work())
+    rows = {row["slug"]: row["status"] for row in flask.json("org", "erase-due", "--wait")}
+    assert rows[org.slug] == "erased"

@@ -39,7 +39,7 @@ ALL = [path for group in GROUPS for path in _commands(group)]
 def test_which_commands_there_are() -> None:
     assert {" ".join(path) for path in ALL} >= {
         *("org create", "org list", "org show", "org plan", "org suspend", "org reinstate"),
-        *("org close", "user create", "user list", "user disable", "user enable"),
+        *("org close", "org erase-due", "user create", "user list", "user disable", "user enable"),
         *("user set-password", "user sessions list", "user sessions revoke", "keys rotate"),
         *("audit verify", "audit tail", "sso verify-domain", "mail test", "billing close-period"),
     }
@@ -165,6 +165,29 @@ def test_in_a_process_of_its_own(environ: dict[str, str], org: Org) -> None:
     assert json.loads(found.stdout)["slug"] == org.slug
     refused = _process(environ, "org", "show", "no-such-organization")
     assert (refused.returncode, refused.stdout) == (1, "")
+
+
+@pytest.mark.usefixtures("app")
+def test_a_bar_is_drawn_in_a_terminal_only(environ: dict[str, str]) -> None:
+    ours, theirs = os.openpty()
+    base = {name: os.environ[name] for name in ("PATH", "HOME", "TERM") if name in os.environ}
+    process = subprocess.run(
+        [str(Path(sys.executable).parent / "flask"), "audit", "verify"],
+        cwd=ROOT,
+        env={**base, **environ},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        timeout=60,
+        check=False,
+    )
+    os.close(theirs)
+    drawn = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "Verifying" in drawn
+    assert "100%" in drawn
+    assert b"Verifying" not in process.stdout
+    assert b" chains, " in process.stdout
+    assert "Verifying" not in _process(environ, "audit", "verify").stderr
 
 
 @pytest.mark.usefixtures("app")

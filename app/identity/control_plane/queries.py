@@ -1,6 +1,6 @@
 """SQL of what the operator decides."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -96,6 +96,16 @@ def _all(statement: Any, key: Any) -> Iterator[dict[str, Any]]:
         if len(rows) < _BATCH:
             return
         after = rows[-1][key.key]
+
+
+def named(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Slug, name, status and time of erasing of organizations, by slug."""
+    statement = (
+        select(Organization.slug, Organization.name, Organization.status, Organization.erase_after)
+        .where(Organization.id.in_(organization_ids))
+        .order_by(Organization.slug)
+    )
+    return [dict(row) for row in db.session().execute(statement).mappings()]
 
 
 def count_members(organization_id: UUID) -> int:

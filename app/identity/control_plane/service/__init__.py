@@ -18,7 +18,7 @@ from app.identity.control_plane.service.people import (
     set_password,
 )
 from app.identity.control_plane.service.provisioning import provision
-from app.identity.control_plane.service.reading import list_organizations, show
+from app.identity.control_plane.service.reading import list_organizations, named, show
 
 __all__ = [
     "LIMITS",
@@ -29,6 +29,7 @@ __all__ = [
     "list_organizations",
     "list_sessions",
     "list_users",
+    "named",
     "provision",
     "reinstate",
     "reopen",

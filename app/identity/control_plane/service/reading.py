@@ -1,7 +1,8 @@
 """Organizations, as the operator sees them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 from app.identity.control_plane import queries
 from app.identity.control_plane.service.deciding import shown
@@ -14,6 +15,11 @@ def list_organizations(
     """Every organization by slug: slug, name, status, plan, members, created_at."""
     with tenancy.across_organizations(reason="the operator sees every organization"):
         yield from queries.organizations(status=status, plan=plan)
+
+
+def named(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Organizations by slug: slug, name, status, erase_after."""
+    return queries.named(organization_ids)
 
 
 def show(slug: str) -> dict[str, Any]:
