@@ -133,6 +133,16 @@ def claim(email: str) -> Row[Any] | None:
     return found
 
 
+def hold(token_hash: str) -> bool:
+    """Lock an invitation that is open; who comes second waits, and finds it no longer so."""
+    statement = (
+        select(Invitation.id)
+        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_OPEN)
+        .with_for_update()
+    )
+    return db.session().execute(statement).first() is not None
+
+
 def consume(token_hash: str) -> bool:
     """Use an invitation up; of two at once one does."""
     statement = (

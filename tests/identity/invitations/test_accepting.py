@@ -5,10 +5,11 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from sqlalchemy import text
 
 from app.identity.auth import password_policy
 from app.identity.users.models import User
-from app.kit import db, errors
+from app.kit import db, errors, tenancy
 from app.kit.api import http
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD as OLD_PASSWORD
@@ -214,3 +215,24 @@ def test_the_token_is_in_no_log(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> 
     desk.offer(token)
     assert told.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
     assert token not in str(told.mock_calls)
+
+
+def test_the_audit_log_tells_who_invited_and_who_accepted(desk: Desk) -> None:
+    email = address()
+    token = desk.invited(email)
+    assert desk.join(token).status_code == 200
+    with desk.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
+        sql = text(
+            "SELECT action, actor_label, target_label, changes::text FROM audit_entries"
+            " WHERE organization_id = :id AND target_type IN ('invitations', 'members')"
+            " AND at > now() - interval '1 minute' ORDER BY id"
+        )
+        rows = db.session().execute(sql, {"id": desk.org.id}).all()
+    told = [tuple(row[:3]) for row in rows if row.actor_label in (email, desk.org.email("admin"))]
+    assert told == [
+        ("invitations.create", desk.org.email("admin"), email),
+        ("invitations.accept", email, email),
+        ("members.create", email, email),
+    ]
+    assert token not in str(rows)
+    assert "sort_name" not in str(rows[-1])

@@ -61,13 +61,16 @@ def accept(
     client = {"ip_address": ip_address, "user_agent": user_agent}
     with tenancy.organization(held.organization_id):
         # Before anything that takes long: of two at once the second waits here, and is told.
-        if not queries.consume(tokens.stored(token)):
+        if not queries.hold(tokens.stored(token)):
             raise _no_longer(_find(token).status)
         account = _account(held.email)
         if account is None:
             user, answer = _new_account(held, name, password, client, authorization)
         else:
             user, answer = _proven(account, password, client, authorization)
+        # Only now, so that the audit log tells who it was; it may have expired meanwhile.
+        if not queries.consume(tokens.stored(token)):
+            raise _no_longer("expired")
         joined = organizations.join(user.id, role=held.role)
         teams.join(user.id, held.team_ids)
         if joined:
