@@ -71,13 +71,7 @@ def accept(
         # Only now, so that the audit log tells who it was; it may have expired meanwhile.
         if not queries.consume(tokens.stored(token)):
             raise _no_longer("expired")
-        joined = organizations.join(user.id, role=held.role)
-        teams.join(user.id, held.team_ids)
-        if joined:
-            events.emit(
-                "member.joined",
-                {"user_id": user.id, "role": held.role, "invitation_id": held.id},
-            )
+        _join(held, user)
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
     return {**answer, "organizations": organizations.of_user(user.id)}
@@ -90,6 +84,15 @@ def claim(email: str) -> Any | None:
     invitation that would make an owner is left for its token.
     """
     return queries.claim(email)
+
+
+def _join(held: Any, user: User) -> None:
+    """Who is a member already keeps their role."""
+    joined = organizations.join(user.id, role=held.role)
+    teams.join(user.id, held.team_ids)
+    if joined:
+        data = {"user_id": user.id, "role": held.role, "invitation_id": held.id}
+        events.emit("member.joined", data)
 
 
 def _find(token: str) -> Any:
