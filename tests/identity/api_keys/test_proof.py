@@ -66,7 +66,10 @@ def test_the_session_of_a_key(org: Org) -> None:
 def test_a_key_sees_its_own_organization_only(org: Org, other_org: Org) -> None:
     with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
         session.execute(
-            text("INSERT INTO memberships VALUES (:org, :user, 'owner', now())"),
+            text(
+                "INSERT INTO memberships (organization_id, user_id, role, created_at)"
+                " VALUES (:org, :user, 'owner', now())"
+            ),
             {"org": other_org.id, "user": org.users["owner"]},
         )
     person = org.api("owner").get("/organizations").json
@@ -113,6 +116,11 @@ def test_what_is_no_key_is_refused_alike(org: Org, key: str) -> None:
     assert len(answers) == 1
     answer = api.get("/artifacts")
     assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "invalid_api_key"
+
+
+def test_an_empty_key_is_no_key(org: Org) -> None:
+    answer = org.anonymous().get("/artifacts", headers={"X-API-Key": ""})
     assert answer.json["error"]["code"] == "invalid_api_key"
 
 
