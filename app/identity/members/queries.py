@@ -116,6 +116,12 @@ def role_of(user_id: UUID) -> str | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
+def is_disabled(user_id: UUID) -> bool:
+    """Whether the account is shut out; it is not while the transaction runs, where it is not."""
+    statement = select(User.disabled_at).where(User.id == user_id)
+    return db.session().execute(statement.with_for_update(read=True)).scalar_one() is not None
+
+
 def other_owners(user_id: UUID) -> int:
     """How many owners there are beside this user who can sign in."""
     statement = (

@@ -77,13 +77,16 @@ def remove(caller: Caller, user_id: UUID) -> None:
 def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
     """Make another member an owner, and the caller an admin; the new owner.
 
-    Emits `member.role_changed` for both. Raises 400 on who is no other member.
+    Emits `member.role_changed` for both. Raises 400 on who is no other member, and on one whose
+    account is disabled: they would be the only owner.
     """
     organizations.lock(caller.org.id)
     role = queries.role_of(user_id)
     if role is None or user_id == caller.user_id:
         raise errors.invalid("Must be another member of the organization.", "user_id")
     require_role(_role_now(caller), Role.owner)
+    if queries.is_disabled(user_id):
+        raise errors.invalid("Their account is disabled.", "user_id")
     if Role[role] is not Role.owner:
         _set_role(caller, user_id, held=Role[role], wanted=Role.owner)
     _set_role(caller, caller.user_id, held=Role.owner, wanted=Role.admin)

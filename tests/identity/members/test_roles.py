@@ -90,6 +90,14 @@ def test_an_owner_who_cannot_sign_in_is_none_to_rely_on(org: Org) -> None:
     assert _remove(org, "owner", "owner").status_code == 409
 
 
+def test_nothing_is_handed_to_who_cannot_sign_in(org: Org) -> None:
+    admin = org.users["admin"]
+    Desk(org).sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=admin)
+    answer = _transfer(org, "owner", admin)
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "user_id")
+    assert _roles(org)["Owner"] == "owner"
+
+
 def test_stale_changes_are_refused(org: Org) -> None:
     assert _role(org, "admin", "viewer", "labeler", revision=1).status_code == 200
     answer = _role(org, "admin", "viewer", "reviewer", revision=1)
