@@ -1,16 +1,14 @@
-"""SQL of the audit log: its list, and the chains."""
+"""SQL of the audit log's chains."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text
+from sqlalchemy import text
 
 from app.identity.audit.chain import EMPTY, Block, Head
-from app.identity.audit.models import AuditEntry
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
 
 BLOCK_ENTRIES = 1000
 _READ_BLOCKS = 4
@@ -26,14 +24,6 @@ sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
 _DIGESTS = text(
     "SELECT id, at, " + _DIGEST + " AS digest FROM audit_entries WHERE id = ANY(:ids)"  # noqa: S608
 )
-_WAITING_BEYOND = text(
-    """
-    SELECT min(b.position) FROM audit_blocks b
-    LEFT JOIN audit_heads h ON h.organization_id = b.organization_id
-    WHERE b.organization_id = :organization_id AND b.number > coalesce(h.blocks, 0)
-    """
-)
-_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
 _WAITING_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('audit ' || :chain, 0))")
 _HEAD = text(
@@ -106,6 +96,25 @@ _STRANGERS = text(
     ORDER BY id LIMIT :most
     """
 )
+# An organization is the first thing that is told of it. Its log begins anew only where it ended.
+_BEGINS = text(
+    """
+    SELECT CASE e.action
+        WHEN 'organizations.watch' THEN true
+        WHEN 'organizations.erase' THEN o.status IN ('closed', 'erased')
+        ELSE coalesce(e.changes -> 'slug' -> 0 = 'null', false) END
+        AND e.target_id IS NOT DISTINCT FROM o.id
+    FROM (
+        SELECT entries[1] AS id, 0 AS place FROM audit_blocks
+        WHERE organization_id = :organization_id AND number = 1
+        UNION ALL (SELECT entries[1], 1 FROM audit_unsealed
+                   WHERE organization_id = :organization_id ORDER BY id LIMIT 1)
+        ORDER BY place LIMIT 1
+    ) AS first
+    JOIN audit_entries e ON e.id = first.id
+    JOIN organizations o ON o.id = :organization_id
+    """
+)
 _UNHURRIED = text("SET LOCAL statement_timeout = 0")
 
 
@@ -130,55 +139,6 @@ class Counts(NamedTuple):
     entries: int
     sealed: int
     unsealed: int
-
-
-def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of an organization's entries."""
-    statement = select(
-        AuditEntry.id,
-        AuditEntry.at,
-        func.json_build_object(
-            "kind",
-            AuditEntry.actor_kind,
-            "id",
-            AuditEntry.actor_id,
-            "label",
-            AuditEntry.actor_label,
-        ).label("actor"),
-        AuditEntry.operation,
-        AuditEntry.action,
-        func.json_build_object(
-            "type",
-            AuditEntry.target_type,
-            "id",
-            AuditEntry.target_id,
-            "label",
-            AuditEntry.target_label,
-        ).label("target"),
-        AuditEntry.changes,
-        AuditEntry.request_id,
-        AuditEntry.ip_address,
-    ).where(AuditEntry.organization_id == organization_id)
-    since, until = filters.pop("created_after", None), filters.pop("created_before", None)
-    if since is not None:
-        statement = statement.where(AuditEntry.at > since)
-    if until is not None:
-        statement = statement.where(AuditEntry.at < until)
-    for name, value in filters.items():
-        statement = statement.where(getattr(AuditEntry, name) == value)
-    return paginate(statement, request, sorts={"at": AuditEntry.at}, unique=AuditEntry.id)
-
-
-def latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
-    """A chain's latest entries, the oldest of them first."""
-    statement = (
-        select(*AuditEntry.__table__.columns)
-        .where(AuditEntry.organization_id == organization_id)
-        .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
-        .limit(most)
-    )
-    rows = db.session().execute(statement).mappings().all()
-    return [dict(row) for row in reversed(rows)]
 
 
 def digests(ids: Sequence[UUID]) -> dict[UUID, Digested]:
@@ -290,6 +250,13 @@ def strangers(organization_id: UUID, most: int) -> list[UUID]:
     """Entries that are neither sealed nor wait for it: no trigger wrote them."""
     values = {"organization_id": organization_id, "most": most}
     return list(db.session().scalars(_STRANGERS, values))
+
+
+def begins(organization_id: UUID) -> bool:
+    """Whether the first of an organization's entries is one that a log can begin with: of its
+    making, of the log's own, or of its erasing where it was closed. True where that is gone."""
+    found: bool | None = db.session().scalar(_BEGINS, {"organization_id": organization_id})
+    return found is not False
 
 
 def without_time_limit() -> None:

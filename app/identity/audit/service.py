@@ -6,7 +6,7 @@ from uuid import UUID
 
 import orjson
 
-from app.identity.audit import queries, sealing
+from app.identity.audit import queries, reading, sealing
 from app.identity.audit.models import NOBODY
 from app.identity.audit.report import Fault, Finding, Report
 from app.identity.audit.verifying import Chain
@@ -21,7 +21,7 @@ __all__ = ["Fault", "Finding", "Progress", "Report", "erase", "latest", "list_en
 
 def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of an organization's entries, newest first unless told otherwise."""
-    return queries.page(organization_id, page, filters)
+    return reading.page(organization_id, page, filters)
 
 
 def latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:
         found = (NOBODY, None) if organization_slug is None else queries.chain_of(organization_slug)
         if found is None:
             raise errors.not_found()
-        return queries.latest(found[0], most)
+        return reading.latest(found[0], most)
 
 
 def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:

@@ -52,6 +52,9 @@ class Chain:
         self._count()
         if self.id == NOBODY:
             self._forgotten()
+        elif not queries.begins(self.id):
+            message = "the log does not begin with the making of its organization"
+            self._found("truncated", message, None, 0)
 
     def _found(self, kind: Fault, message: str, entry: UUID | None, position: int | None) -> None:
         self.report.add(Finding(self.name, kind, position, entry, message))

@@ -109,6 +109,29 @@ def test_a_removed_entry_is_found(sealed: Org, entries: Entries, owner_sql: Owne
     assert (finding.kind, finding.entry_id, finding.position) == ("removed", entry.id, 2)
 
 
+def test_a_chain_that_was_removed_whole_and_begun_anew_is_found(
+    sealed: Org, owner_sql: Owner, seal: Seal
+) -> None:
+    for table in ("entries", "unsealed", "blocks", "heads"):
+        owner_sql(f"DELETE FROM audit_{table} WHERE organization_id = %s", sealed.id)
+    _change(sealed, "later")
+    assert _kinds(sealed) == {"truncated"}
+    seal(sealed)
+    assert _kinds(sealed) == {"truncated"}
+
+
+def test_a_log_that_was_erased_of_an_organization_that_goes_on_is_found(
+    sealed: Org, seal: Seal
+) -> None:
+    with sealed.app.app_context(), tenancy.organization(sealed.id), db.transaction() as session:
+        status = "UPDATE organizations SET status = :s WHERE id = :o"
+        session.execute(text(status), {"s": "closed", "o": sealed.id})
+        session.execute(text("SELECT audit_erase(:o, '{\"rows\": {}}')"), {"o": sealed.id})
+        session.execute(text(status), {"s": "active", "o": sealed.id})
+    seal(sealed)
+    assert _kinds(sealed) == {"truncated"}
+
+
 def test_an_entry_removed_before_its_seal_is_found_after(
     sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
 ) -> None:
@@ -239,7 +262,7 @@ def test_a_chain_of_another_organization_does_not_pass_for_this_one(
         other_org.id,
         sealed.id,
     )
-    assert _kinds(other_org) == {"broken", "edited"}
+    assert _kinds(other_org) == {"broken", "edited", "truncated"}
     assert _kinds(sealed) == {"missing"}
 
 
