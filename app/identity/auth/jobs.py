@@ -16,7 +16,7 @@ def mail_reset(job: Job) -> None:
 def mail_confirmation(job: Job) -> None:
     """Mail a link that confirms an address."""
     args = sealed.read(job)
-    email_change.mail_confirmation(UUID(args["user_id"]), args["email"])
+    email_change.mail_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
 
 
 @handler("auth.purge", lease_seconds=300)

@@ -76,7 +76,8 @@ def change(
 
 
 def prove(caller: Caller, password: str) -> User:
-    """The caller's account, locked, once the password is right. Raises 401 and 429."""
+    """The caller's account, locked, once the password is right. Raises 401 and 429, and 403 where
+    passwords are turned off for it."""
     subject = attempts.of_user(caller.user_id)
     failed = attempts.check(subject)
     user = user_queries.get(caller.user_id)
@@ -91,6 +92,8 @@ def prove(caller: Caller, password: str) -> User:
     locked = user_queries.lock(user.id)
     if locked is None or locked.password_hash != stored:
         raise errors.conflict("The password was changed meanwhile.")
+    # Where passwords are off, a right one changes nothing: not the address that they are off for.
+    password_policy.check(locked)
     return locked
 
 
@@ -102,6 +105,18 @@ def set_password(user: User, password: str) -> None:
     with secrets.gate.place():
         _replace(user, password, field="password")
     attempts.clear(attempts.of_address(user.email))
+
+
+def disown(user: User) -> None:
+    """Leave nothing to whoever made an account for an address that they never proved.
+
+    For somebody whom another proof of the address lets into the account: the password, sessions
+    and links from before are a stranger's for all one knows. The address counts as verified.
+    """
+    user_queries.lock(user.id)
+    user_queries.set_security(user, password_hash=None, email_verified_at=db.utc_now())
+    sessions.end_all(user)
+    links.withdraw(user.id)
 
 
 def _replace(user: User, password: str, *, field: str) -> None:

@@ -21,10 +21,12 @@ _NAME_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`sure` is off where the holder of the account has to say first that it is them."""
+    """`sure` is off where the holder of the account has to say first that it is them. `unproven` is
+    on where nobody has ever proven the account's address, which the organization's domain does."""
 
     user: User
     sure: bool
+    unproven: bool = False
 
 
 def get(user_id: UUID) -> User:
@@ -56,7 +58,7 @@ def find(identity: ExternalIdentity) -> Found:
     if user.email != email:
         raise _somebody_elses()
     if proven:
-        return Found(user, sure=True)
+        return Found(user, sure=True, unproven=user.email_verified_at is None)
     if queries.membership(user.id) is None:
         raise _somebody_elses()
     return Found(user, sure=False)

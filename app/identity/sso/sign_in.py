@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
+from app.identity.auth import recovery
 from app.identity.organizations.models import Organization
 from app.identity.sso import accounts, codes, members, queries
 from app.identity.sso.external import ExternalIdentity
@@ -35,9 +36,9 @@ def sign_in(
     known = queries.identity(identity.issuer, identity.subject)
     if known is None:
         found = accounts.find(identity)
-        user, sure = found.user, found.sure
+        user, sure, unproven = found.user, found.sure, found.unproven
     else:
-        user, sure = accounts.get(known.user_id), True
+        user, sure, unproven = accounts.get(known.user_id), True, False
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     audit.act_as("user", user.id, user.email)
@@ -45,6 +46,9 @@ def sign_in(
         code = codes.issue(flow, user.id, pending=asdict(identity))
         accounts.mail_confirmation(organization, user, flow, code)
         return Outcome(None)
+    if unproven:
+        # A stranger may have registered it, to wait inside for whom the domain vouches for.
+        recovery.disown(user)
     _admit(organization, configuration, user, identity, known)
     return Outcome(codes.issue(flow, user.id))
 

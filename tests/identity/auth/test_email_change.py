@@ -122,3 +122,12 @@ def test_what_is_no_address_is_refused(settled: Person, email: str) -> None:
     answer = ask(settled, email)
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "email"
+
+
+def test_a_link_asked_for_before_the_password_changed_is_not_mailed_after(settled: Person) -> None:
+    """The worker may be late: a thief's request must not outlive the theft's end."""
+    new = address()
+    assert ask(settled, new).status_code == 202
+    body = {"current_password": PASSWORD, "new_password": "another river meets"}
+    assert settled.api.post("/auth/password/change", body).status_code == 200
+    assert settled.letters(new) == []

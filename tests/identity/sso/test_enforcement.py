@@ -189,3 +189,26 @@ def test_a_password_is_not_changed_while_it_is_worth_nothing(
     body = {"current_password": PASSWORD, "new_password": "another-long-password"}
     change = Api(at_home.app.test_client(), token, None)
     _off(change.post("/auth/password/change", json=body))
+
+
+def test_nobody_leaves_the_domain_by_a_password_that_is_worth_nothing(
+    at_home: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
+) -> None:
+    """Another address would be one that passwords are good for: the membership goes along."""
+    asked = {"email": f"away-{domain}@elsewhere.example", "password": PASSWORD}
+    early = {**asked, "email": f"early-{domain}@elsewhere.example"}
+    assert at_home.api("viewer").post("/auth/email-change/request", early).status_code == 202
+    work()
+    plain = mails(early["email"])[-1].get_body(("plain",))
+    assert plain is not None
+    mailed = {"token": plain.get_content().split("token=")[1].split()[0]}
+    _enforce(at_home, configure, domain)
+    token = browser.token(at_home, person(email=f"labeler@{domain}"))
+    signed_in = Api(at_home.app.test_client(), token, None)
+    _off(signed_in.post("/auth/email-change/request", asked))
+    _off(signed_in.post("/auth/email-change/confirm", mailed))
+    work()
+    assert mails(asked["email"]) == []
+    assert at_home.email("viewer") == f"viewer@{domain}"
+    # An owner comes in by password, and may.
+    assert at_home.api("owner").post("/auth/email-change/request", asked).status_code == 202

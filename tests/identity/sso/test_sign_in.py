@@ -249,6 +249,49 @@ def test_an_address_of_a_proven_domain_is_linked(
     assert _role(org, email) == "viewer"
 
 
+def test_who_registered_a_proven_address_first_and_never_proved_it_keeps_nothing(
+    org: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
+) -> None:
+    """Else a stranger would wait in the account for the employee whom the provider links to it."""
+    configure(org, email_domains=[domain])
+    prove(org, domain)
+    who = person(domain)
+    squatter = Api(org.app.test_client(), None, None)
+    body = {"email": who.email, "password": "the squatter chose this", "name": "Pat"}
+    held = squatter.post("/auth/register", json=body).json["data"]["access_token"]
+    work()
+    token = browser.token(org, who)
+    me = _as(org, token).get("/users/me").json["data"]
+    assert (me["email"], me["email_verified"]) == (who.email, True)
+    ended = _as(org, held).get("/schemas")
+    assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
+    assert squatter.post("/auth/login", json=_login(body)).status_code == 401
+    mailed = {"token": _token_of(who.email)}
+    assert squatter.post("/auth/email-change/confirm", json=mailed).status_code == 400
+
+
+def test_who_proved_their_address_keeps_their_password_when_they_are_linked(
+    org: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    configure(org, email_domains=[domain])
+    prove(org, domain)
+    _rename(org, org.users["viewer"], f"viewer@{domain}")
+    browser.token(org, _member(org, "viewer"))
+    assert org.api("viewer").get("/schemas").status_code == 200
+    body = {"email": f"viewer@{domain}", "password": PASSWORD}
+    assert org.anonymous().post("/auth/login", json=body).status_code == 200
+
+
+def _login(body: dict[str, str]) -> dict[str, str]:
+    return {name: body[name] for name in ("email", "password")}
+
+
+def _token_of(email: str) -> str:
+    plain = mails(email)[-1].get_body(("plain",))
+    assert plain is not None
+    return str(plain.get_content().split("token=")[1].split()[0])
+
+
 def _rename(org: Org, user_id: Any, email: str) -> None:
     with org.app.app_context(), db.transaction() as session:
         session.get_one(User, user_id).email = email
