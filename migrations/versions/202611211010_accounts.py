@@ -56,9 +56,9 @@ def _create_mailed_tokens() -> None:
         sa.ForeignKeyConstraint(
             ["user_id"], ["users.id"], name=op.f("fk_mailed_tokens_user_id"), ondelete="CASCADE"
         ),
-        sa.PrimaryKeyConstraint("user_id", "purpose", name=op.f("pk_mailed_tokens")),
-        sa.UniqueConstraint("token_hash", name=op.f("uq_mailed_tokens_token_hash")),
+        sa.PrimaryKeyConstraint("token_hash", name=op.f("pk_mailed_tokens")),
     )
+    op.create_index("ix_mailed_tokens_user_id", "mailed_tokens", ["user_id", "purpose"])
     op.create_index(op.f("ix_mailed_tokens_expires_at"), "mailed_tokens", ["expires_at"])
 
 

@@ -1,4 +1,8 @@
-"""Links that are mailed: one for each user and purpose, single use, one hour, stored as a hash."""
+"""Links that are mailed: single use, one hour, stored as a hash.
+
+A link that confirms an address takes the place of the one before. Links to a new password are good
+side by side: anybody may ask for one, and would keep the owner out by asking again and again.
+"""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,8 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, delete, func, insert, select
 
 from app.identity.auth.models import MailedToken
 from app.identity.users.models import User
@@ -19,6 +22,7 @@ LIFETIME = timedelta(hours=1)
 RESET = "password_reset"
 EMAIL = "email"
 _PAUSE = timedelta(seconds=30)
+_RESETS_AN_HOUR = 5
 _PATHS = {RESET: "/reset-password", EMAIL: "/confirm-email"}
 _LETTERS = {RESET: "reset_password", EMAIL: "confirm_email"}
 
@@ -38,24 +42,25 @@ def _hash(purpose: str, token: str) -> str:
 
 
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
-    """A new link and its token, to be mailed to `email`; the one before is worth nothing."""
+    """A new link and its token, to be mailed to `email`."""
+    if purpose == EMAIL:
+        db.session().execute(delete(MailedToken).where(*_of(user.id, purpose)))
     token = secrets.random_token()
-    values = {
-        "token_hash": _hash(purpose, token),
-        "email": email,
-        "created_at": func.now(),
-        "expires_at": func.now() + lifetime,
-    }
     db.session().execute(
-        insert(MailedToken)
-        .values(user_id=user.id, purpose=purpose, **values)
-        .on_conflict_do_update(index_elements=["user_id", "purpose"], set_=values)
+        insert(MailedToken).values(
+            user_id=user.id,
+            purpose=purpose,
+            token_hash=_hash(purpose, token),
+            email=email,
+            created_at=func.now(),
+            expires_at=func.now() + lifetime,
+        )
     )
     return {"link": f"{_PATHS[purpose]}?{urlencode({'token': token})}", "token": token}
 
 
 def mail(user: User, purpose: str, email: str) -> None:
-    """Mail a new link to `email`; the one before is worth nothing from now on."""
+    """Mail a new link to `email`."""
     shown = {"name": user.name, "email": email, **issue(user, purpose, email)}
     letters.post(_LETTERS[purpose], to=email, locale=user.locale, values=shown)
 
@@ -67,13 +72,19 @@ def tell(user: User, letter: str, *, to: str) -> None:
 
 
 def recently(user_id: UUID, purpose: str) -> bool:
-    """Whether the last one was mailed within half a minute."""
-    statement = select(MailedToken.user_id).where(
-        MailedToken.user_id == user_id,
-        MailedToken.purpose == purpose,
-        MailedToken.created_at > func.now() - _PAUSE,
-    )
-    return db.session().execute(statement).first() is not None
+    """Whether the next one has to wait: the last was mailed within half a minute, or so many links
+    to a new password within the hour that one of them will do."""
+    made = MailedToken.created_at
+    statement = select(
+        func.count().filter(made > func.now() - _PAUSE),
+        func.count().filter(made > func.now() - LIFETIME),
+    ).where(*_of(user_id, purpose))
+    lately, in_the_hour = db.session().execute(statement).one()
+    return bool(lately or (purpose == RESET and in_the_hour >= _RESETS_AN_HOUR))
+
+
+def _of(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
+    return (MailedToken.user_id == user_id, MailedToken.purpose == purpose)
 
 
 def spend(token: str, purpose: str) -> Spent:
@@ -89,7 +100,7 @@ def spend(token: str, purpose: str) -> Spent:
     )
     row: Any = db.session().execute(statement).first()
     if row is None:
-        message = "The token is unknown, was used, has expired, or a newer one was mailed."
+        message = "The token is unknown, was used, has expired, or another took its place."
         raise errors.invalid(message, "token")
     return Spent(row.user_id, row.email)
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, func
+from sqlalchemy import ForeignKey, Index, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -35,19 +35,18 @@ class Session(db.Base):
 
 
 class MailedToken(db.Base):
-    """The newest link mailed to a user for a purpose; it takes the place of the one before.
+    """A link mailed to a user (see `links`).
 
     `purpose` is password_reset or email; `email` the address that the link confirms. Only the keyed
     hash of the token is kept.
     """
 
     __tablename__ = "mailed_tokens"
+    __table_args__ = (Index("ix_mailed_tokens_user_id", "user_id", "purpose"),)
 
-    user_id: Mapped[UUID] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
-    purpose: Mapped[str] = mapped_column(primary_key=True)
-    token_hash: Mapped[str] = mapped_column(unique=True)
+    token_hash: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    purpose: Mapped[str]
     email: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime] = mapped_column(index=True)

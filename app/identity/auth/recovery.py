@@ -25,7 +25,8 @@ def request_reset(email: str) -> dict[str, int]:
 
 def mail_reset(email: str) -> None:
     """The worker's part. The link goes to the stored address, never to the one that was typed."""
-    user = users.by_email(email)
+    found = users.by_email(email)
+    user = user_queries.lock(found.id) if found is not None else None
     if user is None or user.disabled_at is not None or links.recently(user.id, links.RESET):
         return
     if not password_policy.allows(user):
