@@ -9,7 +9,8 @@ from flask.cli import AppGroup
 from app.commands.running import running
 from app.kit import container
 from app.kit.letters import Letters
-from app.kit.mail import MailFailed, MailRefused
+from app.kit.locales import check_locale
+from app.kit.mail import MailFailed, MailRefused, envelope_address
 
 group = AppGroup("mail", help="Mail.")
 letters = Letters(Path(__file__).parent / "letters")
@@ -24,12 +25,16 @@ def test(address: str, locale: str, *, queue: bool) -> None:
     settings = container.settings()
     values = {"address": settings.public_url}
     message_id = f"test-{secrets.token_hex(16)}"
-    if queue:
-        with running("test_mail"):
-            letters.post("test", to=address, locale=locale, values=values, message_id=message_id)
-        click.echo(f"Queued as {message_id}: a worker sends it.")
-        return
     try:
+        envelope_address(address)
+        if queue:
+            with running("test_mail"):
+                check_locale(locale, "locale")
+                letters.post(
+                    "test", to=address, locale=locale, values=values, message_id=message_id
+                )
+            click.echo(f"Queued as {message_id}: a worker sends it.")
+            return
         letters.send("test", to=address, locale=locale, values=values, message_id=message_id)
     except (MailRefused, MailFailed) as failure:
         raise click.ClickException(f"It was not sent: {failure}.") from failure

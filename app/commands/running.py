@@ -41,6 +41,9 @@ def running(operation: str) -> Iterator[None]:
             yield
     except ApiError as error:
         raise click.ClickException(_words(error)) from error
+    except UnicodeEncodeError as error:
+        # The shell hands over bytes; those that are no UTF-8 are lone surrogates here.
+        raise click.ClickException("An argument is not UTF-8.") from error
     except SQLAlchemyError as error:
         told = db_errors.translate(error)
         if not isinstance(told, ApiError):
@@ -133,7 +136,12 @@ def read_password(*, from_stdin: bool) -> str:
     """A password from the first line of standard input, or asked for twice; never an argument."""
     if not from_stdin:
         return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
-    line = sys.stdin.readline().rstrip("\r\n")
+    try:
+        line = sys.stdin.readline().rstrip("\r\n")
+        line.encode()
+    except UnicodeError:
+        # Without its cause, which has the password's bytes.
+        raise click.UsageError("Standard input is not UTF-8.") from None
     if not line:
         raise click.UsageError("Standard input has no password.")
     return line

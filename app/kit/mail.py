@@ -93,7 +93,7 @@ class Mailer:
             raise MailRefused("a message id is made of letters, digits, '.', '_' and '-'")
         if _CONTROL.search(subject):
             raise MailRefused("a subject is one line without control characters")
-        recipient = _recipient(to)
+        recipient = envelope_address(to)
         message = EmailMessage(policy=SMTP if recipient.isascii() else SMTPUTF8)
         message["From"] = self._sender
         message["To"] = recipient
@@ -137,7 +137,8 @@ class Mailer:
         log.info("mail.written", file=str(path))
 
 
-def _recipient(to: str) -> str:
+def envelope_address(to: str) -> str:
+    """An address as a mail's envelope has it. Raises MailRefused where it is not one address."""
     if len(to) > _ADDRESS_MAX or not _ADDRESS.fullmatch(to):
         raise MailRefused("not one e-mail address")
     local, _, domain = to.rpartition("@")

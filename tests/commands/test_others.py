@@ -52,6 +52,22 @@ def test_each_has_help(flask, path: tuple[str, ...]) -> None:
     assert len(shown.splitlines()) > 3
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("org", "show", "\udcff"),
+        ("user", "list", "--org", "\udcff"),
+        ("audit", "verify", "\udcff"),
+        ("mail", "test", "x\udcff@test.example", "--queue"),
+        ("mail", "test", "x@test.example", "--locale", "\udcff", "--queue"),
+        ("mail", "test", "nobody", "--queue"),
+    ],
+    ids=ascii,
+)
+def test_arguments_that_cannot_be_are_refused_in_words(flask, arguments: tuple[str, ...]) -> None:
+    assert flask.refused(*arguments).startswith("Error: ")
+
+
 def test_rotate_keys(flask, org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = {"url": "http://127.0.0.2:9/", "events": ["export.completed"]}
     assert org.api("owner").post("/webhooks", json=hook).status_code == 201

@@ -131,3 +131,12 @@ def test_sessions(flask, org: Org, log_in) -> None:
 def test_unknown_accounts(flask, arguments: tuple[str, ...]) -> None:
     message = flask.refused("user", *arguments, "nobody@test.example")
     assert message == "Error: There is no account of this e-mail address. (email)\n"
+
+
+def test_a_password_that_is_not_utf_8_is_refused_without_being_shown(flask, org: Org) -> None:
+    found = flask.run(
+        "user", "set-password", org.email("viewer"), "--password-stdin", stdin=b"\xffhush-hush-hush"
+    )
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "not UTF-8" in found.stderr
+    assert "hush" not in found.stderr

@@ -86,7 +86,7 @@ def page(
     """A page of the organization's keys."""
     conditions: list[ColumnElement[bool]] = []
     if created_after is not None:
-        conditions.append(ApiKey.created_at >= created_after)
+        conditions.append(ApiKey.created_at > created_after)
     if created_before is not None:
         conditions.append(ApiKey.created_at <= created_before)
     maker = func.jsonb_build_object("id", User.id, "email", User.email, "name", User.name)

@@ -46,7 +46,7 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """A page of the organization's invitations."""
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
     if "created_after" in filters:
-        statement = statement.where(Invitation.created_at >= filters["created_after"])
+        statement = statement.where(Invitation.created_at > filters["created_after"])
     if "created_before" in filters:
         statement = statement.where(Invitation.created_at < filters["created_before"])
     return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)

@@ -90,7 +90,7 @@ def _conditions(filters: Mapping[str, Any]) -> list[Any]:
     if "role" in filters:
         found.append(Membership.role == filters["role"])
     if "created_after" in filters:
-        found.append(Membership.created_at >= filters["created_after"])
+        found.append(Membership.created_at > filters["created_after"])
     if "created_before" in filters:
         found.append(Membership.created_at < filters["created_before"])
     if "team_id" in filters:
