@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, false, func, or_, select, update
+from sqlalchemy import ColumnElement, delete, false, func, or_, select, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
@@ -90,8 +90,15 @@ def revoke(session_id: UUID, at: datetime) -> None:
 _LIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
 
 
-def live_sessions(user_id: UUID, current: UUID | None, page: PageRequest) -> Page:
-    """A page of a user's sessions that are not over."""
+def _live(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
+    scope = [Session.organization_id == only] if only is not None else []
+    return [Session.user_id == user_id, *_LIVE, *scope]
+
+
+def live_sessions(
+    user_id: UUID, current: UUID | None, page: PageRequest, *, only: UUID | None
+) -> Page:
+    """A page of a user's sessions that are not over; of those for the organization `only`."""
     columns: tuple[Any, ...] = (
         Session.id,
         Session.method,
@@ -108,17 +115,17 @@ def live_sessions(user_id: UUID, current: UUID | None, page: PageRequest) -> Pag
     statement = (
         select(*columns)
         .join(User, User.id == Session.user_id)
-        .where(Session.user_id == user_id, *_LIVE, ~outdated)
+        .where(*_live(user_id, only), ~outdated)
     )
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
 
-def revoke_own(session_id: UUID, user_id: UUID) -> bool:
-    """End a live session of a user; False when there is none."""
+def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
+    """End a session that `live_sessions` has; False when there is none."""
     statement = (
         update(Session)
-        .where(Session.id == session_id, Session.user_id == user_id, *_LIVE)
+        .where(Session.id == session_id, *_live(user_id, only))
         .values(revoked_at=func.now())
         .returning(Session.id)
     )
@@ -129,7 +136,7 @@ def revoke_all(user_id: UUID) -> int:
     """End every live session of a user; how many."""
     statement = (
         update(Session)
-        .where(Session.user_id == user_id, *_LIVE)
+        .where(*_live(user_id, None))
         .values(revoked_at=func.now())
         .returning(Session.id)
     )

@@ -11,13 +11,18 @@ from app.kit.principal import Caller
 
 
 def list_sessions(caller: Caller, page: PageRequest) -> Page:
-    """The live sessions of the caller."""
-    return queries.live_sessions(caller.user_id, caller.session_id, page)
+    """The live sessions of the caller.
+
+    A session that is good for one organization sees those of that one: whoever vouches for people
+    there need not know where they are otherwise.
+    """
+    only = caller.only_organization
+    return queries.live_sessions(caller.user_id, caller.session_id, page, only=only)
 
 
 def revoke(caller: Caller, session_id: UUID) -> None:
-    """End one of the caller's live sessions. Raises 404 for any other."""
-    if not queries.revoke_own(session_id, caller.user_id):
+    """End one of the sessions that `list_sessions` lists. Raises 404 for any other."""
+    if not queries.revoke_own(session_id, caller.user_id, only=caller.only_organization):
         raise errors.not_found()
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,11 +11,12 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
 from app.identity.sso.models import Identity
 from app.identity.users.models import User
 from app.kit import db, tenancy
-from tests.factories import Org
+from tests.factories import Org, make_org
 from tests.factories.orgs import PASSWORD, Api
 from tests.identity.sso.conftest import Browser, Configure, Person, mails, person, prove
 
@@ -468,6 +470,35 @@ def test_a_session_is_good_for_the_organization_of_the_provider(
     assert [o["slug"] for o in api.get("/organizations").json["data"]] == [org.slug]
     listed = api.get("/auth/session").json["data"]["organizations"]
     assert [o["slug"] for o in listed] == [org.slug]
+
+
+def test_such_a_session_learns_nothing_of_the_rest_of_the_account(
+    org: Org, other_org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
+) -> None:
+    configure(org)
+    who = person()
+    browser.token(org, who)
+    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
+        user = session.scalars(select(User).where(User.email == who.email)).one()
+        session.add(Membership(user_id=user.id, role="owner"))
+        elsewhere = Session(
+            user_id=user.id, expires_at=db.utc_now() + timedelta(hours=1), ip_address="192.0.2.7"
+        )
+        session.add(elsewhere)
+        session.flush()
+        hidden = elsewhere.id
+    api = _as(org, browser.token(org, who))
+    listed = api.get("/auth/sessions").json["data"]
+    assert [one["ip_address"] for one in listed] == ["127.0.0.1"] * 2
+    assert api.delete(f"/auth/sessions/{hidden}").status_code == 404
+    assert api.delete(f"/auth/sessions/{listed[1]['id']}").status_code == 204
+    third = make_org(org.app)
+    _invite(third, who.email, role="labeler")
+    joined = api.post(f"/auth/invitations/{_mailed(who.email, work)}/accept", json={})
+    assert joined.status_code == 200, joined.json
+    assert [one["slug"] for one in joined.json["data"]["organizations"]] == [org.slug]
+    assert _role(third, who.email) == "labeler"
+    assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 2
 
 
 def test_where_a_domain_is_enforced_the_session_is_good_for_all(

@@ -74,7 +74,8 @@ def accept(
         _join(held, user)
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
-    return {**answer, "organizations": organizations.of_user(user.id)}
+    only = answer.pop("only", None)
+    return {**answer, "organizations": organizations.of_user(user.id, only=only)}
 
 
 def claim(email: str) -> Any | None:
@@ -150,7 +151,8 @@ def _proven(
 
 
 def _by_token(account: User, authorization: str) -> dict[str, Any]:
-    """The login response of the session that the request came with: it goes on."""
+    """The login response of the session that the request came with: it goes on. `only`: the one
+    organization that it is good for, which need not be this one."""
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise access_tokens.refused()
@@ -165,6 +167,7 @@ def _by_token(account: User, authorization: str) -> dict[str, Any]:
         "token_type": "bearer",
         "expires_in": max(0, int((caller.expires_at - db.utc_now()).total_seconds())),
         "user": {"id": account.id, "email": account.email, "name": account.name},
+        "only": caller.only_organization,
     }
 
 
