@@ -54,7 +54,7 @@ def saml(folder: Path, host: str) -> str:
     process = start(
         str(TOOLS / "saml.cjs"), host, str(folder / "key.pem"), str(folder / "certificate.pem")
     )
-    return json.loads(process.stdout.readline())["url"] + "/metadata"
+    return json.loads(process.stdout.readline())["url"] + "/samlp/metadata"
 
 
 def main() -> None:
