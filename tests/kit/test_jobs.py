@@ -34,12 +34,16 @@ def _handlers() -> Iterator[None]:
     def fail(job: Job) -> None:
         raise RuntimeError("no luck")
 
+    @jobs.handler("test.broken")
+    def broken(job: Job) -> None:
+        db.session().execute(text("SELECT CAST(:v AS jsonb)"), {"v": job.args["hash"]})
+
     @jobs.handler("test.slow", lease_seconds=1)
     def slow(job: Job) -> None:
         job.checkpoint()
 
     yield
-    for name in ("test.hear", "test.batch", "test.fail", "test.slow"):
+    for name in ("test.hear", "test.batch", "test.fail", "test.broken", "test.slow"):
         del handlers.HANDLERS[name]
 
 
@@ -69,6 +73,15 @@ def test_an_event_reaches_its_listener_once(org: Org, work: Callable[[], None]) 
     work()
     assert SEEN["heard"] == [{"event_id": str(event_id), "name": "test.happened", "data": {"n": 1}}]
     assert [r.status for r in _rows(org)] == ["completed"]
+
+
+def test_a_databases_error_is_kept_without_the_values(org: Org, work: Callable[[], None]) -> None:
+    """They may be hashes, addresses, tokens; some features show why their jobs failed."""
+    _enqueue(org, "test.broken", {"hash": "[1, 2, $argon2id-and-so-on]"})
+    work()
+    (row,) = _rows(org)
+    assert row.error.startswith("DataError")
+    assert "[parameters:" not in row.error
 
 
 def test_an_event_of_a_rolled_back_transaction_never_happened(

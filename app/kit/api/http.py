@@ -19,6 +19,7 @@ from app.kit.settings import Settings
 log = get_logger("app.request")
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{40,}")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -96,6 +97,9 @@ def _finish(response: Response) -> Response:
 def _told_path() -> str:
     """The path without the tokens that stand in it: who reads the log must not enter by it."""
     path = request.path
+    if not request.view_args:
+        # No operation's path, which could still be one but for a slip: a method, a slash.
+        return _TOKEN.sub("***", path)
     for name, value in (request.view_args or {}).items():
         if name.endswith("_token") and value:
             path = path.replace(value, "***")

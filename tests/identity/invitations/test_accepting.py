@@ -214,7 +214,12 @@ def test_the_token_is_in_no_log(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(http, "log", told)
     desk.offer(token)
     assert told.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
+    # One slip, and no operation has the path; the token is as good as before.
+    for slip in (f"{token}/", f"{token}/accept/", f"{token}/accept", f"%20{token}", f"x/{token}"):
+        desk.guest().get(f"/auth/invitations/{slip}")
+    desk.guest().post(f"/auth/invitations/{token}")
     assert token not in str(told.mock_calls)
+    assert desk.offer(token).status_code == 200
 
 
 def test_the_audit_log_tells_who_invited_and_who_accepted(desk: Desk) -> None:
