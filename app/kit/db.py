@@ -81,7 +81,7 @@ def engine_options(threads: int) -> JSON:
         "pool_recycle": 1800,
         "json_serializer": _dumps,
         "json_deserializer": orjson.loads,
-        # An error's text gets into logs and jobs, and the values may be hashes, tokens or addresses.
+        # An error's text gets into logs and jobs; the values may be hashes, tokens or addresses.
         "hide_parameters": True,
         "connect_args": {
             "connect_timeout": 5,
