@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, Identity, Index, LargeBinary, String, Uuid
+from sqlalchemy import ARRAY, BigInteger, Identity, Index, LargeBinary, String, Uuid, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -30,6 +30,11 @@ class AuditEntry(db.Base):
         ),
         Index("ix_audit_entries_actor", "organization_id", "actor_id", "at", "id"),
         Index("ix_audit_entries_target", "organization_id", "target_id", "at", "id"),
+        Index(
+            "ix_audit_entries_session_of",
+            text("coalesce((changes -> 'user_id') ->> 1, (changes -> 'user_id') ->> 0)"),
+            postgresql_where=text(f"organization_id = '{NOBODY}' AND target_type = 'sessions'"),
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True)

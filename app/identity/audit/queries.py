@@ -196,6 +196,7 @@ def erase(organization_id: UUID, proof: str) -> UUID:
 def forget(people: Sequence[UUID]) -> int:
     """Remove what the log tells of accounts that are gone, outside of organizations; how many."""
     db.session().flush()
+    db.session().execute(_UNHURRIED)
     return int(db.session().execute(_FORGET, {"people": list(people)}).scalar_one())
 
 

@@ -12,6 +12,7 @@ from app.identity.audit.models import NOBODY
 from app.identity.audit.report import Finding
 from app.identity.users.models import User
 from app.kit import db, tenancy
+from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD
 
@@ -125,3 +126,17 @@ def test_what_is_only_called_forgotten_is_found(
     (finding,) = _findings(org)
     assert (finding.kind, finding.entry_id) == ("removed", other.id)
     owner_sql("INSERT INTO audit_entries SELECT * FROM kept")
+
+
+def test_entries_are_found_by_indexes_however_long_the_log_is(org: Org, owner_sql: Owner) -> None:
+    (function,) = owner_sql("SELECT prosrc FROM pg_proc WHERE proname = 'audit_forget'")
+    own = function.prosrc.split("WITH own AS (")[1].split("), of_sessions AS")[0]
+    people = f"CAST(ARRAY['{uuid7()}'] AS {{}}[])"
+    sql = own.replace("nobody", "'00000000-0000-0000-0000-000000000000'")
+    sql = sql.replace("(people)", f"({people.format('uuid')})")
+    sql = sql.replace("(as_text)", f"({people.format('text')})")
+    owner_sql("SET enable_seqscan = off")
+    plan = "\n".join(row[0] for row in owner_sql(f"EXPLAIN {sql}"))
+    for name in ("actor", "target", "session_of"):
+        assert f"ix_audit_entries_{name}" in plan, plan
+    assert "Seq Scan" not in plan
