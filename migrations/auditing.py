@@ -193,7 +193,10 @@ class _Watch:
             organization = "id"
         return _WRITE.format(
             organization=self.either(organization) if organization else "CAST(NULL AS uuid)",
-            target=self.either(self.target),
+            # A month's record has its month in the label.
+            target=self.either(self.target)
+            if self.columns[self.target] == "uuid"
+            else "CAST(NULL AS uuid)",
             label=self.labelled(),
             changes=",\n".join(self.change(column) for column in self.watched),
             rows=rows,
@@ -234,8 +237,8 @@ def audited(
     never from what to what; so with members of JSON columns whose names say so. A change of
     `ignored` columns alone writes nothing. `kind` is the type of the record where the API calls it
     otherwise than the table (then the model's table says so too, in its info: `audited_as`),
-    `target` the column with its id (the last of the key, if there is none of that name). Calling it
-    again replaces what was said before.
+    `target` the column with its id: the last of the key, if there is none of that name, and told
+    only where it is a UUID. Calling it again replaces what was said before.
     """
     connection = op.get_bind()
     told = {

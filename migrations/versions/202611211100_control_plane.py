@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from migrations.auditing import audited, unaudited
+
 revision = "202611211100"
 down_revision = "202611211050"
 branch_labels = None
@@ -30,9 +32,11 @@ def upgrade() -> None:
     )
     # A period is closed once and for all: what invoices stand on is neither changed nor removed.
     op.execute("REVOKE UPDATE, DELETE ON billing_periods FROM labeling_app")
+    audited("billing_periods", label="period")
 
 
 def downgrade() -> None:
+    unaudited("billing_periods")
     op.drop_table("billing_periods")
     for name in ("suspension_reason", "suspended_at", "plan_limits"):
         op.drop_column("organizations", name)

@@ -150,3 +150,14 @@ def test_what_is_closed_cannot_be_changed(app: Flask, month: str) -> None:
             with pytest.raises(Exception, match="permission denied"):
                 db.session().execute(text(sql))
             db.session().rollback()
+
+
+def test_the_log_tells_who_closed_it(app: Flask, month: str) -> None:
+    assert operator(app).post(PATH, json={"period": month}).status_code == 202
+    sql = text("SELECT * FROM audit_entries WHERE target_label = :month")
+    with app.app_context(), tenancy.across_organizations(reason="a test reads the log"):
+        entry = db.session().execute(sql, {"month": month}).one()
+    assert (entry.action, entry.operation) == ("billing_periods.close", "close_billing_period")
+    assert (entry.actor_kind, entry.actor_label) == ("control_plane", "operator")
+    assert (entry.target_type, entry.target_id) == ("billing_periods", None)
+    assert entry.changes["period"] == [None, month]
