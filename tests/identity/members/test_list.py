@@ -125,7 +125,7 @@ def test_a_page_is_read_from_an_index(org: Org, query: str, index: str) -> None:
     make_many(org, teams=1, users=3000, each=1)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("SET LOCAL ROLE NONE"))
-        session.execute(text("ANALYZE memberships"))
+        session.execute(text("ANALYZE memberships, teams, team_members, users"))
     with _statements() as seen:
         _list(org, query)
     (asked,) = [one for one in seen if "FROM memberships" in one[0] and "ORDER BY" in one[0]]
@@ -138,6 +138,6 @@ def test_a_page_is_read_from_an_index(org: Org, query: str, index: str) -> None:
             .scalars()
         )
     assert index in plan, plan
-    # A member's own teams are put in order, the members are not.
-    sorted_by = [line.strip() for line in plan.splitlines() if "Sort Key" in line]
-    assert sorted_by == ["Sort Key: teams.name, teams.id"], plan
+    # A member's own teams may be put in order, the members are not.
+    sorted_by = {line.strip() for line in plan.splitlines() if "Sort Key" in line}
+    assert sorted_by <= {"Sort Key: teams.name, teams.id"}, plan
