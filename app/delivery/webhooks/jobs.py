@@ -9,7 +9,7 @@ from flask import Flask, current_app
 from app.delivery.webhooks import fanout
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import Dispatcher
-from app.delivery.webhooks.queries import leases, upkeep
+from app.delivery.webhooks.queries import leases, outcomes, upkeep
 from app.kit import container, jobs, metrics
 from app.kit.jobs import Job, handlers
 from app.kit.logging import get_logger
@@ -35,6 +35,13 @@ def fan_out(batch: Sequence[Job]) -> None:
             for job in batch
         ]
     )
+
+
+@jobs.handler("webhooks.end", listens=("organization.closed",))
+def end(job: Job) -> None:
+    """Give up what waits for the receivers of an organization that was closed."""
+    assert job.organization_id is not None
+    outcomes.abandon(job.organization_id)
 
 
 @jobs.handler("webhooks.tidy")

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.delivery.webhooks.models import Delivery, Webhook
-from app.identity.organizations.models import Organization
+from app.identity.organizations.models import GONE, Organization
 from app.kit import db, tenancy
 
 
@@ -28,12 +28,16 @@ def org_slug() -> str:
 
 
 def listeners() -> list[Listener]:
-    """The bound organization's active webhooks, held against deletion until the commit."""
+    """The bound organization's active webhooks, held against deletion until the commit.
+
+    None where the organization is closed: what its last jobs still did is told to nobody.
+    """
     statement = (
         select(Webhook.id, Webhook.events)
-        .where(Webhook.active)
+        .join(Organization, Organization.id == Webhook.organization_id)
+        .where(Webhook.active, Organization.status.not_in(GONE))
         .order_by(Webhook.id)
-        .with_for_update(read=True, key_share=True)
+        .with_for_update(read=True, key_share=True, of=Webhook)
     )
     return [Listener(*row) for row in db.session().execute(statement)]
 

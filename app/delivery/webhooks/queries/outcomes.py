@@ -132,7 +132,8 @@ _ABANDON = text(
     """
     UPDATE webhook_deliveries SET status = 'abandoned', next_attempt_at = NULL, lease_token = NULL,
         leased_until = NULL, updated_at = clock_timestamp()
-    WHERE organization_id = :organization_id AND webhook_id = :webhook_id
+    WHERE organization_id = :organization_id
+      AND webhook_id = coalesce(CAST(:webhook_id AS uuid), webhook_id)
       AND next_attempt_at IS NOT NULL AND NOT test
     """
 )
@@ -198,8 +199,8 @@ def count(tallies: dict[Key, Tally]) -> None:
     db.session().execute(_COUNT, values)
 
 
-def abandon(organization_id: UUID, webhook_id: UUID) -> None:
-    """Give up what waits for a webhook that was deactivated; test deliveries stay."""
+def abandon(organization_id: UUID, webhook_id: UUID | None = None) -> None:
+    """Give up what waits for a webhook that was deactivated, or for all; test deliveries stay."""
     values = {"organization_id": organization_id, "webhook_id": webhook_id}
     db.session().execute(_ABANDON, values)
 
