@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from migrations.auditing import audited
+from migrations.auditing import audited, unaudited
 from migrations.policies import protect
 
 revision = "202611211030"
@@ -49,4 +49,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    unaudited("api_keys")
     op.drop_table("api_keys")

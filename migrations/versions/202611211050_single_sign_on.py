@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.auditing import audited
+from migrations.auditing import audited, unaudited
 from migrations.policies import protect
 
 revision = "202611211050"
@@ -35,6 +35,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    for table in ("sso_configurations", "sso_domains", "sso_identities"):
+        unaudited(table)
     for table in reversed(_TABLES):
         op.drop_table(table)
 
