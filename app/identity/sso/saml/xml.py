@@ -9,6 +9,8 @@ MAX_BYTES = 512 * 1024
 MAX_ELEMENTS = 20_000
 MAX_DEPTH = 64
 MAX_ATTRIBUTES = 100
+MAX_NAMESPACES = 100
+"""In scope of one element. Canonical forms, which signatures are of, take quadratic time in them."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -65,10 +67,16 @@ def _check_markup(text: str, *, comments: bool) -> None:
 
 
 def _check_tree(root: etree._Element) -> None:
-    count, depth = 0, 0
-    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+    count, depth, scope = 0, 0, 0
+    events = ("start", "end", "start-ns", "end-ns", "comment", "pi")
+    for event, element in etree.iterwalk(root, events=events):
         if event == "end":
             depth -= 1
+            continue
+        if event in ("start-ns", "end-ns"):
+            scope += 1 if event == "start-ns" else -1
+            if scope > MAX_NAMESPACES:
+                raise Malformed("An element has too many namespaces in scope.")
             continue
         # What the look at the text missed: nothing known, and refused all the same.
         if event != "start" or not isinstance(element.tag, str):

@@ -42,6 +42,11 @@ DOCUMENTS = {
     "very-deep": "<x>" * 50_000 + "</x>" * 50_000,
     "many": f"<x>{'<y/>' * MAX_ELEMENTS}</x>",
     "attributes": "<x " + " ".join(f"a{n}=''" for n in range(20_000)) + "/>",
+    "namespaces": "<x " + " ".join(f"xmlns:a{n}='u'" for n in range(9_000)) + "/>",
+    "namespaces-by-level": "".join(
+        "<x " + " ".join(f"xmlns:a{level}-{n}='u'" for n in range(40)) + ">" for level in range(3)
+    )
+    + "</x>" * 3,
     "large": f"<x>{'a' * MAX_BYTES}</x>",
 }
 
@@ -71,6 +76,8 @@ def test_the_declared_encoding_is_not_believed() -> None:
 def test_what_is_taken() -> None:
     assert xml.parse(b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<x/>\n").tag == "x"
     assert xml.parse(b"<x>a<!-- b -->c<y/></x>", comments=True).text == "ac"
+    siblings = "<y xmlns:xs='a' xmlns:xsi='b'/>" * 1_000
+    assert len(xml.parse(f"<x xmlns:z='c'>{siblings}</x>".encode())) == 1_000
     nested = "<x>" * MAX_DEPTH + "</x>" * MAX_DEPTH
     assert xml.parse(nested.encode()).tag == "x"
 
