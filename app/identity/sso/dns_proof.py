@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
+from math import inf
+from time import monotonic
 
 import dns.exception
 import dns.resolver
@@ -11,6 +13,8 @@ RECORD = "_labeling-challenge"
 VALUE = "labeling-domain="
 LIFETIME = 3.0
 """Seconds for one question, over all servers and tries."""
+IN_A_REQUEST = 5.0
+"""Seconds for all questions while somebody waits; what is left is asked by the hourly job."""
 _AT_ONCE = 8
 
 
@@ -31,18 +35,26 @@ make_resolver: Callable[[], dns.resolver.Resolver] = system_resolver
 """What makes the resolver. Tests put one for a server of their own here."""
 
 
-def look(tokens: Mapping[str, str]) -> dict[str, Proof]:
-    """Of each domain whether its TXT record holds its token. Some seconds; no transaction open."""
+def look(tokens: Mapping[str, str], *, within: float = inf) -> dict[str, Proof]:
+    """Of each domain whether its TXT record holds its token. Some seconds; no transaction open.
+
+    :param within: seconds for all of them; what is not answered by then is unknown.
+    """
     if not tokens:
         return {}
+    until = monotonic() + within
     with ThreadPoolExecutor(min(_AT_ONCE, len(tokens))) as pool:
-        return dict(zip(tokens, pool.map(_look, tokens, tokens.values()), strict=True))
+        found = pool.map(lambda domain: _look(domain, tokens[domain], until), tokens)
+        return dict(zip(tokens, found, strict=True))
 
 
-def _look(domain: str, token: str) -> Proof:
+def _look(domain: str, token: str, until: float) -> Proof:
+    lifetime = min(LIFETIME, until - monotonic())
+    if lifetime <= 0:
+        return Proof.UNKNOWN
     try:
         answer = make_resolver().resolve(
-            f"{RECORD}.{domain}.", "TXT", lifetime=LIFETIME, search=False
+            f"{RECORD}.{domain}.", "TXT", lifetime=lifetime, search=False
         )
         texts = {b"".join(record.strings) for record in answer}
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
-from app.identity.sso import domains, service
+from app.identity.sso import dns_proof, domains, service
 from app.identity.sso.models import Domain, Flow
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
@@ -103,6 +103,17 @@ def test_a_server_that_does_not_answer_says_nothing(
     getattr(zone, failing).add(record["name"])
     _age(org)
     assert _look(org, work)["verified_at"] is not None
+
+
+def test_silent_servers_keep_nobody_waiting_for_long(
+    org: Org, configure: Configure, zone: Zone, domain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dns_proof, "IN_A_REQUEST", 0.6)
+    names = [f"n{number:02}.{domain}" for number in range(50)]
+    zone.silent |= {f"{dns_proof.RECORD}.{name}" for name in names}
+    told = configure(org, email_domains=names)["domains"]
+    assert {one["problem"] for one in told} == {"The DNS did not answer."}
+    assert 0 < len(set(zone.asked)) < 50, "what is left is the hourly job's to ask"
 
 
 def _age(org: Org) -> None:

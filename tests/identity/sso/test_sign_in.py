@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
@@ -13,12 +14,13 @@ from werkzeug.test import TestResponse
 
 from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
+from app.identity.sso import fetching
 from app.identity.sso.models import Identity
 from app.identity.users.models import User
-from app.kit import db, tenancy
+from app.kit import container, db, tenancy
 from tests.factories import Org, make_org
 from tests.factories.orgs import PASSWORD, Api
-from tests.identity.sso.conftest import Browser, Configure, Person, mails, person, prove
+from tests.identity.sso.conftest import Browser, Configure, Person, mails, person, prove, put
 
 
 def _as(org: Org, token: str) -> Api:
@@ -553,3 +555,22 @@ def test_passwords_go_on_where_nothing_is_enforced(
     configure(org)
     answer = browser.post("/auth/login", email=org.email("viewer"), password=PASSWORD)
     assert answer.status_code == 200
+
+
+def test_slow_providers_leave_threads_to_everybody_else(
+    org: Org, browser: Browser, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever chooses a provider may choose one that never answers."""
+    monkeypatch.setattr(fetching, "PATIENCE", 0.01)
+    configure(org)
+    who = person()
+    with ExitStack() as slow:
+        for _ in range(container.settings().web_threads // 2):
+            slow.enter_context(fetching.place())
+        turned_away = browser.whole(org, who)
+        assert turned_away.status_code == 503, turned_away.json
+        assert "waiting" in turned_away.json["error"]["message"]
+        body = {"kind": "oidc", "oidc": {"issuer": "http://127.0.0.2:9", "client_id": "x"}}
+        assert put(org, body).status_code == 503
+        assert org.api("viewer").get("/schemas").status_code == 200
+    _fresh(browser).token(org, who)

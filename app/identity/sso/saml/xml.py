@@ -10,7 +10,7 @@ MAX_ELEMENTS = 20_000
 MAX_DEPTH = 64
 MAX_ATTRIBUTES = 100
 MAX_NAMESPACES = 100
-"""In scope of one element. Canonical forms, which signatures are of, take quadratic time in them."""
+"""In scope of one element. Canonical forms take quadratic time in them."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
