@@ -1,9 +1,16 @@
 """Closing an organization: access ends at once, for everybody."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from io import BytesIO
+from threading import Thread
+from typing import Any
 
 import pytest
 
+from app.kit import container
+from app.kit.api import operation, requests, uploads
 from tests.factories import Org
 
 
@@ -20,6 +27,54 @@ def test_closing_says_when_it_is_erased(org: Org) -> None:
     assert data["status"] == "closed"
     closed, erased = (datetime.fromisoformat(data[n]) for n in ("closed_at", "erase_after"))
     assert erased - closed == timedelta(days=30)
+
+
+def test_without_grace_what_is_under_way_still_ends(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = replace(container.settings(), erase_after_days=0)
+    monkeypatch.setattr(container, "settings", lambda: at_once)
+    path = f"/organizations/{org.slug}/close"
+    data = org.api("owner").post(path, json={"slug": org.slug}).json["data"]
+    closed, erased = (datetime.fromisoformat(data[n]) for n in ("closed_at", "erase_after"))
+    assert erased - closed == timedelta(hours=1)
+
+
+FORM = {"file": (BytesIO(b"Some words"), "a.txt", "text/plain")}
+
+
+@pytest.mark.parametrize(
+    ("module", "reader", "path", "body"),
+    [
+        (uploads, "read", "/artifacts", {"data": FORM}),
+        (requests, "json_body", "/teams", {"json": {"name": "Late"}}),
+    ],
+)
+def test_a_body_that_takes_long_does_not_slip_in(
+    org: Org,
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    reader: str,
+    path: str,
+    body: dict[str, Any],
+) -> None:
+    read: Callable[..., Any] = getattr(module, reader)
+    closed: list[int] = []
+
+    def dripping(*arguments: Any) -> Any:
+        found = read(*arguments)
+        if not closed:
+            closed.append(0)
+            closing = Thread(target=lambda: closed.append(_close(org)))
+            closing.start()
+            closing.join()
+        return found
+
+    monkeypatch.setattr(operation, "_LONG_BODY_SECONDS", 0.0)
+    monkeypatch.setattr(module, reader, dripping)
+    answer = org.api("admin").post(path, **body)
+    assert closed == [0, 202]
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
 
 
 @pytest.mark.parametrize("role", ["owner", "admin", "viewer"])

@@ -11,6 +11,9 @@ from app.identity.organizations.service import settings as rules
 from app.kit import container, db, errors, events
 from app.kit.principal import Caller
 
+SHORTEST_GRACE = timedelta(hours=1)
+"""Requests and jobs that were under way at the closing have ended when erasing begins."""
+
 
 def lock(organization_id: UUID) -> Organization:
     """The organization, locked: whoever changes it, or who its members are, takes turns."""
@@ -63,8 +66,8 @@ def close_record(record: Organization) -> None:
         raise errors.conflict("The organization is closed.", state=record.status)
     record.status = "closed"
     record.closed_at = db.utc_now()
-    days = container.settings().erase_after_days
-    record.erase_after = record.closed_at + timedelta(days=days)
+    grace = timedelta(days=container.settings().erase_after_days)
+    record.erase_after = record.closed_at + max(grace, SHORTEST_GRACE)
     events.emit(
         "organization.closed",
         {"organization_id": record.id, "erase_after": record.erase_after},
