@@ -14,6 +14,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, delete, func, insert, select
 
 from app.identity.auth.models import MailedToken
+from app.identity.users import queries as user_queries
 from app.identity.users.models import User
 from app.kit import container, db, errors, secrets
 from app.kit.letters import Letters
@@ -88,14 +89,18 @@ def _of(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def spend(token: str, purpose: str) -> Spent:
-    """Use a token up; of two at once one gets it. Raises 400 `validation_error` on `token`."""
+    """Use a token up; of two at once one gets it. Raises 400 `validation_error` on `token`.
+
+    The user is locked first, as by all that makes links worthless, so that none waits for another
+    in a circle.
+    """
+    held = MailedToken.token_hash == _hash(purpose, token)
+    user_id = db.session().execute(select(MailedToken.user_id).where(held)).scalar_one_or_none()
+    if user_id is not None:
+        user_queries.lock(user_id)
     statement = (
         delete(MailedToken)
-        .where(
-            MailedToken.token_hash == _hash(purpose, token),
-            MailedToken.purpose == purpose,
-            MailedToken.expires_at > func.now(),
-        )
+        .where(held, MailedToken.purpose == purpose, MailedToken.expires_at > func.now())
         .returning(MailedToken.user_id, MailedToken.email)
     )
     row: Any = db.session().execute(statement).first()

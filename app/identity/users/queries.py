@@ -65,7 +65,10 @@ def get(user_id: UUID) -> User | None:
 
 def lock(user_id: UUID) -> User | None:
     """A user as they are now, held until the transaction ends."""
-    return db.session().get(User, user_id, with_for_update=True, populate_existing=True)
+    # `get` would compare the revision with what was read before, and fail where it was changed.
+    statement = select(User).where(User.id == user_id).with_for_update()
+    statement = statement.execution_options(populate_existing=True)
+    return db.session().execute(statement).scalar_one_or_none()
 
 
 def nobody_yet() -> bool:

@@ -1,6 +1,7 @@
 """Passwords: reset by mail, changed by their owner."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from typing import Any
@@ -16,6 +17,7 @@ from tests.identity.auth.conftest import PASSWORD, Person, address, code
 NEW = "another river meets here"
 REQUEST, CONFIRM = "/auth/password-reset/request", "/auth/password-reset/confirm"
 CHANGE = "/auth/password/change"
+MAIL_CONFIRM = "/auth/email-change/confirm"
 
 
 def forget(person: Person) -> str:
@@ -119,6 +121,25 @@ def test_a_link_works_once_and_of_two_at_once_for_one(person: Person) -> None:
     won = [NEW, f"{NEW} too"][found.index(200)]
     assert person.log_in(won).status_code == 200
     assert confirm("yet another river") == 400
+
+
+def test_links_of_two_kinds_at_once_wait_for_each_other(
+    register: Callable[..., Person],
+) -> None:
+    """Each makes the other worthless: neither may hold what the other waits for."""
+    for _ in range(3):
+        person, new = register(), address()
+        person.device().post(MAIL_CONFIRM, {"token": person.token("Confirm")})
+        asked = person.api.post("/auth/email-change/request", {"email": new, "password": PASSWORD})
+        assert asked.status_code == 202
+        bodies = [
+            (CONFIRM, {"token": forget(person), "password": NEW}),
+            (MAIL_CONFIRM, {"token": person.token("Confirm", new)}),
+        ]
+        with ThreadPoolExecutor(2) as pool:
+            answers = [pool.submit(person.device().post, *sent) for sent in bodies]
+            found = sorted(one.result().status_code for one in answers)
+        assert found == [200, 400]
 
 
 def test_an_expired_link_is_refused(person: Person) -> None:

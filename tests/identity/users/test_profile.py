@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from app.identity.users import queries
+from app.kit import db
 from tests.factories import Org
 
 KINDS = {
@@ -89,3 +91,18 @@ def test_of_two_writers_at_once_one_wins(org: Org) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(write, ["One", "Two"])) == [200, 409]
+
+
+def test_who_is_locked_is_seen_as_they_are_by_then(org: Org) -> None:
+    """Not as they were read: their name has nothing to do with what waited for the lock."""
+    user_id = org.users["viewer"]
+    with org.app.app_context():
+        seen = queries.get(user_id)
+        assert seen is not None
+        with ThreadPoolExecutor(1) as elsewhere:  # here it would share the session
+            rename = elsewhere.submit(org.api("viewer").patch, "/users/me", json={"name": "Vera"})
+            assert rename.result().status_code == 200
+        locked = queries.lock(user_id)
+        assert locked is not None
+        assert (locked.name, locked.revision) == ("Vera", 2)
+        db.session().rollback()
