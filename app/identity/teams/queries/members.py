@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from sqlalchemy import CursorResult, delete, text, update
+from sqlalchemy import CursorResult, delete, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.teams.models import Team, TeamMember
@@ -43,6 +43,15 @@ def add(team_ids: Sequence[UUID], user_ids: Iterable[UUID]) -> None:
     ]
     if rows:
         db.session().execute(insert(TeamMember).values(rows).on_conflict_do_nothing())
+
+
+def lock(team_id: UUID, user_id: UUID | None = None) -> None:
+    """Lock the seats of a team, or one's, before the team itself: in this order they go when
+    somebody leaves the organization."""
+    seats = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
+    if user_id is not None:
+        seats = seats.where(TeamMember.user_id == user_id)
+    db.session().execute(seats.order_by(TeamMember.user_id).with_for_update()).all()
 
 
 def remove(team_id: UUID, user_id: UUID) -> bool:

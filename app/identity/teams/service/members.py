@@ -45,6 +45,7 @@ def add_members(
 
 def remove_member(team_id: UUID, user_id: UUID) -> None:
     """Take somebody out of a team. Raises 404 when there is no such team, or they are not in it."""
+    members.lock(team_id, user_id)
     team = lock(team_id, None)
     if team.lead_id == user_id:
         team.lead_id = None

@@ -87,6 +87,7 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
     that would stand twice under the parent.
     """
     tree.lock()
+    members.lock(team_id)
     team = lock(team_id, revision)
     twice = tree.namesakes(team_id, team.parent_id)
     if twice:

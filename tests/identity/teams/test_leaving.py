@@ -1,0 +1,59 @@
+"""Leaving a team and the organization in the same instant: in turns, never in each other's way."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import psycopg2
+import pytest
+from flask import Flask
+
+from app.runtime.postgres import EmbeddedPostgres
+from tests.factories import Org
+from tests.factories.teams import add_members, make_team
+
+_DEADLINE = 8.0
+_WAITING = """
+SELECT count(*) FROM pg_stat_activity
+WHERE wait_event_type = 'Lock' AND %s = ANY (pg_blocking_pids(pid)) OR wait_event_type = 'Lock'
+ AND pg_blocking_pids(pid) && ARRAY(
+    SELECT pid FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))
+"""
+
+
+def _wait_for(check: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _DEADLINE
+    while not check():
+        assert time.monotonic() < deadline, "nobody waits"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("path", ["/teams/{team}/members/{user}", "/teams/{team}"])
+def test_out_of_the_team_and_out_of_the_organization_at_once(
+    app: Flask, org: Org, postgres: EmbeddedPostgres, path: str
+) -> None:
+    team = add_members(org, make_team(org), "labeler")
+    user = org.users["labeler"]
+    with (
+        closing(psycopg2.connect(postgres.url)) as held,
+        closing(psycopg2.connect(postgres.url)) as beside,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        beside.autocommit = True
+        watching, cursor = beside.cursor(), held.cursor()
+        cursor.execute("SET LOCAL app.organization_id = %s", (str(org.id),))
+        cursor.execute("SELECT FROM teams WHERE id = %s FOR UPDATE", (team["id"],))
+        mine = held.get_backend_pid()
+
+        def waiting(number: int) -> bool:
+            watching.execute(_WAITING, (mine, mine))
+            return bool(watching.fetchone()[0] == number)
+
+        first = pool.submit(org.api("admin").delete, path.format(team=team["id"], user=user))
+        _wait_for(lambda: waiting(1))
+        second = pool.submit(org.api("admin").delete, f"/organizations/{org.slug}/members/{user}")
+        _wait_for(lambda: waiting(2))
+        held.rollback()
+        answers = [first.result().status_code, second.result().status_code]
+    assert answers == [204, 204]
