@@ -15,45 +15,15 @@ from sqlalchemy import Connection, text
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 """Stands for an organization where a record belongs to none."""
-LARGE = 2048
-"""Bytes of JSON from which on a value is shown by its size and its SHA-256."""
-
 BATCH = 1000
 """How many entries at most wait for their seal in one row."""
 
 _IGNORED = frozenset({"created_at", "updated_at", "revision"})
-# Members of JSON, and columns, whose names say that nobody may read their values.
+# Columns whose names say that nobody may read their values.
 _NAME = "(password|secret|token|api_key|private_key|credentials?)"
 _SECRET_COLUMN = re.compile(f"(^|_){_NAME}(_hash|_encrypted)?$|_hash$")
-_SECRET_MEMBER = rf'("[^"]*{_NAME}"): "([^"\\]|\\.)*"'
-# Finding a word takes a tenth of the time of the whole pattern.
-_WORDS = ("password", "secret", "token", "api_key", "private_key", "credential")
-_MENTIONED = " OR ".join(f"strpos(written, '{word}') > 0" for word in _WORDS)
 _SHORT = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
 _TIME = r'\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'
-
-# A UUIDv7 (RFC 9562, section 5.7) of microseconds since the epoch.
-IDENTIFIER = """
-CREATE FUNCTION audit_id(tick bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
-    SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING
-        int8send(tick / 1000 * 65536 + 28672 + mod(tick, 1000) * 4096 / 1000) FROM 1 FOR 8),
-        'hex')::uuid
-$$
-"""
-SHOWN = f"""
-CREATE FUNCTION audit_shown(written text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-BEGIN
-    IF octet_length(written) > {LARGE} THEN
-        RETURN json_build_object(
-            'sha256', encode(sha256(convert_to(written, 'UTF8')), 'hex'),
-            'bytes', octet_length(written));
-    ELSIF left(written, 1) IN ('{{', '[') AND ({_MENTIONED}) THEN
-        RETURN regexp_replace(written, '{_SECRET_MEMBER}', '\\1: {{"secret": true}}', 'g');
-    END IF;
-    RETURN coalesce(written, 'null');
-END $$
-"""
 
 _CHANGE = """
 CREATE OR REPLACE FUNCTION audit_{table}() RETURNS trigger

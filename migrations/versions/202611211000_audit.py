@@ -4,7 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.auditing import IDENTIFIER, NOBODY, SHOWN, audited, unaudited
+from migrations.audit_values import IDENTIFIER, REDACTED, SHOWN
+from migrations.auditing import NOBODY, audited, unaudited
 from migrations.policies import ROLE, protect
 
 revision = "202611211000"
@@ -170,7 +171,7 @@ def upgrade() -> None:
     for table in (*TABLES, *OTHERS):
         op.execute(f"REVOKE ALL ON {table} FROM {ROLE}")
         op.execute(f"GRANT SELECT ON {table} TO {ROLE}")
-    for function in (IDENTIFIER, SHOWN, SEAL, ERASE, FORGET):
+    for function in (IDENTIFIER, REDACTED, SHOWN, SEAL, ERASE, FORGET):
         op.execute(function)
     op.execute("REVOKE ALL ON FUNCTION audit_seal, audit_erase, audit_forget FROM PUBLIC")
     op.execute(f"GRANT EXECUTE ON FUNCTION audit_seal, audit_erase, audit_forget TO {ROLE}")
@@ -262,7 +263,7 @@ def _tables() -> None:
 def downgrade() -> None:
     for table in WATCHED:
         unaudited(table)
-    for function in ("audit_seal", "audit_erase", "audit_forget", "audit_shown", "audit_id"):
+    for function in ("audit_seal", "audit_erase", "audit_forget", "audit_shown", "audit_redacted", "audit_id"):
         op.execute(f"DROP FUNCTION {function}")
     for table in (*TABLES, *OTHERS):
         op.drop_table(table)

@@ -151,15 +151,29 @@ def test_members_of_json_that_say_secret_are_hidden(org: Org, owner_sql: Owner) 
     owner_sql(
         "UPDATE organizations SET settings = %s WHERE id = %s",
         '{"ai_provider": {"api_key": "sk-\\"12345", "model": "m", "private_key": "pem"},'
-        ' "list": [{"client_secret": "hush"}], "note": "no secret: \\"api_key\\""}',
+        ' "list": [{"client_secret": "hush"}], "note": "no secret: \\"api_key\\"",'
+        ' "credentials": {"user": "ann", "pass": "hunter2"}, "apiKey": "k", "tokens": ["t"],'
+        ' "max_tokens": 9,'
+        ' "refresh_token": ["a", "b"], "access_token": null, "api_key_set": true,'
+        ' "password_hash": "argon", "deep": ' + "[" * 300 + '{"token": "x"}' + "]" * 300 + "}",
         org.id,
     )
     (entry,) = owner_sql(
         "SELECT changes FROM audit_entries WHERE target_id = %s ORDER BY id DESC LIMIT 1", org.id
     )
     hidden = {"secret": True}
-    assert entry.changes["settings"][1] == {
+    told = entry.changes["settings"][1]
+    assert "token" not in str(told.pop("deep"))
+    assert told == {
         "ai_provider": {"api_key": hidden, "model": "m", "private_key": hidden},
         "list": [{"client_secret": hidden}],
         "note": 'no secret: "api_key"',
+        "credentials": hidden,
+        "apiKey": hidden,
+        "tokens": hidden,
+        "max_tokens": 9,
+        "refresh_token": hidden,
+        "access_token": None,
+        "api_key_set": True,
+        "password_hash": hidden,
     }
