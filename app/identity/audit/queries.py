@@ -96,6 +96,9 @@ _STRANGERS = text(
     ORDER BY id LIMIT :most
     """
 )
+_FIRST = text(
+    "SELECT hash FROM audit_blocks WHERE organization_id = :organization_id AND number = 1"
+)
 # An organization is the first thing that is told of it. Its log begins anew only where it ended.
 _BEGINS = text(
     """
@@ -251,6 +254,12 @@ def strangers(organization_id: UUID, most: int) -> list[UUID]:
     """Entries that are neither sealed nor wait for it: no trigger wrote them."""
     values = {"organization_id": organization_id, "most": most}
     return list(db.session().scalars(_STRANGERS, values))
+
+
+def first_hash(organization_id: UUID) -> bytes | None:
+    """What tells a chain from one that comes after it: the hash of its first block."""
+    found = db.session().scalar(_FIRST, {"organization_id": organization_id})
+    return None if found is None else bytes(found)
 
 
 def begins(organization_id: UUID) -> bool:

@@ -1,6 +1,7 @@
 """Erasing: one entry stays of an organization, and its chain starts anew with it."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import InternalError
 
-from app.identity.audit import service
+from app.identity.audit import queries, service
 from app.kit import audit, db, tenancy
 from tests.factories import Org
 from tests.factories.labels import make_labeled
@@ -63,6 +64,28 @@ def test_one_entry_stays_and_verifies(
         report = service.verify(org.slug)
     assert report.ok, report.findings
     assert (report.entries, report.unsealed) == (1, 0)
+
+
+def test_verifying_a_chain_that_is_erased_meanwhile_finds_no_fault(
+    org: Org, seal: Seal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(org, 50)
+    seal(org)
+    _status(org, "closed")
+    read = queries.digests
+
+    def late(ids: Any) -> Any:
+        # The seal of the erasing reads them too.
+        monkeypatch.setattr(queries, "digests", read)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(_erase, org).result()
+        return read(ids)
+
+    monkeypatch.setattr(queries, "digests", late)
+    with org.app.app_context():
+        report = service.verify(org.slug)
+    assert report.ok, report.findings
+    assert (report.chains, report.entries) == (1, 1)
 
 
 def test_nothing_of_what_was_there_is_left(org: Org, owner_sql: Owner) -> None:
