@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 import requests
 
+from tests.factories.processes import send
 from tests.faults.conftest import Receiver, Service, until
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -55,7 +56,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(
     workers = service.processes("worker.py")
     assert len(workers) >= 3
     for worker in workers:
-        worker.kill()
+        send(worker, signal.SIGKILL)
     receiver.hold.clear()
     service.settle(webhook, {w for w in written if w}, receiver)
 
@@ -66,7 +67,7 @@ def test_the_api_is_killed_under_load(service: Service, receiver: Receiver) -> N
     for _ in range(3):
         until(writers.more_than(20), "writes")
         for process in service.processes("gunicorn"):
-            process.kill()
+            send(process, signal.SIGKILL)
     until(writers.more_than(20), "writes after the last kill")
     service.settle(webhook, writers.stop(), receiver)
 
@@ -81,7 +82,7 @@ def test_valkey_forgets_and_dies_with_deliveries_waiting(
     _flush(service)
     until(writers.more_than(20), "writes after FLUSHALL")
     for process in service.processes("valkey-server"):
-        process.kill()
+        send(process, signal.SIGKILL)
     until(writers.more_than(20), "writes after the kill")
     receiver.hold.clear()
     service.settle(webhook, writers.stop(), receiver)
@@ -102,7 +103,7 @@ def test_postgresql_stops_and_starts_under_load(service: Service, receiver: Rece
     for number in (signal.SIGINT, signal.SIGKILL):
         until(writers.more_than(20), "writes")
         for process in service.processes("postgres", "-D"):
-            process.send_signal(number)
+            send(process, number)
         until(writers.more_than(20), "writes after the restart")
     service.settle(webhook, writers.stop(), receiver)
 

@@ -24,6 +24,7 @@ from app.engines.documents import (
 )
 from app.engines.documents.sandbox import Child
 from tests.engines.documents import samples
+from tests.factories.processes import ended, send
 
 PDF = "application/pdf"
 MODULE = "app.engines.documents.child"
@@ -74,7 +75,7 @@ def test_a_child_that_is_killed(long: Path, number: signal.Signals) -> None:
     def kill(page: Page) -> None:
         pages.append(page)
         for child in children():
-            child.send_signal(number)
+            send(child, number)
 
     error = failure(lambda: parse_stream(long, PDF, Limits(), kill))
     assert error.code == "crashed"
@@ -88,7 +89,7 @@ def test_the_callers_own_memory_is_not_the_childs(long: Path) -> None:
 
     def kill(_: Page) -> None:
         for child in children():
-            child.send_signal(signal.SIGKILL)
+            send(child, signal.SIGKILL)
 
     error = failure(lambda: parse_stream(long, PDF, Limits(memory_bytes=400 << 20), kill))
     assert (error.code, len(ballast)) == ("crashed", 250 << 20)
@@ -200,7 +201,7 @@ def test_the_child_dies_with_its_parent(endless: Path) -> None:
     finally:
         parent.kill()
         parent.wait()
-    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+    wait_until(lambda: ended(child))
 
 
 def test_a_child_of_another_parent_does_nothing() -> None:

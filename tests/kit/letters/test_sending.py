@@ -1,5 +1,6 @@
 """Letters through a worker, to a real mail server."""
 
+import signal
 import ssl
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from app.kit.letters.wording import WordingError
 from app.kit.mail import Mailer
 from tests.factories import Org
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, free_port
+from tests.factories.processes import ended, send
 
 ROOT = Path(__file__).parents[3]
 ROWS = text(
@@ -248,9 +250,9 @@ def test_a_worker_killed_while_it_sends(
         wait_until(lambda: ids(inbox, message_id))
         victim = _sending(parent, port)
         assert victim is not None
-        victim.kill()
+        send(victim, signal.SIGKILL)
         inbox.hold = ""
-        wait_until(lambda: not victim.is_running() or victim.status() == "zombie")
+        wait_until(lambda: ended(victim))
         _expire(app, message_id)
         wait_until(lambda: rows(app, message_id)[0]["status"] == "completed")
     finally:
