@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.kit.deaths import die_with_parent
 from app.kit.settings import Settings, SettingsError
-from app.runtime.process import die_with_parent
 
 try:
     _settings = Settings.from_env(os.environ)

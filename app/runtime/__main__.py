@@ -31,7 +31,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:
             from app.runtime.run import run  # noqa: PLC0415
 
             if arguments.with_parent:
-                from app.runtime.process import die_with_parent  # noqa: PLC0415
+                from app.kit.deaths import die_with_parent  # noqa: PLC0415
 
                 die_with_parent(os.getppid(), signal.SIGTERM)
             return run(os.environ)

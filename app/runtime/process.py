@@ -1,6 +1,5 @@
 """Starting a child process so that it cannot outlive the one that started it (Linux)."""
 
-import ctypes
 import os
 import pwd
 import random
@@ -11,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_LIBC = ctypes.CDLL(None, use_errno=True)
+from app.kit.deaths import die_with_parent
+
 _PORTS = range(20000, 32000)  # below the range the kernel hands to outgoing connections
 
 
@@ -50,31 +48,6 @@ def server_account() -> Account | None:
         return None
     entry = pwd.getpwnam("nobody")
     return Account(entry.pw_uid, entry.pw_gid)
-
-
-def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
-    """Have the kernel send `signal_number` to this process when process `parent` ends.
-
-    Called in the child, after any change of user (which clears the setting). prctl(2),
-    PR_SET_PDEATHSIG: the signal follows the parent's *thread*, so a parent must start its children
-    from a thread that lives as long as it does. A parent already gone ends this process now.
-    """
-    _prctl(_PR_SET_PDEATHSIG, signal_number)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of every descendant that loses its own: prctl(2), PR_SET_CHILD_SUBREAPER.
-
-    The caller must collect them with waitpid when they end.
-    """
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def _prctl(option: int, value: int) -> None:
-    if _LIBC.prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
 
 
 def _child_setup(signal_number: int) -> Callable[[], None]:

@@ -16,9 +16,10 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
+from app.kit.deaths import adopt_orphans
 from app.runtime import ending
 from app.runtime.lines import Lines
-from app.runtime.process import Launch, adopt_orphans, log_tail, spawn
+from app.runtime.process import Launch, log_tail, spawn
 from app.runtime.processes import own_children
 from app.runtime.server import ServerError
 

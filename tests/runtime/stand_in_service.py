@@ -25,7 +25,7 @@ http.server.ThreadingHTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler)
 """
 WORKERS = """
 import os, time
-from app.runtime.process import die_with_parent
+from app.kit.deaths import die_with_parent
 parent = os.getpid()
 for _ in range(3):
     if os.fork() == 0:

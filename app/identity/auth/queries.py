@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, false, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, delete, false, func, or_, select, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
@@ -95,10 +95,7 @@ def _live(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
     return [Session.user_id == user_id, *_LIVE, *scope]
 
 
-def live_sessions(
-    user_id: UUID, current: UUID | None, page: PageRequest, *, only: UUID | None
-) -> Page:
-    """A page of a user's sessions that are not over; of those for the organization `only`."""
+def _sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[Any]:
     columns: tuple[Any, ...] = (
         Session.id,
         Session.method,
@@ -112,13 +109,25 @@ def live_sessions(
         Session.last_seen_at.label("updated_at"),
     )
     outdated = func.coalesce(Session.token_version, User.token_version) != User.token_version
-    statement = (
+    return (
         select(*columns)
         .join(User, User.id == Session.user_id)
         .where(*_live(user_id, only), ~outdated)
     )
+
+
+def live_sessions(
+    user_id: UUID, current: UUID | None, page: PageRequest, *, only: UUID | None
+) -> Page:
+    """A page of a user's sessions that are not over; of those for the organization `only`."""
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
-    return paginate(statement, page, sorts=sorts, unique=Session.id)
+    return paginate(_sessions(user_id, current, only), page, sorts=sorts, unique=Session.id)
+
+
+def all_live_sessions(user_id: UUID) -> list[dict[str, Any]]:
+    """Every session of a user that is not over, the latest first."""
+    statement = _sessions(user_id, None, None).order_by(Session.issued_at.desc(), Session.id)
+    return [dict(row) for row in db.session().execute(statement).mappings()]
 
 
 def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:

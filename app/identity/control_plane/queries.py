@@ -6,7 +6,6 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 
-from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db
@@ -129,25 +128,3 @@ def owned_alone(user_id: UUID) -> list[str]:
         .order_by(Organization.slug)
     )
     return list(db.session().scalars(statement))
-
-
-def sessions(user_id: UUID) -> list[dict[str, Any]]:
-    """The live sessions of a user, the latest first."""
-    statement = (
-        select(
-            Session.id,
-            Session.method,
-            Session.issued_at,
-            Session.expires_at,
-            Session.last_seen_at,
-            Session.ip_address,
-            Session.user_agent,
-        )
-        .where(
-            Session.user_id == user_id,
-            Session.revoked_at.is_(None),
-            Session.expires_at > func.now(),
-        )
-        .order_by(Session.issued_at.desc(), Session.id)
-    )
-    return [dict(row) for row in db.session().execute(statement).mappings()]

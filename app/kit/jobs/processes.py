@@ -18,8 +18,8 @@ from typing import NoReturn
 
 from flask import Flask
 
-from app.kit import container, db
-from app.kit.jobs import deaths, handlers, relay
+from app.kit import container, db, deaths
+from app.kit.jobs import handlers, relay
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, listen
 from app.kit.logging import get_logger

@@ -20,7 +20,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
 
-from app.kit.jobs import deaths
+from app.kit import deaths
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)

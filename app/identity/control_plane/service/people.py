@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.identity.auth import links, recovery
+from app.identity.auth import queries as auth_queries
 from app.identity.auth import sessions as user_sessions
 from app.identity.control_plane import queries
 from app.identity.control_plane.service.deciding import letters
@@ -91,7 +92,7 @@ def set_password(email: str, password: str) -> dict[str, Any]:
 
 def list_sessions(email: str) -> list[dict[str, Any]]:
     """The live sessions of an account. Raises 404."""
-    return queries.sessions(_known(email).id)
+    return auth_queries.all_live_sessions(_known(email).id)
 
 
 def revoke_sessions(email: str) -> int:

@@ -58,34 +58,32 @@ _REFRESH = text(
     RETURNING status
     """
 )
+_GIVE_BACK = """
+    UPDATE artifacts SET
+        claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
+        status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
+            SELECT FROM tag_sets
+            WHERE tag_sets.organization_id = artifacts.organization_id
+              AND tag_sets.artifact_id = artifacts.id) THEN 'ready' ELSE status END
+"""
 # Rows that somebody changes at this moment are left to the next run: nobody waits for a clean-up.
 _EXPIRE = text(
-    """
+    f"""
     WITH expired AS (
         SELECT organization_id, id FROM artifacts
         WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
         LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED
     )
-    UPDATE artifacts SET
-        claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
-        status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
-            SELECT FROM tag_sets
-            WHERE tag_sets.organization_id = artifacts.organization_id
-              AND tag_sets.artifact_id = artifacts.id) THEN 'ready' ELSE status END
+    {_GIVE_BACK}
     FROM expired
     WHERE artifacts.organization_id = expired.organization_id AND artifacts.id = expired.id
-    """
+    """  # noqa: S608 - made of constants
 )
 
 # As many at once as a person holds; the state that follows is the same as when a claim runs out.
 _RELEASE_ALL = text(
-    """
-    UPDATE artifacts SET
-        claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
-        status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
-            SELECT FROM tag_sets
-            WHERE tag_sets.organization_id = artifacts.organization_id
-              AND tag_sets.artifact_id = artifacts.id) THEN 'ready' ELSE status END
+    f"""
+    {_GIVE_BACK}
     WHERE organization_id = :organization_id AND claim_user_id = :user_id
     RETURNING id
     """
