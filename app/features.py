@@ -43,10 +43,14 @@ from app.labeling.artifact_schemas import routes as schemas
 from app.labeling.artifacts import jobs as artifact_jobs
 from app.labeling.artifacts import models as artifact_models
 from app.labeling.artifacts import routes as artifacts
+from app.labeling.comments import routes as comments
+from app.labeling.distribution import routes as distribution
 from app.labeling.tag_sets import jobs as tag_set_jobs
 from app.labeling.tag_sets import models as tag_set_models
 from app.labeling.tag_sets import routes as tag_sets
+from app.labeling.templates import routes as templates
 from app.review.review_queue import routes as review_queue
+from app.review.routing_rules import routes as routing_rules
 from app.review.workload import routes as workload
 
 BLUEPRINTS: list[Blueprint] = [
@@ -61,9 +65,13 @@ BLUEPRINTS: list[Blueprint] = [
     audit.blueprint,
     schemas.blueprint,
     schemas.versions,
+    templates.blueprint,
     artifacts.blueprint,
+    distribution.blueprint,
     tag_sets.blueprint,
+    comments.blueprint,
     review_queue.blueprint,
+    routing_rules.blueprint,
     teams.blueprint,
     workload.blueprint,
     users.blueprint,

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy import ARRAY, ForeignKey, ForeignKeyConstraint, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -14,7 +14,11 @@ from app.kit.tenancy import TenantModel
 
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """What to extract from a kind of document. `fields` are the draft's; status draft, active or
-    inactive."""
+    inactive.
+
+    `required_skills` as they were written, `required_skill_keys` case-folded: who labels by it has
+    them all, by the teams they are in.
+    """
 
     __tablename__ = "schemas"
     __table_args__ = (Index("ix_schemas_list", "organization_id", "created_at", "id"),)
@@ -27,6 +31,10 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
     fields: Mapped[list[Any]]
     status: Mapped[str] = mapped_column(default="draft")
     ai_assist_enabled: Mapped[bool] = mapped_column(default=False)
+    required_skills: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
+    required_skill_keys: Mapped[list[str]] = mapped_column(
+        ARRAY(String()), default=list, server_default="{}"
+    )
     current_version_id: Mapped[UUID | None]
     current_version_number: Mapped[int] = mapped_column(default=0)
     current_version_published_at: Mapped[datetime | None]

@@ -216,7 +216,7 @@ def _labeled(org: Org, wanted: int, statuses: list[str], status: str = "ready") 
     [
         (1, [], "ready"),
         (1, ["draft"], "in_progress"),
-        (1, ["rejected"], "in_progress"),
+        (1, ["rejected"], "ready"),
         (1, ["submitted"], "in_review"),
         (1, ["submitted", "draft"], "in_progress"),
         (1, ["submitted", "rejected"], "in_review"),

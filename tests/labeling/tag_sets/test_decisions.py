@@ -217,7 +217,7 @@ def test_rejected_to_the_pool_the_document_is_free(desk: Desk) -> None:
     answer = _reject(desk, sent, send_to="pool")
     assert answer.json["data"]["status"] == "rejected"
     row = desk.artifact_row(sent["artifact_id"])
-    assert (row.status, row.label_counts) == ("in_progress", counts(rejected=1))
+    assert (row.status, row.label_counts) == ("ready", counts(rejected=1))
     assert row.claim_user_id is None
     desk.org.add_user("second", "labeler")
     assert desk.draft(sent["artifact_id"], by="second")["status"] == "draft"

@@ -1,7 +1,11 @@
 """SQL of who documents are assigned to."""
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
+import orjson
 from sqlalchemy import CursorResult, text
 
 from app.kit import db, tenancy
@@ -28,6 +32,61 @@ _UNASSIGN = text(
     FROM theirs WHERE organization_id = :org AND artifacts.id = theirs.id
     """
 )
+
+# Locked in the order of their ids, as by any other who takes many. Null leaves a member as it is;
+# an edit of what a writer may send raises the revision, being assigned does not.
+_ASSIGN = text(
+    """
+    WITH wanted AS (
+        SELECT * FROM unnest(CAST(:ids AS uuid[]), CAST(:assignees AS jsonb[]),
+            CAST(:priorities AS int[]), CAST(:due AS timestamptz[]), CAST(:schemas AS uuid[]))
+            AS one (id, assignees, priority, due_at, schema_id)
+    ), locked AS (
+        SELECT id FROM artifacts
+        WHERE organization_id = :org AND id IN (SELECT id FROM wanted)
+        ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE artifacts SET
+        assignees = coalesce(wanted.assignees, artifacts.assignees),
+        priority = coalesce(wanted.priority, artifacts.priority),
+        due_at = coalesce(wanted.due_at, artifacts.due_at),
+        schema_id = coalesce(wanted.schema_id, artifacts.schema_id),
+        revision = revision + CASE WHEN
+            coalesce(wanted.priority, artifacts.priority) <> artifacts.priority
+            OR coalesce(wanted.due_at, artifacts.due_at) IS DISTINCT FROM artifacts.due_at
+            OR coalesce(wanted.schema_id, artifacts.schema_id) IS DISTINCT FROM artifacts.schema_id
+            THEN 1 ELSE 0 END,
+        updated_at = now()
+    FROM wanted JOIN locked USING (id)
+    WHERE organization_id = :org AND artifacts.id = wanted.id
+    RETURNING artifacts.id
+    """
+)
+
+
+class Assigned(NamedTuple):
+    """What a document gets: `assignees` of {user_id, team_id}, one of them null; None leaves a
+    member as it is."""
+
+    artifact_id: UUID
+    assignees: list[dict[str, str | None]] | None
+    priority: int | None = None
+    due_at: datetime | None = None
+    schema_id: UUID | None = None
+
+
+def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
+    """Write what documents get, in one statement; those that were there."""
+    ids, assignees, priorities, due, schemas = zip(*assigned, strict=True)
+    values = {
+        "org": tenancy.current_organization_id(),
+        "ids": [str(one) for one in ids],
+        "assignees": [None if one is None else orjson.dumps(one).decode() for one in assignees],
+        "priorities": list(priorities),
+        "due": list(due),
+        "schemas": [None if one is None else str(one) for one in schemas],
+    }
+    return set(db.session().execute(_ASSIGN, values).scalars())
 
 
 def unassign(assignee_id: UUID) -> int:

@@ -1,5 +1,6 @@
 """SQL of claims, and of the state that follows from a document's label sets."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -21,26 +22,29 @@ _minutes = (
 )
 _END = func.now() + _minutes * text("interval '1 minute'")
 
-# The document's own row is written last, from counts of the moment; its label sets decide, then a
-# live claim. What is being read, or could not be, keeps its state.
+# The documents' own rows are written last, from counts of the moment; their label sets decide, then
+# a live claim. What is being read, or could not be, keeps its state. A document whose label sets
+# were all rejected waits for labels again.
 _REFRESH = text(
     """
     WITH counted AS (
-        SELECT count(*) FILTER (WHERE status = 'draft') AS draft,
-               count(*) FILTER (WHERE status = 'submitted') AS submitted,
-               count(*) FILTER (WHERE status = 'accepted') AS accepted,
-               count(*) FILTER (WHERE status = 'rejected') AS rejected
-        FROM tag_sets WHERE organization_id = :organization_id AND artifact_id = :artifact_id
-    ), wanted AS (
-        SELECT coalesce((
-            SELECT CAST(version.review_policy ->> 'labels_per_artifact' AS int)
-            FROM artifacts document
-            JOIN schemas ON schemas.organization_id = document.organization_id
-                        AND schemas.id = document.schema_id
-            JOIN schema_versions version ON version.organization_id = schemas.organization_id
-                                        AND version.id = schemas.current_version_id
-            WHERE document.organization_id = :organization_id AND document.id = :artifact_id
-        ), 1) AS sets
+        SELECT document.id,
+               count(*) FILTER (WHERE tag_sets.status = 'draft') AS draft,
+               count(*) FILTER (WHERE tag_sets.status = 'submitted') AS submitted,
+               count(*) FILTER (WHERE tag_sets.status = 'accepted') AS accepted,
+               count(*) FILTER (WHERE tag_sets.status = 'rejected') AS rejected,
+               coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
+                   AS sets
+        FROM artifacts document
+        LEFT JOIN tag_sets ON tag_sets.organization_id = document.organization_id
+                          AND tag_sets.artifact_id = document.id
+        LEFT JOIN schemas ON schemas.organization_id = document.organization_id
+                         AND schemas.id = document.schema_id
+        LEFT JOIN schema_versions version ON version.organization_id = schemas.organization_id
+                                         AND version.id = schemas.current_version_id
+        WHERE document.organization_id = :organization_id
+          AND document.id = ANY (CAST(:artifact_ids AS uuid[]))
+        GROUP BY document.id
     )
     UPDATE artifacts SET
         label_counts = jsonb_build_object('draft', draft, 'submitted', submitted,
@@ -49,13 +53,13 @@ _REFRESH = text(
             WHEN status IN ('processing', 'failed') THEN status
             WHEN accepted >= sets THEN 'done'
             WHEN draft = 0 AND submitted > 0 AND submitted + accepted >= sets THEN 'in_review'
-            WHEN draft + submitted + accepted + rejected > 0 THEN 'in_progress'
+            WHEN draft + submitted + accepted > 0 THEN 'in_progress'
             WHEN claim_user_id IS NOT NULL AND claim_expires_at > now() THEN 'in_progress'
             ELSE 'ready' END,
         updated_at = now()
-    FROM counted, wanted
-    WHERE organization_id = :organization_id AND id = :artifact_id
-    RETURNING status
+    FROM counted
+    WHERE organization_id = :organization_id AND artifacts.id = counted.id
+    RETURNING artifacts.id, status
     """
 )
 _GIVE_BACK = """
@@ -64,7 +68,8 @@ _GIVE_BACK = """
         status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
             SELECT FROM tag_sets
             WHERE tag_sets.organization_id = artifacts.organization_id
-              AND tag_sets.artifact_id = artifacts.id) THEN 'ready' ELSE status END
+              AND tag_sets.artifact_id = artifacts.id
+              AND tag_sets.status <> 'rejected') THEN 'ready' ELSE status END
 """
 # Rows that somebody changes at this moment are left to the next run: nobody waits for a clean-up.
 _EXPIRE = text(
@@ -148,14 +153,13 @@ def release_all(user_id: UUID) -> list[UUID]:
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
 
 
-def refresh(artifact_id: UUID) -> str | None:
-    """Count the label sets anew and set the state that follows; the state."""
+def refresh(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Count the label sets anew and set the states that follow; the state of each document."""
     values = {
         "organization_id": tenancy.current_organization_id(),
-        "artifact_id": artifact_id,
+        "artifact_ids": [str(one) for one in artifact_ids],
     }
-    status: str | None = db.session().execute(_REFRESH, values).scalar_one_or_none()
-    return status
+    return {row.id: row.status for row in db.session().execute(_REFRESH, values)}
 
 
 def expire() -> int:

@@ -134,6 +134,11 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     return paginate(statement, request, sorts=_SORTS, unique=Artifact.id)
 
 
+def selected_ids(filters: dict[str, Any]) -> Select[Any]:
+    """A SELECT of the ids of all documents that `filters` find."""
+    return _filtered(select(Artifact.id), **filters)
+
+
 def _filtered(
     statement: Select[Any],
     *,

@@ -1,10 +1,11 @@
 """Documents: taken in, read, claimed for labeling, deleted. What other features call is here."""
 
-from app.labeling.artifacts.service.assigning import unassign
+from app.labeling.artifacts.service.assigning import Assigned, assign_many, unassign
 from app.labeling.artifacts.service.claiming import (
     claim,
     expire_claims,
     refresh_status,
+    refresh_statuses,
     release,
     release_member,
     renew_claim,
@@ -20,10 +21,13 @@ from app.labeling.artifacts.service.reading import (
     list_artifacts,
     list_pages,
     lock,
+    selected_ids,
     show,
 )
 
 __all__ = [
+    "Assigned",
+    "assign_many",
     "claim",
     "create",
     "create_from_file",
@@ -41,9 +45,11 @@ __all__ = [
     "page_image",
     "parse",
     "refresh_status",
+    "refresh_statuses",
     "release",
     "release_member",
     "renew_claim",
+    "selected_ids",
     "show",
     "sweep",
     "unassign",

@@ -1,9 +1,20 @@
 """Who documents are assigned to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from app.labeling.artifacts.queries import assigning as queries
+from app.labeling.artifacts.queries.assigning import Assigned
+
+__all__ = ["Assigned", "assign_many", "unassign"]
+
+
+def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
+    """Give documents assignees, priority, due time or schema, in one statement; those there were.
+
+    The caller has checked that assignees and schemas exist, and holds them.
+    """
+    return queries.assign_many(assigned) if assigned else set()
 
 
 def unassign(assignee_id: UUID, checkpoint: Callable[[], None]) -> int:

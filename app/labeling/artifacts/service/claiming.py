@@ -1,5 +1,6 @@
 """Who works on a document, and which state its label sets put it in."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -40,7 +41,7 @@ def release(
         if row.claim is None:
             raise errors.conflict("Nobody holds the document.", state=row.status)
         raise errors.denied("Somebody else holds the document.")
-    queries.refresh(artifact_id)
+    queries.refresh([artifact_id])
     events.emit(
         "artifact.released", {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
     )
@@ -61,16 +62,22 @@ def renew_claim(artifact_id: UUID, user_id: UUID) -> bool:
 
 
 def refresh_status(artifact_id: UUID) -> str:
-    """Count the document's label sets and set the state that follows from them; the state.
-
-    Call it last in the transaction that changed one, with the document locked. Done: as many are
-    accepted as the schema wants. In review: nobody drafts, enough are submitted or accepted, and
-    one waits. In progress: there is one, or a claim. Raises 404.
-    """
-    status = queries.refresh(artifact_id)
-    if status is None:
+    """`refresh_statuses` of one document; its state. Raises 404."""
+    found = queries.refresh([artifact_id])
+    if not found:
         raise errors.not_found()
-    return status
+    return found[artifact_id]
+
+
+def refresh_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Count the documents' label sets and set the states that follow from them; the states.
+
+    Call it last in the transaction that changed one, with the documents locked in the order of
+    their ids. Done: as many are accepted as the schema wants. In review: nobody drafts, enough are
+    submitted or accepted, and one waits. In progress: there is one that was not rejected, or a
+    claim. Documents that are gone are left out.
+    """
+    return queries.refresh(artifact_ids)
 
 
 def expire_claims() -> int:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
+from sqlalchemy import Row, Select
 
 from app.kit import errors
 from app.kit.api.responses import Download
@@ -16,6 +16,11 @@ from app.labeling.artifacts.service import files, words
 def list_artifacts(page: PageRequest, **filters: Any) -> Page:
     """A page of documents, filtered as the list's query says."""
     return queries.page(page, filters)
+
+
+def selected_ids(filters: dict[str, Any]) -> Select[Any]:
+    """A SELECT of the ids of all documents that the list's filters find, for another statement."""
+    return queries.selected_ids(filters)
 
 
 def get(artifact_id: UUID) -> Row[Any]:

@@ -1,0 +1,25 @@
+"""Bodies of bulk actions on documents."""
+
+from typing import Any
+
+from marshmallow import ValidationError, validates_schema
+
+from app.kit.api import bulk
+from app.kit.api.fields import Int, Nested, Schema
+from app.labeling.artifacts.schemas.documents import ArtifactFilters
+
+
+class ArtifactSelection(Schema):
+    """Which documents: up to 1,000 by id, or all that a filter finds, with how many the caller
+    expects; another number of them changes nothing (409)."""
+
+    artifact_ids = bulk.ids()
+    filter = Nested(ArtifactFilters)
+    expected_count = Int()
+
+    @validates_schema
+    def _one_way(self, data: dict[str, Any], **_: Any) -> None:
+        if ("artifact_ids" in data) == ("filter" in data):
+            raise ValidationError("Either artifact_ids or filter.", "artifact_ids")
+        if ("filter" in data) != ("expected_count" in data):
+            raise ValidationError("Stands with filter, and filter with it.", "expected_count")

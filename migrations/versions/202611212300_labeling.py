@@ -1,0 +1,31 @@
+"""What labeling schemas ask of people."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "202611212300"
+down_revision = "202611211100"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column(
+        "schemas",
+        sa.Column("required_skills", postgresql.JSONB(), server_default="[]", nullable=False),
+    )
+    op.add_column(
+        "schemas",
+        sa.Column(
+            "required_skill_keys",
+            postgresql.ARRAY(sa.String()),
+            server_default="{}",
+            nullable=False,
+        ),
+    )
+
+
+def downgrade() -> None:
+    op.drop_column("schemas", "required_skill_keys")
+    op.drop_column("schemas", "required_skills")
