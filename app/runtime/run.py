@@ -11,13 +11,12 @@ import psycopg2
 
 from app.kit.settings import Settings, SettingsError
 from app.runtime import children, environment
+from app.runtime.demo.people import PEOPLE, address
 from app.runtime.lock import DataInUseError, DataLock
 from app.runtime.progress import Progress
 from app.runtime.server import ServerError
 from app.runtime.service import Service
 from app.runtime.supervisor import ChildFailedError, StopRequested, Supervisor
-
-ROLES = ("owner", "admin", "reviewer", "labeler", "viewer")
 
 EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
 
@@ -97,7 +96,7 @@ def _announce(progress: Progress, settings: Settings, demo_password: str | None)
         lines += [
             "",
             f"  Organization demo; its users, all with the password {demo_password}",
-            *(f"    {role}@demo.example" for role in ROLES),
+            *(f"    {address(who)}" for who in PEOPLE),
             "",
             "  Log in:",
             f"    curl -sS {base}/api/v1/auth/login {headers} -d {shlex.quote(body)}",

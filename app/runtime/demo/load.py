@@ -21,19 +21,13 @@ from app.identity.users.models import User
 from app.kit import db, secrets, tenancy
 from app.kit.jobs import relay, worker
 from app.runtime.demo.documents import DOCUMENTS, DemoDocument
+from app.runtime.demo.people import PEOPLE, address
 from app.runtime.demo.schemas import CONTRACT, INVOICE
 from app.runtime.demo.teams import TEAMS
 
 SLUG = "demo"
 _SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
 _LOADING = "demo-loading"
-_NAMES = {
-    "owner": "Olivia Owner",
-    "admin": "Adam Admin",
-    "reviewer": "Rita Reviewer",
-    "labeler": "Leo Labeler",
-    "viewer": "Vera Viewer",
-}
 _REASON = "The total is not the amount to pay: tax is missing. Please look at the last line again."
 
 Progress = Callable[[int, int], None]
@@ -46,9 +40,9 @@ class DemoError(RuntimeError):
 class _User:
     """One of the demo's people, speaking to the API."""
 
-    def __init__(self, app: Flask, role: str, password: str) -> None:
+    def __init__(self, app: Flask, who: str, password: str) -> None:
         self._client = app.test_client()
-        body = {"email": f"{role}@demo.example", "password": password}
+        body = {"email": address(who), "password": password}
         self._headers = {"X-Org-Slug": _LOADING}
         token = self.call("POST", "/auth/login", json=body)["access_token"]
         self._headers["Authorization"] = f"Bearer {token}"
@@ -70,7 +64,7 @@ def load(progress: Progress) -> None:
     app = create_app({**os.environ, "LOG_LEVEL": "WARNING", "RATE_LIMITS": "off"})
     password = os.environ["DEMO_PASSWORD"]
     organization_id = _make_organization(app, password)
-    people = {role: _User(app, role, password) for role in ("admin", "reviewer", "labeler")}
+    people = {who: _User(app, who, password) for who in ("admin", "reviewer", "labeler")}
     schemas = {"invoice": _schema(people["admin"], INVOICE)}
     schemas["contract"] = _schema(people["admin"], CONTRACT)
     _teams(people["admin"])
@@ -101,9 +95,9 @@ def _make_organization(app: Flask, password: str) -> UUID:
         session.add(organization)
         session.flush()
         hashed = secrets.hash_password(password)
-        for role, name in _NAMES.items():
+        for who, (role, name) in PEOPLE.items():
             user = User(
-                email=f"{role}@demo.example",
+                email=address(who),
                 name=name,
                 password_hash=hashed,
                 email_verified_at=db.utc_now(),
@@ -124,14 +118,15 @@ def _schema(admin: _User, body: dict[str, Any]) -> str:
 
 def _teams(admin: _User) -> None:
     members = admin.call("GET", f"/organizations/{_LOADING}/members")
-    users = {member["role"]: member["user"]["id"] for member in members}
+    ids_by_address = {member["user"]["email"]: member["user"]["id"] for member in members}
+    users = {who: ids_by_address[address(who)] for who in PEOPLE}
     ids: dict[str | None, str] = {}
     for team in TEAMS:
         body = {name: team[name] for name in ("name", "description", "skills")}
         body |= {"parent_id": ids.get(team["parent"]), "lead_id": users[team["lead"]]}
         ids[team["name"]] = admin.call("POST", "/teams", json=body)["id"]
         if team["members"]:
-            added = {"user_ids": [users[role] for role in team["members"]]}
+            added = {"user_ids": [users[who] for who in team["members"]]}
             admin.call("POST", f"/teams/{ids[team['name']]}/members", json=added)
 
 

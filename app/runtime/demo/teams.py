@@ -1,4 +1,4 @@
-"""The teams of the demo organization: lead and members by role."""
+"""The teams of the demo organization: lead and members as `people` names them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ TEAMS: list[dict[str, Any]] = [
         "name": "Invoices",
         "parent": "Document Operations",
         "lead": "reviewer",
-        "members": ["labeler"],
+        "members": ["labeler", "labeler-2", "labeler-3", "reviewer-2"],
         "skills": ["Invoices", "Line items", "German"],
         "description": "Bills from suppliers, in any language.",
     },
@@ -23,7 +23,7 @@ TEAMS: list[dict[str, Any]] = [
         "name": "Contracts",
         "parent": "Document Operations",
         "lead": "reviewer",
-        "members": ["labeler", "owner"],
+        "members": ["labeler", "reviewer-2", "owner"],
         "skills": ["Contracts", "Clauses"],
         "description": "Leases, non-disclosure and supply agreements.",
     },

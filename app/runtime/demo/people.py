@@ -1,0 +1,18 @@
+"""The people of the demo organization, by the first part of their e-mail addresses."""
+
+PEOPLE: dict[str, tuple[str, str]] = {
+    "owner": ("owner", "Olivia Owner"),
+    "admin": ("admin", "Adam Admin"),
+    "reviewer": ("reviewer", "Rita Reviewer"),
+    "reviewer-2": ("reviewer", "Ron Reviewer"),
+    "labeler": ("labeler", "Leo Labeler"),
+    "labeler-2": ("labeler", "Lea Labeler"),
+    "labeler-3": ("labeler", "Lin Labeler"),
+    "viewer": ("viewer", "Vera Viewer"),
+}
+"""Role and name of each."""
+
+
+def address(who: str) -> str:
+    """The e-mail address of one of PEOPLE."""
+    return f"{who}@demo.example"
