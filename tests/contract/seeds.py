@@ -194,7 +194,13 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "artifact_ids": seeds.ids["artifact_id"][:2],
     }
     email = seeds.org.email("viewer")
-    schema_body = {"name": "New", "document_type": "x", "fields": _FIELDS, "review_policy": policy}
+    schema_body = {
+        "name": "New",
+        "document_type": "x",
+        "fields": _FIELDS,
+        "review_policy": policy,
+        "required_skills": ["Tax"],
+    }
     return {
         **_accounts(email),
         **_sso(seeds),

@@ -6,7 +6,7 @@ from marshmallow import ValidationError
 
 from app.identity.teams.models import MAX_DEPTH
 from app.identity.teams.service.members import MAX_ADDED
-from app.identity.teams.service.skills import tidy
+from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, tidy
 from app.kit.api.fields import (
     Int,
     List,
@@ -22,8 +22,6 @@ from app.kit.api.fields import (
 )
 
 ROLES = ("lead", "member")
-MAX_SKILLS = 50
-MAX_SKILL = 64
 _LISTED = {"description": "Null in lists; the team itself has them."}
 
 

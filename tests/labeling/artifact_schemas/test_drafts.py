@@ -4,8 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
+from app.kit import db, tenancy
 from app.kit.ids import uuid7
+from app.labeling.artifact_schemas.models import ArtifactSchema
 from tests.factories import Org
 
 FIELDS: list[dict[str, Any]] = [
@@ -206,3 +209,24 @@ def test_another_organizations_schema_is_not_there(org: Org, other_org: Org) -> 
     for action in ("publish", "activate", "deactivate"):
         body: dict[str, Any] | None = {} if action == "publish" else None
         assert api.post(f"{path}/{action}", body).status_code == 404
+
+
+def test_required_skills_stand_once_however_they_are_spelled(org: Org) -> None:
+    schema = _create(org, required_skills=["Medical  German", "medical german", "Tax", "\uff34AX"])
+    assert schema["required_skills"] == ["Medical German", "Tax"]
+    path = f"/schemas/{schema['id']}"
+    changed = org.api("admin").patch(path, {"required_skills": ["Law"], "revision": 1})
+    assert changed.json["data"]["required_skills"] == ["Law"]
+    kept = org.api("admin").patch(path, {"name": "Renamed", "revision": 2}).json["data"]
+    assert kept["required_skills"] == ["Law"]
+    with org.app.app_context(), tenancy.organization(org.id):
+        statement = select(ArtifactSchema.required_skill_keys)
+        assert db.session().execute(statement).scalar_one() == ["law"]
+
+
+@pytest.mark.parametrize("skills", [["x"] * 51, ["x" * 65], [" "], [7], "tax", None])
+def test_required_skills_that_are_none_are_refused(org: Org, skills: Any) -> None:
+    body = {"name": "x", "required_skills": skills}
+    answer = org.api("admin").post("/schemas", body)
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"].startswith("required_skills")

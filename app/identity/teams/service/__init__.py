@@ -10,11 +10,15 @@ from app.identity.teams.service.members import (
     remove_member,
 )
 from app.identity.teams.service.records import create, delete, get, list_teams, update
+from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, distinct
 
 __all__ = [
+    "MAX_SKILL",
+    "MAX_SKILLS",
     "add_members",
     "create",
     "delete",
+    "distinct",
     "existing",
     "get",
     "join",

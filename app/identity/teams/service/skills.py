@@ -3,6 +3,10 @@
 import unicodedata
 from collections.abc import Iterable
 
+MAX_SKILLS = 50
+MAX_SKILL = 64
+"""Characters, as they are written."""
+
 
 def tidy(skill: str) -> str:
     """A skill as it is kept: composed (NFC), trimmed, its spaces single."""

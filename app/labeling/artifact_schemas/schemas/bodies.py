@@ -1,4 +1,4 @@
-"""Bodies and answers of labeling schemas.
+"""Bodies and filters of labeling schemas.
 
 What a member may look like is declared here (422); which fields make sense is decided by
 `app.engines.fields` (400, with a code of its own).
@@ -9,20 +9,18 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS, MAX_OPTIONS
+from app.identity.teams import service as teams
 from app.kit.api.fields import (
-    Any_,
     Bool,
     Float,
     Int,
     JsonObject,
-    List,
     Name,
     Nested,
     OneOf,
     Schema,
     Str,
     UtcDateTime,
-    Uuid,
 )
 
 STATUSES = ("draft", "active", "inactive")
@@ -83,6 +81,13 @@ class ReviewPolicyBody(Schema):
     max_rejections = Int(maximum=100, allow_none=True)
 
 
+def _skills(**kwargs: Any) -> _Bounded:
+    what = {"description": "Who labels needs them all, by the teams they are in."}
+    return _Bounded(
+        Name(max_length=teams.MAX_SKILL), most=teams.MAX_SKILLS, metadata=what, **kwargs
+    )
+
+
 class CreateSchema(Schema):
     """A new draft."""
 
@@ -91,6 +96,7 @@ class CreateSchema(Schema):
     description = Str(load_default="")
     guidelines = Str(max_length=100_000, load_default="", metadata={"description": "Markdown."})
     review_policy = Nested(ReviewPolicyBody, load_default=dict)
+    required_skills = _skills(load_default=list)
     fields = _Bounded(Nested(SchemaFieldBody), most=MAX_FIELDS, load_default=list)
 
 
@@ -102,6 +108,7 @@ class UpdateSchema(Schema):
     description = Str()
     guidelines = Str(max_length=100_000)
     review_policy = Nested(ReviewPolicyBody)
+    required_skills = _skills()
     fields = _Bounded(Nested(SchemaFieldBody), most=MAX_FIELDS)
     revision = Int()
 
@@ -123,105 +130,3 @@ class SchemaFilters(Schema):
     document_type = Str(max_length=100)
     created_after = UtcDateTime()
     created_before = UtcDateTime()
-
-
-class FieldOption(Schema):
-    """One choice."""
-
-    value = Str(required=True)
-    label = Str(required=True)
-
-
-class TableColumn(Schema):
-    """A column of a table."""
-
-    key = Str(required=True)
-    label = Str(required=True)
-    type = Str(required=True)
-    required = Bool(required=True)
-    multiple = Bool(required=True)
-    description = Str(required=True)
-    options = List(Nested(FieldOption), required=True)
-    constraints = JsonObject(required=True)
-    ai_assist = Bool(required=True)
-
-
-class SchemaField(TableColumn):
-    """One thing to extract."""
-
-    columns = List(Nested(TableColumn), required=True)
-
-
-class ReviewPolicy(Schema):
-    """How label sets are reviewed."""
-
-    labels_per_artifact = Int(required=True)
-    sample_rate = Float(required=True)
-    auto_accept_agreement = Float(required=True, allow_none=True)
-    auto_accept_confidence = Float(required=True, allow_none=True)
-    max_rejections = Int(required=True, allow_none=True)
-
-
-class CurrentVersion(Schema):
-    """The version that labeling uses."""
-
-    id = Uuid(required=True)
-    number = Int(required=True)
-    published_at = UtcDateTime(required=True)
-
-
-class SchemaDetail(Schema):
-    """A labeling schema; `fields` and `review_policy` are the draft's."""
-
-    id = Uuid(required=True)
-    name = Str(required=True)
-    document_type = Str(required=True)
-    description = Str(required=True)
-    guidelines = Str(required=True)
-    review_policy = Nested(ReviewPolicy, required=True)
-    fields = List(Nested(SchemaField), required=True)
-    status = Str(required=True, validate=OneOf(STATUSES))
-    ai_assist_enabled = Bool(required=True)
-    current_version = Nested(CurrentVersion, required=True, allow_none=True)
-    created_by = Uuid(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
-
-
-class FieldChange(Schema):
-    """A difference to the version before; `key` is the field's, or `table.column`."""
-
-    kind = Str(required=True, validate=OneOf(["added", "removed", "changed"]))
-    key = Str(required=True)
-    breaking = Bool(required=True)
-    what = Str(required=True)
-    before = Any_(required=True, allow_none=True, data_key="from", attribute="from")
-    after = Any_(required=True, allow_none=True, data_key="to", attribute="to")
-
-
-class SchemaVersion(Schema):
-    """A published version; it never changes."""
-
-    id = Uuid(required=True)
-    schema_id = Uuid(required=True)
-    number = Int(required=True)
-    fields = List(Nested(SchemaField), required=True)
-    review_policy = Nested(ReviewPolicy, required=True)
-    published_by = Uuid(required=True, allow_none=True)
-    published_at = UtcDateTime(required=True)
-    changes = List(Nested(FieldChange), required=True)
-    breaking = Bool(required=True)
-    note = Str(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-
-
-class PublishedVersion(SchemaVersion):
-    """The new version; of a dry run, what it would be, without an id and times."""
-
-    id = Uuid(required=True, allow_none=True)
-    published_at = UtcDateTime(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True, allow_none=True)
-    updated_at = UtcDateTime(required=True, allow_none=True)
-    dry_run = Bool(required=True)

@@ -1,0 +1,27 @@
+"""Whether a schema is open for labeling."""
+
+from uuid import UUID
+
+from app.kit import db, errors
+from app.labeling.artifact_schemas.models import ArtifactSchema
+from app.labeling.artifact_schemas.service.drafts import lock
+
+
+def activate(schema_id: UUID) -> ArtifactSchema:
+    """Open a schema for labeling. Raises 404, or 409 while nothing of it is published."""
+    schema = lock(schema_id, None)
+    if schema.current_version_id is None:
+        raise errors.conflict("Publish the schema before activating it.", state=schema.status)
+    schema.status = "active"
+    db.session().flush()
+    return schema
+
+
+def deactivate(schema_id: UUID) -> ArtifactSchema:
+    """Close a schema for new labeling. Raises 404, or 409 when it was never active."""
+    schema = lock(schema_id, None)
+    if schema.status == "draft":
+        raise errors.conflict("A draft was never open for labeling.", state=schema.status)
+    schema.status = "inactive"
+    db.session().flush()
+    return schema
