@@ -73,6 +73,7 @@ class Declaration:
     named in `text_ids` or `numbers`. `max_body` is in bytes, of JSON or such a form. `idempotent`
     lets an acting POST take an idempotency key too. `keys` says whether an API key may call it:
     without a word, where the operation works in an organization, not where it is about a person.
+    `nullable`: the handler may answer None, and `data` is null then.
     """
 
     permission: str | None = None
@@ -91,6 +92,7 @@ class Declaration:
     max_body: int | None = None
     idempotent: bool = False
     keys: bool | None = None
+    nullable: bool = False
 
     def check(self, path: str) -> None:
         """Refuse a declaration that leaves open who may, or names a limit there is none of."""
@@ -118,7 +120,7 @@ def _operation(
         listing=listing,
         upload=told.upload() if told.upload else None,
         form=told.form,
-        respond=_responder(told.returns, told.status, many=listing is not None),
+        respond=_responder(told, many=listing is not None),
         status=told.status,
         revision=told.revision,
         writes=method != "GET" if told.writes is None else told.writes,
@@ -167,12 +169,14 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             operation = _operation(declaration, handler, method, path, self.records)
             self.operations.append(operation)
             many = isinstance(declaration.query, Listing)
-            self._register(operation, declaration.returns, many=many)
+            self._register(operation, declaration, many=many)
             return handler
 
         return declare
 
-    def _register(self, op: Operation, returns: type[Schema] | File | None, *, many: bool) -> None:
+    def _register(self, op: Operation, told: Declaration, *, many: bool) -> None:
+        returns = told.returns
+
         @wraps(op.handler)
         def view(**path: str) -> Response:
             return run(op, path)
@@ -184,9 +188,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             location = "form" if op.form else "json"
             documented = self.arguments(op.body, location=location)(documented)
         if isinstance(returns, type):
-            documented = super().response(op.status, responses.envelope(returns, many=many))(
-                documented
-            )
+            shape = responses.envelope(returns, many=many, nullable=told.nullable)
+            documented = super().response(op.status, shape)(documented)
         else:
             documented = super().response(op.status)(documented)
         view._apidoc = documented._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
@@ -222,14 +225,15 @@ def _query(query: type[Schema] | Listing | None, operation: str) -> Schema | Non
     return query() if query else None
 
 
-def _responder(
-    returns: type[Schema] | File | None, status: int, *, many: bool
-) -> Callable[[Any], Response]:
+def _responder(told: Declaration, *, many: bool) -> Callable[[Any], Response]:
+    returns, status = told.returns, told.status
     if isinstance(returns, File):
         return responses.download
     if returns is None:
         return lambda _result: Response(status=status)
     dump = partial(dump_many, returns) if many else compile_dumper(returns)
+    if told.nullable:
+        return lambda found: responses.enveloped(found, None if found is None else dump, status)
     return lambda result: responses.enveloped(result, dump, status)
 
 

@@ -56,10 +56,11 @@ class Download:
 
 
 @cache
-def envelope(schema_class: type[Schema], *, many: bool) -> type[Schema]:
-    """The envelope of one record or of a page, as a named component."""
-    name = schema_class.__name__.removesuffix("Schema")
-    data: fields.Field[Any] = fields.Nested(schema_class, required=True)
+def envelope(schema_class: type[Schema], *, many: bool, nullable: bool = False) -> type[Schema]:
+    """The envelope of one record, `nullable` where there may be none, or of a page; a named
+    component."""
+    name = schema_class.__name__.removesuffix("Schema") + ("OrNull" if nullable else "")
+    data: fields.Field[Any] = fields.Nested(schema_class, required=True, allow_none=nullable)
     meta: fields.Field[Any] = fields.Dict(required=True)
     if many:
         data = fields.List(fields.Nested(schema_class), required=True)
