@@ -43,6 +43,7 @@ from app.labeling.artifact_schemas import routes as schemas
 from app.labeling.artifacts import jobs as artifact_jobs
 from app.labeling.artifacts import models as artifact_models
 from app.labeling.artifacts import routes as artifacts
+from app.labeling.comments import models as comment_models
 from app.labeling.comments import routes as comments
 from app.labeling.distribution import routes as distribution
 from app.labeling.tag_sets import jobs as tag_set_jobs
@@ -113,6 +114,7 @@ MODELS: list[ModuleType] = [
     billing_period_models,
     artifact_models,
     tag_set_models,
+    comment_models,
     idempotency,
     schedule,
 ]

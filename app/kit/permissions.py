@@ -24,6 +24,8 @@ PERMISSIONS: dict[str, Role] = {
     "artifacts:delete": Role.admin,
     "audit_log:read": Role.admin,
     "assignments:read": Role.labeler,
+    "comments:read": Role.viewer,
+    "comments:write": Role.labeler,
     "export_formats:read": Role.viewer,
     "exports:create": Role.reviewer,
     "exports:download": Role.reviewer,

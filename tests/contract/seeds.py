@@ -51,6 +51,7 @@ def plant(org: Org) -> Seeds:
     schemas, versions = _schemas(owner)
     artifacts = [_artifact(owner, number, schemas[0]) for number in range(10)]
     sets = _tag_sets(owner, labeler, artifacts)
+    comments = [_made(owner, f"/tag-sets/{sets[0]}/comments", body="Why?")["id"] for _ in range(3)]
     hook = _made(owner, "/webhooks", url=HOOK, events=["tag_set.accepted"])["id"]
     deliveries = [_made(owner, f"/webhooks/{hook}/test")["id"] for _ in range(3)]
     _made(owner, f"/webhooks/{hook}/deactivate")  # What waits is abandoned, to be sent again.
@@ -65,6 +66,7 @@ def plant(org: Org) -> Seeds:
         "artifact_id": artifacts,
         "page_number": [1, 1, 2],
         "tag_set_id": sets,
+        "comment_id": comments,
         "webhook_id": [hook],
         "delivery_id": deliveries,
         "job_id": [job["id"] for job in jobs],
@@ -236,6 +238,14 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "replace_tags": [{"tags": _TAGS, "revision": 2, "seconds_spent": 5}],
         "accept_tag_set": [{"tags": _TAGS, "note": "ok", "revision": 3}, {}],
         "reject_tag_set": [{"reason": "No", "send_to": "pool"}],
+        "create_tag_set_comment": [
+            {
+                "body": "Which *total*?",
+                "field": "lines.item",
+                "mentions": seeds.ids["user_id"][:2],
+            },
+            {"body": "This one.", "parent_id": seeds.ids["comment_id"][0]},
+        ],
         "create_export": [
             {
                 "format": "csv",

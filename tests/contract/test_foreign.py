@@ -18,6 +18,7 @@ from app.kit import db, tenancy
 from app.kit.api.operation import Operation
 from app.kit.ids import uuid7
 from app.labeling.artifacts.models import Artifact
+from app.labeling.comments.models import TagSetComment
 from app.labeling.tag_sets.models import TagSet
 from tests.contract.conftest import OPERATIONS
 from tests.factories import Org
@@ -34,6 +35,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "reject_tag_set": {"reason": "x"},
     "update_webhook": {"description": "x"},
     "create_tag_set": {"from": "empty"},
+    "create_tag_set_comment": {"body": "x"},
     "update_member": {"role": "viewer"},
     "add_team_members": {"user_ids": [str(uuid7())]},
 }
@@ -65,13 +67,18 @@ def _records(org: Org) -> dict[str, UUID]:
             status="abandoned",
             next_attempt_at=None,
         )
+        tag_set = session.scalars(select(TagSet.id)).one()
+        comment = uuid7()
+        said = {"tag_set_id": tag_set, "thread_id": comment, "author_id": maker, "body": "x"}
+        session.add(TagSetComment(id=comment, **said))
         session.add_all([delivery, TeamMember(team_id=team.id, user_id=maker)])
         session.flush()
         return {
             "schema_id": labeled.schema_id,
             "version_id": labeled.version_id,
             "artifact_id": session.scalars(select(Artifact.id)).one(),
-            "tag_set_id": session.scalars(select(TagSet.id)).one(),
+            "tag_set_id": tag_set,
+            "comment_id": comment,
             "webhook_id": webhook.id,
             "delivery_id": delivery.id,
             "job_id": export.id,

@@ -43,6 +43,12 @@ class CompiledFields:
         self._tables = {field["key"] for field in fields if field["type"] == "table"}
         self._slots = dict(_slots(fields))
 
+    @property
+    def names(self) -> list[str]:
+        """What can be spoken of: the key of every field, and `table.column` of every column."""
+        columns = (f"{f['key']}.{c['key']}" for f in self._fields for c in f["columns"])
+        return [*(field["key"] for field in self._fields), *columns]
+
     def check_tags(self, tags: object, *, text_length: int, page_count: int) -> list[Tag]:
         """The tags in normal form and in their order: field, value, row, confidence, source,
         evidence.

@@ -1,5 +1,6 @@
 """SQL of reading label sets: one, and pages of them."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -7,9 +8,11 @@ from sqlalchemy import ColumnElement, Integer, Row, Select, case, exists, func, 
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import aliased
 
+from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.permissions import Role
 from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.tag_sets.models import TagSet
 
@@ -72,8 +75,11 @@ def get(tag_set_id: UUID) -> Row[Any] | None:
     return db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
 
 
-def visible_to(user_id: UUID) -> ColumnElement[bool]:
-    """What a labeler may see: of overlapping sets only their own before they have submitted one."""
+def visible_to(user_id: Any) -> ColumnElement[bool]:
+    """What a labeler may see: of overlapping sets only their own before they have submitted one.
+
+    `user_id` is an id, or a column of them.
+    """
     overlapping = select(SchemaVersion.id).where(
         SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
     )
@@ -93,6 +99,20 @@ def is_visible(tag_set_id: UUID, user_id: UUID) -> bool:
     """Whether a labeler may see a label set."""
     statement = select(TagSet.id).where(TagSet.id == tag_set_id, visible_to(user_id))
     return db.session().execute(statement).first() is not None
+
+
+def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID]) -> set[UUID]:
+    """The members among some users who may see a label set."""
+    statement = (
+        select(Membership.user_id)
+        .join(TagSet, TagSet.organization_id == Membership.organization_id)
+        .where(
+            TagSet.id == tag_set_id,
+            Membership.user_id.in_(user_ids),
+            or_(Membership.role != Role.labeler.name, visible_to(Membership.user_id)),
+        )
+    )
+    return set(db.session().scalars(statement))
 
 
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}

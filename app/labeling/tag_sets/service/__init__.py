@@ -2,12 +2,19 @@
 
 from app.labeling.tag_sets.service.decisions import accept, reject, release_member, submit
 from app.labeling.tag_sets.service.drafts import create, delete, replace_tags
-from app.labeling.tag_sets.service.reading import get, list_tag_sets, listed
+from app.labeling.tag_sets.service.reading import (
+    field_names,
+    get,
+    list_tag_sets,
+    listed,
+    who_may_see,
+)
 
 __all__ = [
     "accept",
     "create",
     "delete",
+    "field_names",
     "get",
     "list_tag_sets",
     "listed",
@@ -15,4 +22,5 @@ __all__ = [
     "release_member",
     "replace_tags",
     "submit",
+    "who_may_see",
 ]

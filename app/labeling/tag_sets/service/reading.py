@@ -1,5 +1,6 @@
 """Reading label sets, as far as the caller may see them."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -30,3 +31,13 @@ def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
 def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
     """Label sets as lists of `page_size` show them, by id; for callers who may see all."""
     return reading.listed(tag_set_ids, page_size) if tag_set_ids else {}
+
+
+def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID]) -> set[UUID]:
+    """The members of the organization among some users whom `get` would show a label set."""
+    return reading.who_may_see(tag_set_id, user_ids)
+
+
+def field_names(schema_version_id: UUID) -> list[str]:
+    """What a label set of a schema version can be asked about: `total`, `lines`, `lines.item`."""
+    return rules.terms(schema_version_id).fields.names

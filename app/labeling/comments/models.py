@@ -1,0 +1,52 @@
+"""What people say of label sets."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, Uuid
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+
+class TagSetComment(TenantModel, db.Revised, db.Base):
+    """A comment on a label set, on the whole or on one `field` (`total`, `lines.item`).
+
+    `thread_id` is the comment that began the thread, its own id for that one: with ids in the order
+    of time, a thread is one stretch of the index. Only the beginning of a thread is resolved.
+    `mentions` are ids of users. Whoever left stays the author.
+    """
+
+    __tablename__ = "tag_set_comments"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "tag_set_id"],
+            ["tag_sets.organization_id", "tag_sets.id"],
+            ondelete="CASCADE",
+        ),
+        # A reply is a reply within one label set.
+        ForeignKeyConstraint(
+            ["organization_id", "tag_set_id", "parent_id"],
+            [
+                "tag_set_comments.organization_id",
+                "tag_set_comments.tag_set_id",
+                "tag_set_comments.id",
+            ],
+            name="fk_tag_set_comments_parent",
+            ondelete="CASCADE",
+        ),
+        UniqueConstraint("organization_id", "tag_set_id", "id"),
+        Index("ix_tag_set_comments_threads", "organization_id", "tag_set_id", "thread_id", "id"),
+    )
+
+    tag_set_id: Mapped[UUID]
+    thread_id: Mapped[UUID]
+    parent_id: Mapped[UUID | None]
+    author_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    field: Mapped[str | None]
+    body: Mapped[str]
+    mentions: Mapped[list[UUID]] = mapped_column(ARRAY(Uuid()), default=list)
+    resolved_at: Mapped[datetime | None]
+    resolved_by_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
