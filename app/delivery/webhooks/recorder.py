@@ -62,11 +62,11 @@ def _tally(tally: Tally, result: Result) -> None:
 
 
 def _tell_owners(webhook_id: object, tally: Tally) -> None:
-    notifications.notify(
+    notifications.tell(
+        "webhook_deactivated",
         role=Role.owner,
         kind="webhook_deactivated",
-        title="A webhook was deactivated",
-        body=f"{tally.disabled_reason}\n\nCheck the endpoint, then activate the webhook again.",
+        values={"reason": tally.disabled_reason},
         link=f"/api/v1/webhooks/{webhook_id}",
     )
     log.warning("webhook.deactivated", webhook=str(webhook_id))

@@ -27,3 +27,9 @@ def complete(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, boo
         }
         for kind, (in_app, email) in KINDS.items()
     }
+
+
+def channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
+    """Whether a notification of `kind` reaches somebody in the application, and by e-mail."""
+    found = complete(chosen)[kind]
+    return found["in_app"], found["email"]

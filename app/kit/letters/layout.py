@@ -78,6 +78,13 @@ def _plain(parts: Sequence[Part]) -> str:
     return "".join(part.text for part in parts)
 
 
+def plain(wording: Wording, values: Mapping[str, str]) -> tuple[str, list[str]]:
+    """The subject, one line, and the paragraphs with `values` put in. Raises KeyError."""
+    given = {name: _harmless(value) for name, value in values.items()}
+    subject = " ".join(_plain(_filled(wording.subject, given)).split())[:_SUBJECT_LENGTH]
+    return subject, [_plain(_filled(parts, given)) for parts in wording.paragraphs]
+
+
 def render(wording: Wording, values: Values, *, public_url: str, service: str) -> Rendered:
     """Put `values` into `wording`.
 

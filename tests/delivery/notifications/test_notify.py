@@ -3,22 +3,36 @@
 from collections.abc import Callable
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import bindparam, select, text
+from sqlalchemy.dialects.postgresql import JSONB
 
 from app.delivery.notifications import service
 from app.delivery.notifications.models import Notification
+from app.delivery.notifications.service import telling
 from app.kit import container, db, tenancy
+from app.kit.letters import Messages
 from app.kit.mail import MailFailed
 from app.kit.permissions import Role
 from tests.factories import Org
 
+WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 
-def _notify(org: Org, **members: Any) -> int:
+
+@pytest.fixture(autouse=True)
+def _words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message that says what a test wants said."""
+    (tmp_path / "en.toml").write_text(WORDS)
+    monkeypatch.setattr(telling, "messages", Messages(tmp_path))
+
+
+def _notify(org: Org, title: str = "Somebody asks", body: str | None = None, **rest: Any) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        return service.notify(**{"kind": "mention", "title": "Somebody asks", **members})
+        values = {"title": title, "body": body}
+        return service.tell("plain", **{"kind": "mention", "values": values, **rest})
 
 
 def _told(org: Org) -> list[Notification]:
@@ -84,9 +98,39 @@ def test_who_is_disabled_is_not_told(org: Org) -> None:
     assert _notify(org, role=Role.owner) == 0
 
 
+def _prefer(org: Org, name: str, **chosen: dict[str, bool]) -> None:
+    with org.app.app_context(), db.transaction() as session:
+        sql = text("UPDATE users SET notification_preferences = :chosen WHERE id = :id")
+        sql = sql.bindparams(bindparam("chosen", type_=JSONB()))
+        session.execute(sql, {"chosen": chosen, "id": org.users[name]})
+
+
+def test_mail_goes_to_those_who_want_it(org: Org, work: Callable[[], None]) -> None:
+    for name in ("second", "third", "fourth"):
+        org.add_user(name, "owner")
+    _prefer(org, "second", mention={"email": False})
+    _prefer(org, "third", mention={"in_app": False})
+    _prefer(org, "fourth", mention={"in_app": False, "email": False})
+    assert _notify(org, role=Role.owner) == 3
+    work()
+    assert {row.user_id for row in _told(org)} == {
+        org.users[name] for name in ("owner", "second", "third")
+    }
+    assert {m["To"] for m in _mails(org)} == {_address(org, name) for name in ("owner", "third")}
+
+
+def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) -> None:
+    org.add_user("second", "owner")
+    _prefer(org, "second", assignment={"email": True})
+    assert _notify(org, role=Role.owner, kind="assignment") == 2
+    work()
+    assert [mail["To"] for mail in _mails(org)] == [_address(org, "second")]
+
+
 def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], None]) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
-        service.notify(kind="mention", title="no", role=Role.owner)
+        values = {"title": "no", "body": None}
+        service.tell("plain", kind="mention", values=values, role=Role.owner)
         db.session().rollback()
     work()
     assert _told(org) == []

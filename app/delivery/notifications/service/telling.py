@@ -1,0 +1,81 @@
+"""One message to many users, each in their language, each once."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from uuid import UUID
+
+from app.delivery.notifications import queries
+from app.identity.users import preferences
+from app.kit import events, tenancy
+from app.kit.letters import Letters, Message, Messages
+from app.kit.letters.messages import Value
+from app.kit.permissions import Role
+
+_FOLDER = Path(__file__).parents[1]
+letters = Letters(_FOLDER / "letters")
+messages = Messages(_FOLDER / "messages")
+
+CREATED = "notification.created"
+"""Emitted for each notification that goes by e-mail too; data: {notification_id}."""
+
+
+def tell(
+    message: str,
+    *,
+    kind: str,
+    values: Mapping[str, Value],
+    count: int | None = None,
+    link: str | None = None,
+    unique_key: str | None = None,
+    user_ids: Sequence[UUID] = (),
+    team_ids: Sequence[UUID] = (),
+    role: Role | None = None,
+    least: Role = Role.viewer,
+    but: UUID | None = None,
+) -> int:
+    """Tell members of the bound organization, in the running transaction; how many were told.
+
+    They are those among `user_ids`, those in one of `team_ids`, and all with exactly `role`, as far
+    as their role is at least `least`, less `but`. A user is told once per `unique_key`, and not at
+    all where they want to hear of `kind` neither in the application nor by e-mail. `message` is one
+    of messages/en.toml, `values` and `count` what it shows; `link` is a path under PUBLIC_URL.
+    """
+
+    @cache
+    def worded(locale: str, time_zone: str) -> Message:
+        return messages.write(
+            message, locale=locale, time_zone=time_zone, values=values, count=count
+        )
+
+    notes, by_mail = [], set()
+    for user in queries.recipients(user_ids, team_ids, role=role, least=least, but=but):
+        in_app, email = preferences.channels(user.chosen, kind)
+        if in_app or email:
+            text = worded(user.locale, user.time_zone)
+            notes.append(queries.Note(user.id, text.title, text.body))
+            by_mail |= {user.id} if email else set()
+    told = queries.add(notes, kind=kind, link=link, unique_key=unique_key) if notes else {}
+    mailed = [{"notification_id": told[user_id]} for user_id in told if user_id in by_mail]
+    events.emit_many(CREATED, mailed)
+    return len(told)
+
+
+def post_mail(notification_id: UUID) -> None:
+    """Queue a notification's e-mail in the user's language, unless nobody is to get it."""
+    found = queries.mail_of(notification_id)
+    if found is None:
+        return
+    letters.post(
+        "notification",
+        to=found.address,
+        locale=found.locale,
+        values={
+            "organization": found.organization,
+            "title": found.title,
+            "body": found.body or found.title,
+            "link": found.link,
+        },
+        organization_id=tenancy.current_organization_id(),
+        message_id=f"notification-{notification_id}",
+    )

@@ -1,0 +1,268 @@
+"""What people are told of their work, once each, whatever happens to the job."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.delivery.notifications import jobs
+from app.delivery.notifications.service import telling
+from app.kit import db, events, tenancy
+from app.kit.ids import uuid7
+from app.kit.jobs import Job
+from app.kit.letters import Messages
+from tests.factories import Org
+from tests.factories.counting import statements
+from tests.factories.desk import Desk
+from tests.factories.teams import add_members, make_many, make_team
+
+Work = Callable[[], None]
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    return Desk(org)
+
+
+def _told(desk: Desk) -> dict[str, list[Any]]:
+    """What each user was told, in order."""
+    names = {user_id: name for name, user_id in desk.org.users.items()}
+    found: dict[str, list[Any]] = {}
+    sql = "SELECT user_id, kind, title, body, link FROM notifications ORDER BY id"
+    for row in desk.sql(sql):
+        found.setdefault(names[row.user_id], []).append(tuple(row)[1:])
+    return found
+
+
+def _emit(desk: Desk, name: str, **data: Any) -> None:
+    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+        events.emit(name, data)
+
+
+def _again(desk: Desk) -> None:
+    """Run every handler of this feature's a second time, as after a worker that died late."""
+    rows = desk.sql("SELECT * FROM jobs WHERE function LIKE 'notifications.%'")
+    handlers = [row for row in rows if row.function != "notifications.email"]
+    assert handlers
+    for row in handlers:
+        function = getattr(jobs, row.function.partition(".")[2])
+        with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+            function(Job(row.id, row.organization_id, row.args, 2, uuid7(), None))
+
+
+def _assigned(desk: Desk, artifacts: list[UUID], **data: Any) -> None:
+    told = {"user_ids": [], "team_ids": [], "by": desk.org.users["admin"], "due_at": None}
+    counted = {"artifact_ids": artifacts, "count": len(artifacts)}
+    _emit(desk, "artifacts.assigned", **{**told, **counted, **data})
+
+
+def test_of_documents_everybody_is_told_once(desk: Desk, work: Work) -> None:
+    desk.org.add_user("second", "labeler")
+    users = desk.org.users
+    team = add_members(desk.org, make_team(desk.org), "second", "labeler", "viewer", "admin")
+    artifacts = [desk.artifact() for _ in range(3)]
+    _assigned(
+        desk, artifacts, user_ids=[users["labeler"], users["reviewer"]], team_ids=[team["id"]]
+    )
+    work()
+    _again(desk)
+    said = (
+        "assignment",
+        "3 documents were assigned to you",
+        "Admin assigned them to you.",
+        "/api/v1/users/me/assignments",
+    )
+    # Not who cannot label, nor who did it.
+    assert _told(desk) == {name: [said] for name in ("labeler", "reviewer", "second")}
+
+
+def test_of_one_document_its_name_and_due_time_are_told(desk: Desk, work: Work) -> None:
+    users = desk.org.users
+    desk.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = :id", id=users["labeler"])
+    artifact = desk.artifact(name="Bill 7.pdf")
+    members = {"user_ids": [users["labeler"]], "due_at": "2026-12-01T20:00:00Z"}
+    _assigned(desk, [artifact], **members)
+    work()
+    ((kind, title, body, link),) = _told(desk)["labeler"]
+    assert (kind, title) == ("assignment", "Bill 7.pdf was assigned to you")
+    assert body.startswith("Admin assigned it to you.\n\nIt is due on 2 December 2026, 05:00")
+    assert link == f"/api/v1/artifacts/{artifact}"
+
+
+def test_a_rule_assigns_without_a_name(desk: Desk, work: Work) -> None:
+    members = {"user_ids": [desk.org.users["labeler"]], "by": None}
+    _assigned(desk, [desk.artifact(), desk.artifact()], **members)
+    work()
+    assert [note[2] for note in _told(desk)["labeler"]] == [""]
+
+
+def test_who_left_or_a_document_that_is_gone_is_not_told_of(desk: Desk, work: Work) -> None:
+    users = desk.org.users
+    second = desk.org.add_user("second", "labeler")
+    _assigned(desk, [desk.artifact(), desk.artifact()], user_ids=[second])
+    _assigned(desk, [uuid7()], user_ids=[users["labeler"]])
+    path = f"/organizations/{desk.org.slug}/members/{second}"
+    assert desk.org.api("owner").delete(path).status_code == 204
+    work()
+    assert _told(desk) == {}
+
+
+def test_a_team_of_a_thousand_is_told_in_few_statements(desk: Desk) -> None:
+    make_many(desk.org, teams=1, users=1000, each=1000)
+    (team,) = desk.sql("SELECT id FROM teams")
+    data = {
+        "artifact_ids": [str(desk.artifact()), str(desk.artifact())],
+        "team_ids": [str(team.id)],
+        "by": None,
+        "count": 2,
+    }
+    job = Job(uuid7(), desk.org.id, {"event_id": str(uuid7()), "data": data}, 1, uuid7(), None)
+    with (
+        statements(desk.org.app) as sent,
+        desk.org.app.app_context(),
+        tenancy.organization(desk.org.id),
+        db.transaction(),
+    ):
+        jobs.artifacts_assigned(job)
+    assert desk.sql("SELECT count(*) FROM notifications")[0].count == 1000
+    assert len(sent) <= 3, sent
+
+
+def test_reviewers_are_told_of_what_they_should_decide(desk: Desk, work: Work) -> None:
+    users = desk.org.users
+    desk.org.add_user("senior", "reviewer")
+    team = add_members(desk.org, make_team(desk.org), "senior", "labeler")
+    schema_id = desk.schema()
+    sets = [desk.submitted(desk.artifact(schema_id))["id"] for _ in range(2)]
+    told = {"team_id": None, "by": users["admin"], "escalated": False, "reason": None}
+    _emit(
+        desk, "reviews.assigned", **{**told, "tag_set_ids": sets, "user_ids": [users["reviewer"]]}
+    )
+    escalated = {"by": users["reviewer"], "escalated": True, "reason": "Two totals?"}
+    members = {**told, **escalated, "user_ids": [], "team_id": team["id"]}
+    _emit(desk, "reviews.assigned", **{**members, "tag_set_ids": sets[:1]})
+    work()
+    _again(desk)
+    assert _told(desk) == {
+        "reviewer": [
+            (
+                "assignment",
+                "2 label sets were assigned to you for review",
+                "Admin assigned them to you.",
+                "/api/v1/users/me/assignments?kind=review",
+            )
+        ],
+        "senior": [
+            (
+                "assignment",
+                "The review of invoice.txt was escalated to you",
+                "Reviewer asks you to decide.\n\nTwo totals?",
+                f"/api/v1/review-queue/{sets[0]}",
+            )
+        ],
+    }
+
+
+def _comment(desk: Desk, tag_set: Any, body: str, *names: str) -> None:
+    mentions = [str(desk.org.users[name]) for name in names]
+    path = f"/tag-sets/{tag_set['id']}/comments"
+    answer = desk.org.api("labeler").post(path, json={"body": body, "mentions": mentions})
+    assert answer.status_code == 201, answer.json
+
+
+def test_who_is_mentioned_reads_the_comment_and_gets_mail(desk: Desk, work: Work) -> None:
+    draft = desk.draft()
+    _comment(desk, draft, "Nobody in particular")
+    _comment(desk, draft, "Which **total**?", "reviewer", "labeler")
+    _comment(desk, draft, "x" * 10_000, "viewer")
+    work()
+    _again(desk)
+    told = _told(desk)
+    link = f"/api/v1/tag-sets/{draft['id']}/comments"
+    title = "Labeler mentioned you on invoice.txt"
+    assert told["reviewer"] == [("mention", title, "Which **total**?", link)]
+    assert told["viewer"] == [("mention", title, "x" * 499 + "…", link)]
+    assert set(told) == {"reviewer", "viewer"}
+    assert len(desk.sql("SELECT FROM jobs WHERE function = 'letters.send'")) == 2
+
+
+def test_of_a_comment_that_is_gone_nobody_is_told(desk: Desk, work: Work) -> None:
+    draft = desk.draft()
+    _comment(desk, draft, "Hm", "reviewer")
+    assert desk.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
+    work()
+    assert _told(desk) == {}
+
+
+def _reject(desk: Desk, tag_set: Any, send_to: str) -> None:
+    body = {"reason": "The total is wrong.", "send_to": send_to}
+    answer = desk.org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/reject", json=body)
+    assert answer.status_code == 200, answer.json
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_labeler_is_told_what_to_correct(desk: Desk, work: Work, by_name: bool) -> None:
+    sent = desk.submitted()
+    _reject(desk, sent, str(desk.org.users["labeler"]) if by_name else "labeler")
+    work()
+    _again(desk)
+    assert _told(desk) == {
+        "labeler": [
+            (
+                "review_rejected",
+                "Your labels of invoice.txt were sent back",
+                "The total is wrong.\n\nCorrect them and submit them again.",
+                f"/api/v1/tag-sets/{sent['id']}",
+            )
+        ]
+    }
+
+
+def test_both_are_told_where_another_labels_on(desk: Desk, work: Work) -> None:
+    heir = desk.org.add_user("second", "labeler")
+    sent = desk.submitted()
+    _reject(desk, sent, str(heir))
+    work()
+    _again(desk)
+    (draft,) = desk.sql("SELECT id FROM tag_sets WHERE status = 'draft'")
+    title = "Your labels of invoice.txt were rejected"
+    link = f"/api/v1/tag-sets/{sent['id']}"
+    assert _told(desk) == {
+        "labeler": [("review_rejected", title, "The total is wrong.", link)],
+        "second": [
+            (
+                "assignment",
+                "invoice.txt was handed to you",
+                "Its labels were rejected:\n\nThe total is wrong.",
+                f"/api/v1/tag-sets/{draft.id}",
+            )
+        ],
+    }
+
+
+def test_what_goes_to_the_pool_is_told_to_its_labeler(desk: Desk, work: Work) -> None:
+    _reject(desk, desk.submitted(), "pool")
+    work()
+    told = _told(desk)
+    assert list(told) == ["labeler"]
+    assert told["labeler"][0][1] == "Your labels of invoice.txt were rejected"
+
+
+def test_everybody_reads_their_own_language(
+    desk: Desk, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english = (Path(telling.__file__).parents[1] / "messages" / "en.toml").read_text()
+    german = '[documents_assigned_other]\nsubject = "{count} Dokumente für dich"\ntext = "Neu."\n'
+    (tmp_path / "en.toml").write_text(english, encoding="utf-8")
+    (tmp_path / "de.toml").write_text(german, encoding="utf-8")
+    monkeypatch.setattr(telling, "messages", Messages(tmp_path))
+    second = desk.org.add_user("second", "labeler")
+    desk.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=second)
+    ids = [second, desk.org.users["labeler"]]
+    _assigned(desk, [desk.artifact(), desk.artifact()], user_ids=ids)
+    work()
+    told = _told(desk)
+    assert told["second"][0][1:3] == ("2 Dokumente für dich", "Neu.")
+    assert told["labeler"][0][1] == "2 documents were assigned to you"

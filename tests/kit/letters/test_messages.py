@@ -1,0 +1,109 @@
+"""Messages: plural forms, paragraphs that have nothing to say, moments where the reader is."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel import Locale
+
+from app.delivery.notifications.service import telling
+from app.kit.letters import Messages
+from app.kit.letters.wording import WordingError
+
+EN = """
+[files_one]
+subject = "{count} file of {who}"
+text = "It is here."
+[files_other]
+subject = "{count} files of {who}"
+text = '''
+They are here.
+
+Due {due}.
+
+Because: {why}
+'''
+"""
+PL = """
+[files_one]
+subject = "{count} plik"
+text = "x"
+[files_few]
+subject = "{count} pliki"
+text = "x"
+[files_other]
+subject = "{count} plików"
+text = "x"
+"""
+NOTHING = {"who": "Ann", "due": None, "why": None}
+
+
+@pytest.fixture
+def messages(tmp_path: Path) -> Messages:
+    (tmp_path / "en.toml").write_text(EN, encoding="utf-8")
+    (tmp_path / "pl.toml").write_text(PL, encoding="utf-8")
+    (tmp_path / "de.toml").write_text(EN.replace("Due", "Bis"), encoding="utf-8")
+    return Messages(tmp_path)
+
+
+def _write(messages: Messages, count: int, locale: str = "en", **values: Any) -> Any:
+    given = {**NOTHING, **values}
+    return messages.write(
+        "files", locale=locale, time_zone="Europe/Vienna", values=given, count=count
+    )
+
+
+@pytest.mark.parametrize(
+    ("locale", "count", "title"),
+    [
+        ("en", 1, "1 file of Ann"),
+        ("en-GB", 2, "2 files of Ann"),
+        ("fr", 0, "0 files of Ann"),
+        ("pl", 1, "1 plik"),
+        ("pl-PL", 3, "3 pliki"),
+        # A form that the file leaves out is said as the general one, in the same language.
+        ("pl", 5, "5 plików"),
+    ],
+)
+def test_the_number_and_the_language_choose_the_words(
+    messages: Messages, locale: str, count: int, title: str
+) -> None:
+    assert _write(messages, count, locale).title == title
+
+
+def test_paragraphs_without_a_value_are_left_out(messages: Messages) -> None:
+    assert _write(messages, 2).body == "They are here."
+    assert _write(messages, 2, why="so").body == "They are here.\n\nBecause: so"
+
+
+def test_moments_are_written_where_the_reader_is(messages: Messages) -> None:
+    due = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
+    english, german = (_write(messages, 2, locale, due=due).body for locale in ("en", "de"))
+    assert "Due 1 July 2026, 14:30" in english
+    assert "Bis 1 Juli 2026, 14:30" in german
+
+
+def test_values_are_no_templates_and_a_title_is_one_line(messages: Messages) -> None:
+    said = _write(messages, 2, who="{why}\r\nBcc: x\x00", why="a\nb")
+    assert said.title == "2 files of {why} Bcc: x"
+    assert said.body == "They are here.\n\nBecause: a\nb"
+
+
+def test_what_is_missing_is_noticed(messages: Messages) -> None:
+    with pytest.raises(WordingError):
+        messages.write("nope", locale="en", time_zone="UTC", values={})
+    with pytest.raises(KeyError):
+        messages.write("files", locale="en", time_zone="UTC", values={}, count=2)
+
+
+def test_every_language_of_the_notifications_has_every_message() -> None:
+    """With the plural forms of its own, and values that the English one shows."""
+    languages = telling.messages.wordings.languages
+    for language, found in languages.items():
+        forms = Locale.parse(language, sep="-").plural_form.tags | {"other"}
+        for name, letter in languages["en"].items():
+            stem, other, _ = name.partition("_other")
+            needed = {f"{stem}_{form}" for form in forms} if other else {name}
+            assert {found[one].names for one in needed & set(found)} == {letter.names}, name
+            assert needed <= set(found) or language == "en", name
