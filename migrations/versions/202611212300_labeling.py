@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from migrations.auditing import audited
+
 revision = "202611212300"
 down_revision = "202611211100"
 branch_labels = None
@@ -24,8 +26,11 @@ def upgrade() -> None:
             nullable=False,
         ),
     )
+    # The keys say nothing that the skills do not.
+    audited("schemas", label="name", ignored=("required_skill_keys",))
 
 
 def downgrade() -> None:
     op.drop_column("schemas", "required_skill_keys")
     op.drop_column("schemas", "required_skills")
+    audited("schemas", label="name")

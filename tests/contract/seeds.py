@@ -222,6 +222,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "transfer_ownership": [{"user_id": seeds.ids["user_id"][0]}],
         "create_schema": [schema_body],
         "update_schema": [{**schema_body, "revision": 1}, {"name": "Renamed", "revision": 3}],
+        "duplicate_schema": [{"name": "A copy"}, {}],
         "publish_schema": [{"note": "n", "base_version": 1, "dry_run": True}, {}],
         "create_artifact": [
             {

@@ -8,12 +8,18 @@ from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service
 from app.labeling.artifact_schemas.schemas import (
     CreateSchema,
+    DiffQuery,
+    DuplicateSchema,
+    ListedVersion,
     PublishedVersion,
     PublishSchema,
     SchemaDetail,
     SchemaFilters,
+    SchemaStats,
     SchemaVersion,
+    StatsQuery,
     UpdateSchema,
+    VersionDiff,
 )
 
 blueprint = Blueprint("schemas", description="What to extract from each kind of document.")
@@ -94,7 +100,74 @@ def deactivate_schema(caller: Caller, schema_id: UUID) -> Any:
     return service.deactivate(schema_id)
 
 
+@blueprint.delete("/schemas/{schema_id}", permission="schemas:manage", revision="optional")
+def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
+    """Delete a schema that nothing was labeled with; its documents stay, without a schema."""
+    return service.delete(schema_id, revision=revision)
+
+
+@blueprint.post(
+    "/schemas/{schema_id}/ai-assist/enable", permission="schemas:manage", returns=SchemaDetail
+)
+def enable_ai_assist(caller: Caller, schema_id: UUID) -> Any:
+    """Turn AI assistance on for the fields that take it."""
+    return service.enable_ai_assist(schema_id)
+
+
+@blueprint.post(
+    "/schemas/{schema_id}/ai-assist/disable", permission="schemas:manage", returns=SchemaDetail
+)
+def disable_ai_assist(caller: Caller, schema_id: UUID) -> Any:
+    """Turn AI assistance off."""
+    return service.disable_ai_assist(schema_id)
+
+
+@blueprint.post(
+    "/schemas/{schema_id}/duplicate",
+    permission="schemas:manage",
+    body=DuplicateSchema,
+    returns=SchemaDetail,
+    status=201,
+)
+def duplicate_schema(caller: Caller, schema_id: UUID, body: dict[str, Any]) -> Any:
+    """Copy a schema's draft, review policy, guidelines and skills as a new draft."""
+    return service.duplicate(schema_id, created_by=caller.user_id, **body)
+
+
+@blueprint.get(
+    "/schemas/{schema_id}/stats",
+    permission="schemas:read",
+    query=StatsQuery,
+    returns=SchemaStats,
+)
+def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
+    """Count documents and label sets by state, with labeling time and acceptance rate."""
+    return service.stats(schema_id, **query)
+
+
+@blueprint.get(
+    "/schemas/{schema_id}/versions",
+    permission="schemas:read",
+    query=Listing(sorts=("-number",)),
+    returns=ListedVersion,
+)
+def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
+    """List the schema's versions, newest first."""
+    return service.list_versions(schema_id, **query)
+
+
 @versions.get("/schema-versions/{version_id}", permission="schemas:read", returns=SchemaVersion)
 def get_schema_version(caller: Caller, version_id: UUID) -> Any:
     """Read one immutable schema version."""
     return service.get_version(version_id)
+
+
+@versions.get(
+    "/schema-versions/{version_id}/diff",
+    permission="schemas:read",
+    query=DiffQuery,
+    returns=VersionDiff,
+)
+def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any]) -> Any:
+    """Show fields added, removed and changed against another version, breaking changes marked."""
+    return service.diff(version_id, **query)

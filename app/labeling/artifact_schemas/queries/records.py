@@ -1,10 +1,10 @@
-"""SQL of labeling schemas and their versions."""
+"""SQL of schemas and their versions as records."""
 
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, String, case, cast, func, select
 
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate
@@ -15,6 +15,21 @@ _SORTS = {
     "name": ArtifactSchema.name,
     "updated_at": ArtifactSchema.updated_at,
 }
+PAGE_BYTES = 16 * 1024 * 1024
+"""How much of fields and changes a page of versions may hold; each version's have equal shares."""
+
+_VERSION_COLUMNS = (
+    SchemaVersion.id,
+    SchemaVersion.schema_id,
+    SchemaVersion.number,
+    SchemaVersion.review_policy,
+    SchemaVersion.published_by,
+    SchemaVersion.published_at,
+    SchemaVersion.breaking,
+    SchemaVersion.note,
+    SchemaVersion.created_at,
+    SchemaVersion.updated_at,
+)
 _ACTIVE_VERSION = (
     ArtifactSchema.status,
     SchemaVersion.id,
@@ -46,18 +61,54 @@ def page(
     return paginate(statement, request, sorts=_SORTS, unique=ArtifactSchema.id)
 
 
-def schema(schema_id: UUID, *, lock: bool = False) -> ArtifactSchema | None:
-    """One schema; with `lock` no other writer touches it until the transaction ends."""
+def schema(schema_id: UUID) -> ArtifactSchema | None:
+    """One schema."""
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
-    if lock:
-        statement = statement.with_for_update()
     return db.session().execute(statement).scalar_one_or_none()
+
+
+def lock(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
+    """One schema as it is now, which no other writer touches until the transaction ends.
+
+    Who labels by it goes on meanwhile, unless it is `to_delete`: then nothing new refers to it.
+    """
+    statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
+    locked = statement.with_for_update(key_share=not to_delete)
+    fresh = locked.execution_options(populate_existing=True)
+    return db.session().execute(fresh).scalar_one_or_none()
 
 
 def version(version_id: UUID) -> SchemaVersion | None:
     """One version."""
     statement = select(SchemaVersion).where(SchemaVersion.id == version_id)
     return db.session().execute(statement).scalar_one_or_none()
+
+
+def numbered(schema_id: UUID, number: int) -> SchemaVersion | None:
+    """The schema's version of that number."""
+    statement = select(SchemaVersion).where(
+        SchemaVersion.schema_id == schema_id, SchemaVersion.number == number
+    )
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def version_page(request: PageRequest, schema_id: UUID) -> Page:
+    """A page of the schema's versions; fields and changes that are too large for it are null."""
+    share = PAGE_BYTES // request.page_size
+    statement = select(
+        *_VERSION_COLUMNS,
+        *(
+            case((func.octet_length(cast(column, String)) <= share, column)).label(column.key)
+            for column in (SchemaVersion.fields, SchemaVersion.changes)
+        ),
+    ).where(SchemaVersion.schema_id == schema_id)
+    return paginate(
+        statement,
+        request,
+        sorts={"number": SchemaVersion.number},
+        unique=SchemaVersion.id,
+        count=select(SchemaVersion.id).where(SchemaVersion.schema_id == schema_id),
+    )
 
 
 def active_version(schema_id: UUID) -> Row[Any] | None:

@@ -1,45 +1,45 @@
 """Bodies and answers of labeling schemas."""
 
 from app.labeling.artifact_schemas.schemas.answers import (
-    CurrentVersion,
-    FieldChange,
-    FieldOption,
+    ListedVersion,
     PublishedVersion,
     ReviewPolicy,
     SchemaDetail,
     SchemaField,
     SchemaVersion,
-    TableColumn,
+    VersionDiff,
 )
 from app.labeling.artifact_schemas.schemas.bodies import (
     STATUSES,
     CreateSchema,
-    FieldOptionBody,
+    DiffQuery,
+    DuplicateSchema,
     PublishSchema,
-    ReviewPolicyBody,
     SchemaFieldBody,
     SchemaFilters,
-    TableColumnBody,
+    StatsQuery,
     UpdateSchema,
+)
+from app.labeling.artifact_schemas.schemas.statistics import (
+    SchemaStats,
 )
 
 __all__ = [
     "STATUSES",
     "CreateSchema",
-    "CurrentVersion",
-    "FieldChange",
-    "FieldOption",
-    "FieldOptionBody",
+    "DiffQuery",
+    "DuplicateSchema",
+    "ListedVersion",
     "PublishSchema",
     "PublishedVersion",
     "ReviewPolicy",
-    "ReviewPolicyBody",
     "SchemaDetail",
     "SchemaField",
     "SchemaFieldBody",
     "SchemaFilters",
+    "SchemaStats",
     "SchemaVersion",
-    "TableColumn",
-    "TableColumnBody",
+    "StatsQuery",
     "UpdateSchema",
+    "VersionDiff",
 ]

@@ -110,6 +110,13 @@ class SchemaVersion(Schema):
     updated_at = UtcDateTime(required=True)
 
 
+class ListedVersion(SchemaVersion):
+    """A version as the list shows it: fields and changes too large for a page are null."""
+
+    fields = List(Nested(SchemaField), required=True, allow_none=True)
+    changes = List(Nested(FieldChange), required=True, allow_none=True)
+
+
 class PublishedVersion(SchemaVersion):
     """The new version; of a dry run, what it would be, without an id and times."""
 
@@ -118,3 +125,21 @@ class PublishedVersion(SchemaVersion):
     created_at = UtcDateTime(required=True, allow_none=True)
     updated_at = UtcDateTime(required=True, allow_none=True)
     dry_run = Bool(required=True)
+
+
+class VersionReference(Schema):
+    """A version, by its id and its number."""
+
+    id = Uuid(required=True)
+    number = Int(required=True)
+
+
+class VersionDiff(Schema):
+    """What `to` has otherwise than `from`, which is null where `to` is the first version."""
+
+    base = Nested(
+        VersionReference, required=True, allow_none=True, data_key="from", attribute="from"
+    )
+    version = Nested(VersionReference, required=True, data_key="to", attribute="to")
+    changes = List(Nested(FieldChange), required=True)
+    breaking = Bool(required=True)

@@ -21,6 +21,7 @@ from app.kit.api.fields import (
     Schema,
     Str,
     UtcDateTime,
+    Uuid,
 )
 
 STATUSES = ("draft", "active", "inactive")
@@ -121,6 +122,27 @@ class PublishSchema(Schema):
     allow_breaking = Bool(load_default=False)
     dry_run = Bool(load_default=False)
     revision = Int()
+
+
+class DuplicateSchema(Schema):
+    """What the copy is called; without it, the name with `(copy)` behind."""
+
+    name = Name()
+
+
+class DiffQuery(Schema):
+    """What to compare with."""
+
+    against = Uuid(
+        metadata={"description": "Another version of the schema; without it, the one before."}
+    )
+
+
+class StatsQuery(Schema):
+    """Which documents and label sets to count: those created in the period, or all."""
+
+    first = UtcDateTime(data_key="from")
+    end = UtcDateTime(data_key="to", metadata={"description": "The first moment after the period."})
 
 
 class SchemaFilters(Schema):

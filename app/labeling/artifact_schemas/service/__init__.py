@@ -4,17 +4,27 @@ features call is here."""
 from app.labeling.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
     create,
+    delete,
+    duplicate,
     get,
     list_schemas,
     update,
 )
 from app.labeling.artifact_schemas.service.publishing import publish
-from app.labeling.artifact_schemas.service.states import activate, deactivate
+from app.labeling.artifact_schemas.service.states import (
+    activate,
+    deactivate,
+    disable_ai_assist,
+    enable_ai_assist,
+)
+from app.labeling.artifact_schemas.service.statistics import stats
 from app.labeling.artifact_schemas.service.versions import (
     Version,
     compiled,
+    diff,
     get_active_version,
     get_version,
+    list_versions,
 )
 
 __all__ = [
@@ -24,10 +34,17 @@ __all__ = [
     "compiled",
     "create",
     "deactivate",
+    "delete",
+    "diff",
+    "disable_ai_assist",
+    "duplicate",
+    "enable_ai_assist",
     "get",
     "get_active_version",
     "get_version",
     "list_schemas",
+    "list_versions",
     "publish",
+    "stats",
     "update",
 ]

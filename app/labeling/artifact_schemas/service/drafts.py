@@ -1,4 +1,4 @@
-"""Drafts: made, read, edited."""
+"""Drafts: made, read, edited, copied, deleted."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,7 +11,10 @@ from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
 from app.labeling.artifact_schemas.models import ArtifactSchema
-from app.labeling.artifact_schemas.queries import records
+from app.labeling.artifact_schemas.queries import deleting, records
+
+MAX_NAME = 200
+_COPY = " (copy)"
 
 DEFAULT_POLICY: dict[str, Any] = {
     "labels_per_artifact": 1,
@@ -92,9 +95,63 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
     return schema
 
 
+def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> ArtifactSchema:
+    """A new draft like another schema's: all that a writer may say of it, under another name.
+
+    AI assistance is off, as in any new schema. Raises 404.
+    """
+    schema = get(schema_id)
+    return create(
+        created_by=created_by,
+        name=name or copy_name(schema.name),
+        document_type=schema.document_type,
+        description=schema.description,
+        guidelines=schema.guidelines,
+        review_policy=schema.review_policy,
+        required_skills=schema.required_skills,
+        fields=schema.fields,
+    )
+
+
+def copy_name(name: str) -> str:
+    """The name of a copy, no longer than a name may be."""
+    return name[: MAX_NAME - len(_COPY)].rstrip() + _COPY
+
+
+def delete(schema_id: UUID, *, revision: int | None) -> None:
+    """Delete a schema that nothing was labeled with, its versions too; its documents stay without.
+
+    Raises 404, 409 `stale_precondition`, or 409 `conflict` with `details.tag_sets`, how many label
+    sets were made with it.
+    """
+    _check_revision(get(schema_id), revision)
+    _check_unlabeled(schema_id)
+    # Who starts a label set holds its document first and the schema second, and so does this.
+    deleting.detach_documents(schema_id, wait=True)
+    schema = records.lock(schema_id, to_delete=True)
+    _check_revision(schema, revision)
+    # Nothing new refers to it from now on; this is what came in between. Who holds one of these
+    # documents may be waiting for the schema, and must not be waited for.
+    deleting.detach_documents(schema_id, wait=False)
+    _check_unlabeled(schema_id)
+    db.session().delete(schema)
+    db.session().flush()
+
+
+def _check_unlabeled(schema_id: UUID) -> None:
+    tag_sets = deleting.label_sets(schema_id)
+    if tag_sets:
+        raise errors.conflict(
+            "Documents were labeled with this schema. Deactivate it instead.", tag_sets=tag_sets
+        )
+
+
 def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
     """One schema, kept from other writers. Raises 404, 409 `stale_precondition`."""
-    schema = records.schema(schema_id, lock=True)
+    return _check_revision(records.lock(schema_id), revision)
+
+
+def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> ArtifactSchema:
     if schema is None:
         raise errors.not_found()
     if revision is not None and revision != schema.revision:

@@ -1,4 +1,4 @@
-"""Whether a schema is open for labeling."""
+"""Whether a schema is open for labeling, and whether AI assists in it."""
 
 from uuid import UUID
 
@@ -23,5 +23,22 @@ def deactivate(schema_id: UUID) -> ArtifactSchema:
     if schema.status == "draft":
         raise errors.conflict("A draft was never open for labeling.", state=schema.status)
     schema.status = "inactive"
+    db.session().flush()
+    return schema
+
+
+def enable_ai_assist(schema_id: UUID) -> ArtifactSchema:
+    """Turn AI assistance on, for the fields that take it; again, it stays as it is. Raises 404."""
+    return _assist(schema_id, enabled=True)
+
+
+def disable_ai_assist(schema_id: UUID) -> ArtifactSchema:
+    """Turn AI assistance off; what it proposed stays. Raises 404."""
+    return _assist(schema_id, enabled=False)
+
+
+def _assist(schema_id: UUID, *, enabled: bool) -> ArtifactSchema:
+    schema = lock(schema_id, None)
+    schema.ai_assist_enabled = enabled
     db.session().flush()
     return schema

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from app.engines.fields import CompiledFields
+from app.engines.fields import CompiledFields, compare
 from app.kit import errors
+from app.kit.pagination import Page, PageRequest
 from app.labeling.artifact_schemas import cache
 from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.artifact_schemas.queries import records
+from app.labeling.artifact_schemas.service import drafts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,44 @@ def get_version(version_id: UUID) -> SchemaVersion:
     if version is None:
         raise errors.not_found()
     return version
+
+
+def list_versions(schema_id: UUID, *, page: PageRequest) -> Page:
+    """A page of the schema's versions, without fields and changes that are too large for a page.
+
+    Raises 404.
+    """
+    drafts.get(schema_id)
+    return records.version_page(page, schema_id)
+
+
+def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
+    """What one version has otherwise than another, the one before it unless said.
+
+    {from: {id, number} or None, to: {id, number}, changes, breaking}. All fields of a first version
+    were added, and break nothing. Raises 404, or 400 on `against` when it is no version of the same
+    schema.
+    """
+    version = get_version(version_id)
+    base = _base(version, against)
+    changes = [one.as_dict() for one in compare(base.fields if base else [], version.fields)]
+    if base is None:
+        changes = [{**change, "breaking": False} for change in changes]
+    return {
+        "from": base,
+        "to": version,
+        "changes": changes,
+        "breaking": any(change["breaking"] for change in changes),
+    }
+
+
+def _base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
+    if against is None:
+        return records.numbered(version.schema_id, version.number - 1)
+    base = records.version(against)
+    if base is None or base.schema_id != version.schema_id:
+        raise errors.invalid("Must be a version of the same schema.", "against")
+    return base
 
 
 def get_active_version(schema_id: UUID) -> Version:
