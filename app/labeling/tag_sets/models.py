@@ -11,13 +11,32 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 
+NOBODY = "'00000000-0000-0000-0000-000000000000'::uuid"
+"""Stands for the labeler of a label set that has none, in an index and in what uses it (SQL)."""
+
+_UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
+
+
+def _queue(name: str, *of: Any, where: str) -> Index:
+    # What waits for review, in the order of the queue.
+    return Index(
+        name,
+        "organization_id",
+        *of,
+        "review_rank",
+        "id",
+        postgresql_where=text(f"status = 'submitted' AND {where}"),
+    )
+
+
 class TagSet(TenantModel, db.Revised, db.Base):
     """One person's (or model's) labels of one document. `status`: draft, submitted, accepted,
     rejected.
 
     `tags_bytes` is the size of the tags as JSON: lists leave out what is too large for a page.
-    `review_rank` orders the review queue, the least first: urgency, then age. The claim and the
-    assignee are the reviewer's.
+    `review_rank` orders the review queue, the least first: urgency, then age. The claim, the
+    assignee (a user or a team), the due time and the escalation are of the review: no change of the
+    label set, so they raise no revision.
     """
 
     __tablename__ = "tag_sets"
@@ -51,11 +70,15 @@ class TagSet(TenantModel, db.Revised, db.Base):
             "labeler_id",
             postgresql_where=text("status = 'draft'"),
         ),
-        Index(
-            "ix_tag_sets_assigned",
-            "organization_id",
-            "assignee_id",
-            postgresql_where=text("status = 'submitted' AND assignee_id IS NOT NULL"),
+        _queue("ix_tag_sets_assigned", "assignee_id", where="assignee_id IS NOT NULL"),
+        _queue("ix_tag_sets_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
+        _queue("ix_tag_sets_pool", where=_UNASSIGNED),
+        # The pool of each schema and labeler, for reviewers whom the head of it does not suit.
+        _queue(
+            "ix_tag_sets_pool_of",
+            "schema_id",
+            text(f"coalesce(labeler_id, {NOBODY})"),
+            where=_UNASSIGNED,
         ),
         Index(
             "ix_tag_sets_claimed",
@@ -95,7 +118,12 @@ class TagSet(TenantModel, db.Revised, db.Base):
     claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     claim_expires_at: Mapped[datetime | None]
     assignee_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    assignee_team_id: Mapped[UUID | None]
+    review_due_at: Mapped[datetime | None]
     escalated: Mapped[bool] = mapped_column(default=False)
+    escalated_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    escalated_at: Mapped[datetime | None]
+    escalation_reason: Mapped[str | None]
     flags: Mapped[list[Any]] = mapped_column(default=list)
 
 
@@ -120,6 +148,12 @@ class TagSetRevision(TenantModel, db.Base):
             "author_id",
             "created_at",
             postgresql_where=text("kind <> 'save'"),
+        ),
+        Index(
+            "ix_tag_set_revisions_verdicts",
+            "organization_id",
+            "created_at",
+            postgresql_where=text("kind IN ('accept', 'correction', 'reject')"),
         ),
     )
 
