@@ -50,6 +50,7 @@ from app.labeling.tag_sets import jobs as tag_set_jobs
 from app.labeling.tag_sets import models as tag_set_models
 from app.labeling.tag_sets import routes as tag_sets
 from app.labeling.templates import routes as templates
+from app.review.review_queue import jobs as review_queue_jobs
 from app.review.review_queue import routes as review_queue
 from app.review.routing_rules import routes as routing_rules
 from app.review.workload import routes as workload
@@ -91,6 +92,7 @@ JOBS: list[ModuleType] = [
     erasing_jobs,
     artifact_jobs,
     tag_set_jobs,
+    review_queue_jobs,
     export_jobs,
     webhook_jobs,
     notification_jobs,

@@ -67,6 +67,7 @@ def plant(org: Org) -> Seeds:
         "page_number": [1, 1, 2],
         "tag_set_id": sets,
         "comment_id": comments,
+        "item_id": sets[2:5],
         "webhook_id": [hook],
         "delivery_id": deliveries,
         "job_id": [job["id"] for job in jobs],
@@ -247,6 +248,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"body": "This one.", "parent_id": seeds.ids["comment_id"][0]},
         ],
+        **_review_bodies(seeds),
         "create_export": [
             {
                 "format": "csv",
@@ -273,6 +275,26 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "close_billing_period": [{"period": "2026-01"}],
         "create_webhook": [hook],
         "update_webhook": [{**hook, "revision": 1}],
+    }
+
+
+def _review_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    items, reviewer = seeds.ids["item_id"], seeds.ids["user_id"][1]
+    return {
+        "claim_next_review": [{"schema_id": seeds.ids["schema_id"][0]}, {"flags": ["resubmitted"]}],
+        "escalate_review_item": [
+            {"user_id": reviewer, "reason": "Too hard"},
+            {"team_id": seeds.ids["team_id"][0], "reason": "Theirs"},
+        ],
+        "bulk_accept_reviews": [{"tag_set_ids": items[:1], "note": "Good"}],
+        "bulk_reject_reviews": [
+            {"tag_set_ids": items[1:2], "reason": "No", "send_to": "pool"},
+            {"tag_set_ids": items[2:], "reason": "Again", "send_to": "labeler"},
+        ],
+        "bulk_assign_reviews": [
+            {"tag_set_ids": items, "user_ids": [reviewer], "due_at": "2027-01-31T12:00:00Z"},
+            {"tag_set_ids": items, "team_id": seeds.ids["team_id"][0]},
+        ],
     }
 
 

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
-
 NOBODY = "'00000000-0000-0000-0000-000000000000'::uuid"
 """Stands for the labeler of a label set that has none, in an index and in what uses it (SQL)."""
 

@@ -1,11 +1,22 @@
 """review-queue: the label sets that wait for a reviewer."""
 
 from typing import Any
+from uuid import UUID
 
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.api.bulk import BulkResult
 from app.kit.principal import Caller
 from app.review.review_queue import service
-from app.review.review_queue.schemas import ReviewFilters, ReviewItem
+from app.review.review_queue.schemas import (
+    AcceptReviews,
+    AssignReviews,
+    EscalateReview,
+    NextReview,
+    RejectReviews,
+    ReviewFilters,
+    ReviewItem,
+    ReviewItemDetail,
+)
 
 blueprint = Blueprint(
     "review-queue",
@@ -22,4 +33,83 @@ blueprint = Blueprint(
 )
 def list_review_queue(caller: Caller, query: dict[str, Any]) -> Any:
     """List the label sets that wait for review, the most urgent first."""
-    return service.list_items(**query)
+    return service.list_items(caller=caller, **query)
+
+
+@blueprint.post(
+    "/review-queue/next",
+    permission="review_queue:work",
+    body=NextReview,
+    returns=ReviewItem,
+    nullable=True,
+)
+def claim_next_review(caller: Caller, body: dict[str, Any]) -> Any:
+    """Claim the next label set to review; `data` is null when nothing is there for the caller."""
+    return service.claim_next(caller=caller, **body)
+
+
+@blueprint.get("/review-queue/{item_id}", permission="review_queue:read", returns=ReviewItemDetail)
+def get_review_item(caller: Caller, item_id: UUID) -> Any:
+    """Read one queue item with its label set, its document and the model's prediction."""
+    return service.get(item_id, caller=caller)
+
+
+@blueprint.post("/review-queue/{item_id}/claim", permission="review_queue:work", returns=ReviewItem)
+def claim_review_item(caller: Caller, item_id: UUID) -> Any:
+    """Take an item for a limited time, or renew one's claim on it."""
+    return service.claim(item_id, caller=caller)
+
+
+@blueprint.post(
+    "/review-queue/{item_id}/release", permission="review_queue:work", returns=ReviewItem
+)
+def release_review_item(caller: Caller, item_id: UUID) -> Any:
+    """Give an item back; an admin may take it from whoever holds it."""
+    return service.release(item_id, caller=caller)
+
+
+@blueprint.post(
+    "/review-queue/{item_id}/escalate",
+    permission="review_queue:work",
+    body=EscalateReview,
+    returns=ReviewItem,
+)
+def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) -> Any:
+    """Hand an item to another reviewer or to a team, with a reason."""
+    return service.escalate(item_id, caller=caller, **body)
+
+
+@blueprint.post(
+    "/review-queue/bulk-accept",
+    permission="tag_sets:review",
+    body=AcceptReviews,
+    returns=BulkResult,
+    idempotent=True,
+)
+def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
+    """Accept up to 1,000 items; each one's outcome is in the answer."""
+    return service.accept_many(caller=caller, **body)
+
+
+@blueprint.post(
+    "/review-queue/bulk-reject",
+    permission="tag_sets:review",
+    body=RejectReviews,
+    returns=BulkResult,
+    idempotent=True,
+)
+def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
+    """Reject up to 1,000 items with one reason; each one's outcome is in the answer."""
+    return service.reject_many(caller=caller, **body)
+
+
+@blueprint.post(
+    "/review-queue/bulk-assign",
+    permission="review_queue:assign",
+    body=AssignReviews,
+    returns=BulkResult,
+    idempotent=True,
+)
+def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> Any:
+    """Assign up to 1,000 items to reviewers, spread evenly, or to a team."""
+    return service.assign_many(caller=caller, **body)

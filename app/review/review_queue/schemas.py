@@ -1,5 +1,10 @@
-"""Answers of the review queue."""
+"""Bodies and answers of the review queue."""
 
+from typing import Any
+
+from marshmallow import ValidationError, validate, validates_schema
+
+from app.kit.api import bulk
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -13,7 +18,9 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-TAG_SET = "app.labeling.tag_sets.schemas.TagSetListed"
+ARTIFACT = "app.labeling.artifacts.schemas.documents.Artifact"
+TAG_SET = "app.labeling.tag_sets.schemas.TagSet"
+LISTED_TAG_SET = "app.labeling.tag_sets.schemas.TagSetListed"
 """By its registered name: a room's schemas are its own to import, its shapes are everybody's."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
@@ -40,22 +47,49 @@ class ReviewClaim(Schema):
     expires_at = UtcDateTime(required=True)
 
 
+class Escalation(Schema):
+    """Who handed an item on, why and when."""
+
+    by = Uuid(required=True)
+    reason = Str(required=True)
+    at = UtcDateTime(required=True)
+
+
 class ReviewItem(Schema):
     """A label set that waits for review; its id is the label set's."""
 
     id = Uuid(required=True)
-    tag_set = Nested(TAG_SET, required=True)
+    tag_set = Nested(LISTED_TAG_SET, required=True)
     artifact = Nested(ArtifactReference, required=True)
     schema = Nested(SchemaReference, required=True)
     age_seconds = Int(required=True, metadata={"description": "Since it was submitted."})
     priority = Int(required=True, metadata={"description": "The document's, 0 to 100."})
-    due_at = UtcDateTime(required=True, allow_none=True)
+    due_at = UtcDateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The review's if it was assigned with one, or the document's."},
+    )
     claim = Nested(ReviewClaim, required=True, allow_none=True)
     assignee_id = Uuid(required=True, allow_none=True)
+    assignee_team_id = Uuid(required=True, allow_none=True)
     escalated = Bool(required=True)
+    escalation = Nested(Escalation, required=True, allow_none=True)
     flags = List(Str(validate=OneOf(FLAGS)), required=True)
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)
+
+
+class ReviewItemDetail(ReviewItem):
+    """An item with all that a reviewer looks at."""
+
+    tag_set = Nested(TAG_SET, required=True)
+    document = Nested(ARTIFACT, required=True)
+    prediction = Nested(
+        TAG_SET,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The latest label set of the document that a model made."},
+    )
 
 
 class ReviewFilters(Schema):
@@ -63,8 +97,82 @@ class ReviewFilters(Schema):
 
     schema_id = Uuid()
     assignee_id = Uuid()
+    team_id = Uuid(metadata={"description": "Assigned to this team."})
     labeler_id = Uuid()
+    claimed = QueryBool(metadata={"description": "Whether a reviewer works on it now."})
+    mine = QueryBool(
+        metadata={"description": "Held by the caller, or assigned to them or their team."}
+    )
     escalated = QueryBool()
     flag = Str(validate=OneOf(FLAGS))
     created_after = UtcDateTime()
     created_before = UtcDateTime()
+
+
+class NextReview(Schema):
+    """What to draw from; all of the queue if nothing is said."""
+
+    schema_id = Uuid()
+    flags = List(
+        Str(validate=OneOf(FLAGS)),
+        max_items=len(FLAGS),
+        metadata={"description": "Only items with one of these."},
+    )
+
+
+def _said(value: str) -> None:
+    if not value.strip():
+        raise ValidationError("Must not be blank.")
+
+
+class _Recipients(Schema):
+    """Somebody, or a team."""
+
+    team_id = Uuid()
+
+    def _check(self, data: dict[str, Any], other: str) -> None:
+        if (other in data) == ("team_id" in data):
+            raise ValidationError(f"Either {other} or team_id.", other)
+
+
+class EscalateReview(_Recipients):
+    """Who reviews instead, another reviewer or a team, and why."""
+
+    user_id = Uuid()
+    reason = Str(required=True, max_length=5000, validate=_said)
+
+    @validates_schema
+    def _one_way(self, data: dict[str, Any], **_: Any) -> None:
+        self._check(data, "user_id")
+
+
+class AssignReviews(_Recipients):
+    """Which items, to whom, and until when."""
+
+    tag_set_ids = bulk.ids(required=True)
+    user_ids = List(
+        Uuid(),
+        validate=validate.Length(min=1),
+        max_items=100,
+        metadata={"description": "Reviewers; the items are spread evenly among them."},
+    )
+    due_at = UtcDateTime()
+
+    @validates_schema
+    def _one_way(self, data: dict[str, Any], **_: Any) -> None:
+        self._check(data, "user_ids")
+
+
+class AcceptReviews(Schema):
+    """Which items to accept."""
+
+    tag_set_ids = bulk.ids(required=True)
+    note = Str(max_length=5000)
+
+
+class RejectReviews(Schema):
+    """Which items to reject, why, and who labels next."""
+
+    tag_set_ids = bulk.ids(required=True)
+    reason = Str(required=True, max_length=5000, validate=_said)
+    send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))

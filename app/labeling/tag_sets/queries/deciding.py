@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import Row, and_, case, delete, func, insert, literal, null, select, update
 
 from app.identity.organizations.models import Membership
+from app.identity.teams.models import TeamMember
 from app.kit import db
 from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet, TagSetRevision
@@ -25,6 +26,8 @@ _LOCKED = (
         TagSet.revision,
         case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
         TagSet.claim_expires_at,
+        TagSet.assignee_id,
+        TagSet.assignee_team_id,
         Artifact.text_length,
         Artifact.page_count,
         Artifact.priority,
@@ -82,10 +85,10 @@ def _note(tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | No
         literal(note, TagSetRevision.note.type),
         TagSet.updated_at,
     ).where(TagSet.id == tag_set_id)
-    db.session().execute(insert(TagSetRevision).from_select(_REVISION, held))
+    db.session().execute(insert(TagSetRevision).from_select(REVISION, held))
 
 
-_REVISION = (
+REVISION = (
     TagSetRevision.organization_id,
     TagSetRevision.tag_set_id,
     TagSetRevision.number,
@@ -128,6 +131,12 @@ def role_of(user_id: UUID) -> str | None:
     """The role of a member of the organization."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().execute(statement).scalar_one_or_none()
+
+
+def teams_of(user_id: UUID) -> set[UUID]:
+    """The teams that somebody is in."""
+    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return set(db.session().execute(statement).scalars())
 
 
 def take_claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> None:

@@ -1,5 +1,6 @@
 """Label sets: drafts and their saves, and what becomes of them."""
 
+from app.labeling.tag_sets.service.bulk import accept_many, reject_many
 from app.labeling.tag_sets.service.decisions import accept, reject, release_member, submit
 from app.labeling.tag_sets.service.drafts import create, delete, replace_tags
 from app.labeling.tag_sets.service.reading import (
@@ -9,9 +10,12 @@ from app.labeling.tag_sets.service.reading import (
     listed,
     who_may_see,
 )
+from app.labeling.tag_sets.service.reviewing import check_review
 
 __all__ = [
     "accept",
+    "accept_many",
+    "check_review",
     "create",
     "delete",
     "field_names",
@@ -19,6 +23,7 @@ __all__ = [
     "list_tag_sets",
     "listed",
     "reject",
+    "reject_many",
     "release_member",
     "replace_tags",
     "submit",

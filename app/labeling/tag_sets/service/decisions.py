@@ -12,6 +12,7 @@ from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import deciding, reading
 from app.labeling.tag_sets.service import rules
 from app.labeling.tag_sets.service.drafts import tell
+from app.labeling.tag_sets.service.reviewing import check_review
 
 LOW_CONFIDENCE = 0.5
 """Below it a model's tag makes a label set `low_confidence`, where the schema names no other."""
@@ -19,7 +20,18 @@ LOW_CONFIDENCE = 0.5
 RANK_STEP = 10**13
 """More milliseconds than any due time has: priority comes first, time decides among equals."""
 
-_DECIDED = {"claim_user_id": None, "claim_expires_at": None, "escalated": False}
+DECIDED = {
+    "claim_user_id": None,
+    "claim_expires_at": None,
+    "assignee_id": None,
+    "assignee_team_id": None,
+    "review_due_at": None,
+    "escalated": False,
+    "escalated_by": None,
+    "escalated_at": None,
+    "escalation_reason": None,
+}
+"""What a decision ends: all that is of the review."""
 
 
 def sampled(tag_set_id: UUID, rate: float) -> bool:
@@ -93,8 +105,9 @@ def accept(
     """Accept a submitted label set, with other tags in the reviewer's name if any.
 
     Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
-    `claim` of another reviewer, or `accepted`, the ids, when the schema asks for no more; 400
-    `validation_error` or `required_fields_missing` on corrections.
+    `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others, or `accepted`, the
+    ids, when the schema asks for no more; 400 `validation_error` or `required_fields_missing` on
+    corrections.
     """
     held = _lock(tag_set_id)
     _check_decision(held, caller, revision)
@@ -131,7 +144,7 @@ def _accept(
 ) -> None:
     """Make it accepted, and say so: the one place that emits `tag_set.accepted`."""
     values = {
-        **_DECIDED,
+        **DECIDED,
         **changes,
         "status": "accepted",
         "reviewer_id": reviewer_id,
@@ -152,8 +165,8 @@ def reject(
     it stays rejected and that member gets a draft with its tags.
 
     Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
-    `claim` of another reviewer, `tag_set_id` of one in the way, or `rejections` when the schema
-    lets no more go back; 400 on `send_to`.
+    `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others, `tag_set_id` of one
+    in the way, or `rejections` when the schema lets no more go back; 400 on `send_to`.
     """
     held = _lock(tag_set_id)
     _check_decision(held, caller, revision)
@@ -164,7 +177,7 @@ def reject(
     if heir is not None:
         _check_has_none(held, heir)
     values = {
-        **_DECIDED,
+        **DECIDED,
         "status": "draft" if back else "rejected",
         "reviewer_id": caller.user_id,
         "decided_at": db.utc_now(),
@@ -244,9 +257,7 @@ def _lock(tag_set_id: UUID) -> Any:
 def _check_decision(held: Any, caller: Caller, revision: int | None) -> None:
     rules.check_reviewer(caller, held)
     rules.check_state(held, "submitted", revision)
-    if held.claimed_by not in (None, caller.user_id):
-        claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
-        raise errors.conflict("Another reviewer is working on this label set.", claim=claim)
+    check_review(caller, held)
 
 
 def _check(terms: rules.Terms, held: Any, tags: list[Any]) -> list[dict[str, Any]]:

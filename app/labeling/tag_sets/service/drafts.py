@@ -150,6 +150,10 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
 
 def tell(what: str, tag_set_id: UUID, of: dict[str, Any], **more: Any) -> None:
     """Emit `tag_set.<what>`."""
+    events.emit(f"tag_set.{what}", told(tag_set_id, of, **more))
+
+
+def told(tag_set_id: UUID, of: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What every event on a label set tells, and `more`."""
     names = ("artifact_id", "schema_id", "schema_version_id", "labeler_id")
-    data = {"tag_set_id": tag_set_id, **{name: of[name] for name in names}, **more}
-    events.emit(f"tag_set.{what}", data)
+    return {"tag_set_id": tag_set_id, **{name: of[name] for name in names}, **more}

@@ -49,7 +49,14 @@ class Terms:
         return self.labels_per_artifact > 1
 
 
-def states_in_the_way(of: Terms) -> tuple[str, ...]:
+class Overlapping(Protocol):
+    """What says whether a document has independent label sets."""
+
+    @property
+    def overlapping(self) -> bool: ...
+
+
+def states_in_the_way(of: Overlapping) -> tuple[str, ...]:
     """A person with a label set of a document in one of these states gets no other one of it."""
     # Independent label sets are by different people.
     return ("draft", "submitted", "accepted") if of.overlapping else ("draft",)
@@ -110,7 +117,14 @@ def sees_all(caller: Caller) -> bool:
     return caller.role != Role.labeler
 
 
-def check_reviewer(caller: Caller, held: Locked) -> None:
+class Labeled(Protocol):
+    """What has a labeler."""
+
+    @property
+    def labeler_id(self) -> UUID | None: ...
+
+
+def check_reviewer(caller: Caller, held: Labeled) -> None:
     """Raise 403 when the label set is the caller's own, unless the organization allows that."""
     own = held.labeler_id == caller.user_id
     if own and caller.org.settings.get("allow_self_review") is not True:

@@ -1,0 +1,180 @@
+"""Verdicts on many label sets at once: each by the rules of a single one, all in one pass."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.kit import bulk, db, errors, events
+from app.kit.errors import ApiError
+from app.kit.principal import Caller
+from app.labeling.artifact_schemas import service as schemas
+from app.labeling.artifacts import service as artifacts
+from app.labeling.tag_sets.models import TagSet
+from app.labeling.tag_sets.queries import bulk as queries
+from app.labeling.tag_sets.queries import deciding
+from app.labeling.tag_sets.service import rules
+from app.labeling.tag_sets.service.decisions import DECIDED
+from app.labeling.tag_sets.service.drafts import told
+from app.labeling.tag_sets.service.reviewing import check_review
+
+
+class _Policy(NamedTuple):
+    """What the schema version of a label set asks for, its fields aside."""
+
+    labels_per_artifact: int
+    max_rejections: int | None
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether several people label a document, each for themselves."""
+        return self.labels_per_artifact > 1
+
+
+def _policy(held: Any) -> _Policy:
+    # Not `rules.terms`, which would read and compile each version that is among a thousand.
+    policy = {**schemas.DEFAULT_POLICY, **held.review_policy}
+    return _Policy(*(policy[name] for name in _Policy._fields))
+
+
+class _Batch:
+    """The label sets of a call, locked, and those beside them; verdicts are tried out on it."""
+
+    def __init__(self, tag_set_ids: Sequence[UUID], caller: Caller) -> None:
+        self.ids = list(dict.fromkeys(tag_set_ids))
+        self.caller = caller
+        self.held = {row.id: row for row in queries.lock(self.ids)}
+        self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, self.held)
+        self.teams = self._teams()
+        self.beside: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
+        for row in queries.siblings({row.artifact_id for row in self.held.values()}):
+            self.beside[row.artifact_id][row.id] = (row.labeler_id, row.status)
+
+    def _teams(self) -> set[UUID]:
+        assigned = any(row.assignee_team_id is not None for row in self.held.values())
+        return deciding.teams_of(self.caller.user_id) if assigned else set()
+
+    def decide(self, check: Callable[[Any], str]) -> list[Any]:
+        """Those on which the verdict stands, in order. `check` says the state that it makes, or
+        raises; what it made of one counts for the next of the same document."""
+        decided = []
+        for held in (self.held[one] for one in self.ids if one in self.held):
+            try:
+                rules.check_reviewer(self.caller, held)
+                rules.check_state(held, "submitted", None)
+                check_review(self.caller, held, teams=self.teams)
+                state = check(held)
+            except ApiError as failure:
+                self.failures[held.id] = failure
+            else:
+                self.beside[held.artifact_id][held.id] = (held.labeler_id, state)
+                decided.append(held)
+        return decided
+
+    def accepted(self, held: Any) -> int:
+        """How many label sets of its document are accepted."""
+        return sum(state == "accepted" for _, state in self.beside[held.artifact_id].values())
+
+    def has_other(self, held: Any, states: Sequence[str]) -> bool:
+        """Whether its labeler has another label set of its document in one of `states`."""
+        return any(
+            labeler_id == held.labeler_id and state in states and one != held.id
+            for one, (labeler_id, state) in self.beside[held.artifact_id].items()
+        )
+
+    def outcome(self) -> dict[str, Any]:
+        """What became of each."""
+        return bulk.by_id(self.ids, self.failures)
+
+
+def accept_many(
+    tag_set_ids: Sequence[UUID], *, caller: Caller, note: str | None = None
+) -> dict[str, Any]:
+    """Accept submitted label sets; what became of each (`kit.bulk`).
+
+    An outcome may be not_found, permission_denied on one's own, or conflict: another state, in the
+    hands of others, or its document has as many accepted ones, those of this call included, as its
+    schema asks for. Emits `tag_set.accepted` for each that was accepted.
+    """
+    batch = _Batch(tag_set_ids, caller)
+
+    def check(held: Any) -> str:
+        if batch.accepted(held) >= _policy(held).labels_per_artifact:
+            raise errors.conflict(
+                "The document has as many accepted label sets as its schema asks for."
+            )
+        return "accepted"
+
+    decided = batch.decide(check)
+    if not decided:
+        return batch.outcome()
+    values = {**DECIDED, "status": "accepted", "reviewer_id": caller.user_id, "reason": note}
+    _change(decided, values, kind="accept", caller=caller)
+    _tell("accepted", decided, reviewer_id=caller.user_id, corrected=False)
+    artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
+    return batch.outcome()
+
+
+def reject_many(
+    tag_set_ids: Sequence[UUID], *, caller: Caller, reason: str, send_to: str
+) -> dict[str, Any]:
+    """Reject submitted label sets with one reason; what became of each (`kit.bulk`).
+
+    `send_to` `labeler` makes each a draft of its labeler again, `pool` leaves it rejected. Beside
+    those of accepting, an outcome may be conflict when the labeler has another label set of the
+    document, or the schema lets no more go back; validation_error when there is no labeler.
+    """
+    batch = _Batch(tag_set_ids, caller)
+    back = send_to == "labeler"
+
+    def check(held: Any) -> str:
+        if not back:
+            return "rejected"
+        _check_return(batch, held)
+        return "draft"
+
+    decided = batch.decide(check)
+    if not decided:
+        return batch.outcome()
+    values = {
+        **DECIDED,
+        "status": "draft" if back else "rejected",
+        "reviewer_id": caller.user_id,
+        "reason": reason,
+        "rejections": TagSet.rejections + 1,
+    }
+    _change(decided, values, kind="reject", caller=caller)
+    if back:
+        # Of several label sets of a document, the first one's labeler goes on.
+        heirs = {held.artifact_id: held.labeler_id for held in reversed(decided)}
+        queries.take_claims(heirs, minutes=rules.claim_minutes(caller))
+    details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
+    _tell("rejected", decided, **details, draft_id=None)
+    artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
+    return batch.outcome()
+
+
+def _check_return(batch: _Batch, held: Any) -> None:
+    policy = _policy(held)
+    if held.labeler_id is None:
+        raise errors.invalid("The label set has no labeler to go back to.", "send_to")
+    if policy.max_rejections is not None and held.rejections >= policy.max_rejections:
+        raise errors.conflict(
+            "It was sent back as often as the schema allows. Send it to the pool or to a member."
+        )
+    if batch.has_other(held, rules.states_in_the_way(policy)):
+        raise errors.conflict("The labeler has another label set of this document.")
+
+
+def _change(decided: list[Any], values: dict[str, Any], *, kind: str, caller: Caller) -> None:
+    queries.change(
+        [held.id for held in decided],
+        {**values, "decided_at": db.utc_now()},
+        kind=kind,
+        author_id=caller.user_id,
+        note=values["reason"],
+    )
+
+
+def _tell(what: str, decided: list[Any], **more: Any) -> None:
+    events.emit_many(f"tag_set.{what}", [told(held.id, held._asdict(), **more) for held in decided])

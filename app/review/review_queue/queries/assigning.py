@@ -1,0 +1,96 @@
+"""SQL of who may be given reviews, and of giving many away at once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, and_, select, text
+
+from app.identity.organizations.models import Membership
+from app.identity.teams.models import TeamMember
+from app.kit import db, tenancy
+from app.kit.permissions import Role
+from app.labeling.tag_sets.service.decisions import RANK_STEP
+
+_WHO_REVIEW = [role.name for role in Role if role >= Role.reviewer]
+
+_LOCK = text(
+    """
+    SELECT id, labeler_id, review_rank, claim_expires_at,
+           CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by
+    FROM tag_sets
+    WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[])) AND status = 'submitted'
+    ORDER BY id FOR NO KEY UPDATE
+    """
+)
+# Null leaves the due time, and with it the place in the queue, as it is. A claim goes on if it is
+# of whom the item is given to.
+_ASSIGN = text(
+    f"""
+    UPDATE tag_sets SET
+        assignee_id = given.user_id, assignee_team_id = :team_id,
+        review_due_at = coalesce(CAST(:due_at AS timestamptz), review_due_at),
+        review_rank = CASE WHEN CAST(:due_at AS timestamptz) IS NULL THEN review_rank ELSE
+            (100 - document.priority) * {RANK_STEP} + least(greatest(0, CAST(floor(extract(
+                epoch FROM CAST(:due_at AS timestamptz)) * 1000) AS bigint)), {RANK_STEP - 1}) END,
+        claim_user_id = CASE WHEN given.keeps THEN claim_user_id END,
+        claim_expires_at = CASE WHEN given.keeps THEN claim_expires_at END
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps AS boolean[]))
+        AS given (id, user_id, keeps), artifacts document
+    WHERE tag_sets.organization_id = :org AND tag_sets.id = given.id
+      AND document.organization_id = :org AND document.id = tag_sets.artifact_id
+    """  # noqa: S608 - made of constants
+)
+
+
+def reviewers(user_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the users who review here; as such they stay until the transaction ends."""
+    statement = (
+        select(Membership.user_id)
+        .where(Membership.user_id.in_(user_ids), Membership.role.in_(_WHO_REVIEW))
+        .order_by(Membership.user_id)
+        .with_for_update(read=True)
+    )
+    return set(db.session().execute(statement).scalars())
+
+
+def reviewers_of_team(team_id: UUID) -> set[UUID]:
+    """Who reviews in a team."""
+    statement = (
+        select(TeamMember.user_id)
+        .join(
+            Membership,
+            and_(
+                Membership.organization_id == TeamMember.organization_id,
+                Membership.user_id == TeamMember.user_id,
+            ),
+        )
+        .where(TeamMember.team_id == team_id, Membership.role.in_(_WHO_REVIEW))
+    )
+    return set(db.session().execute(statement).scalars())
+
+
+def lock(item_ids: Iterable[UUID]) -> list[Row[Any]]:
+    """Lock items that wait for review, in the order of their ids; those there are."""
+    values = {"org": tenancy.current_organization_id(), "ids": [str(one) for one in item_ids]}
+    return list(db.session().execute(_LOCK, values))
+
+
+def assign(
+    given: Mapping[UUID, UUID | None],
+    *,
+    team_id: UUID | None,
+    due_at: datetime | None,
+    keep_claims: set[UUID],
+) -> None:
+    """Assign locked items, {item: user}, or all to a team; but those of `keep_claims` are free."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "ids": [str(one) for one in given],
+        "user_ids": [None if one is None else str(one) for one in given.values()],
+        "keeps": [one in keep_claims for one in given],
+        "team_id": team_id,
+        "due_at": due_at,
+    }
+    db.session().execute(_ASSIGN, values)

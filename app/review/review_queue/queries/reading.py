@@ -1,0 +1,116 @@
+"""SQL of reading the review queue."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Row, and_, case, func, or_, select
+
+from app.identity.teams.models import TeamMember
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+from app.labeling.artifact_schemas.models import ArtifactSchema
+from app.labeling.artifacts.models import Artifact
+from app.labeling.tag_sets.models import TagSet
+
+_SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
+_ITEMS = (
+    select(
+        TagSet.id,
+        TagSet.artifact_id,
+        Artifact.name.label("artifact_name"),
+        TagSet.schema_id,
+        ArtifactSchema.name.label("schema_name"),
+        TagSet.submitted_at,
+        TagSet.review_rank,
+        Artifact.priority,
+        func.coalesce(TagSet.review_due_at, Artifact.due_at).label("due_at"),
+        case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
+        TagSet.claim_expires_at,
+        TagSet.assignee_id,
+        TagSet.assignee_team_id,
+        TagSet.escalated,
+        TagSet.escalated_by,
+        TagSet.escalated_at,
+        TagSet.escalation_reason,
+        TagSet.flags,
+        TagSet.created_at,
+        TagSet.updated_at,
+    )
+    .join(
+        Artifact,
+        and_(Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id),
+    )
+    .join(
+        ArtifactSchema,
+        and_(
+            ArtifactSchema.organization_id == TagSet.organization_id,
+            ArtifactSchema.id == TagSet.schema_id,
+        ),
+    )
+)
+
+
+def one(item_id: UUID) -> Row[Any] | None:
+    """One item that waits for review."""
+    statement = _ITEMS.where(TagSet.id == item_id, TagSet.status == "submitted")
+    return db.session().execute(statement).one_or_none()
+
+
+def prediction(artifact_id: UUID) -> UUID | None:
+    """The latest label set of a document that a model made."""
+    statement = (
+        select(TagSet.id)
+        .where(TagSet.artifact_id == artifact_id, TagSet.source == "model")
+        .order_by(TagSet.created_at.desc(), TagSet.id.desc())
+        .limit(1)
+    )
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
+    """A page of what waits for review; `user_id` is whom the filter `mine` means."""
+    conditions = [TagSet.status == "submitted", *_conditions(filters, user_id)]
+    return paginate(
+        _ITEMS.where(*conditions),
+        request,
+        sorts=_SORTS,
+        unique=TagSet.id,
+        count=select(TagSet.id).where(*conditions),
+    )
+
+
+_CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
+
+
+def _conditions(filters: dict[str, Any], user_id: UUID) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    for name, value in filters.items():
+        if name == "created_after":
+            found.append(TagSet.created_at > value)
+        elif name == "created_before":
+            found.append(TagSet.created_at < value)
+        elif name == "flag":
+            found.append(TagSet.flags.contains([value]))
+        elif name == "team_id":
+            found.append(TagSet.assignee_team_id == value)
+        elif name == "claimed":
+            found.append(_is(_CLAIMED, wanted=value))
+        elif name == "mine":
+            found.append(_is(_mine(user_id), wanted=value))
+        else:
+            found.append(getattr(TagSet, name) == value)
+    return found
+
+
+def _is(condition: ColumnElement[bool], *, wanted: bool) -> ColumnElement[bool]:
+    # A comparison with null is neither; that counts as no.
+    return condition.is_(True) if wanted else condition.is_not(True)
+
+
+def _mine(user_id: UUID) -> ColumnElement[bool]:
+    teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return or_(
+        and_(_CLAIMED, TagSet.claim_user_id == user_id),
+        TagSet.assignee_id == user_id,
+        TagSet.assignee_team_id.in_(teams),
+    )

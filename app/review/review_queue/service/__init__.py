@@ -1,0 +1,28 @@
+"""The review queue: reading it, working through it, handing items on, and its numbers."""
+
+from app.labeling.tag_sets.service import accept_many, reject_many
+from app.review.review_queue.service.assigning import assign_many, escalate
+from app.review.review_queue.service.claiming import (
+    claim,
+    claim_next,
+    expire_claims,
+    release,
+    release_demoted,
+    unassign_team,
+)
+from app.review.review_queue.service.reading import get, list_items
+
+__all__ = [
+    "accept_many",
+    "assign_many",
+    "claim",
+    "claim_next",
+    "escalate",
+    "expire_claims",
+    "get",
+    "list_items",
+    "reject_many",
+    "release",
+    "release_demoted",
+    "unassign_team",
+]

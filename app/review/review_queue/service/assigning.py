@@ -1,0 +1,152 @@
+"""Handing reviews to somebody: one by escalation, many by assignment."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.identity.teams import service as teams
+from app.kit import bulk, errors, events
+from app.kit.errors import ApiError
+from app.kit.principal import Caller
+from app.labeling.tag_sets import service as tag_sets
+from app.review.review_queue.queries import assigning, holding
+from app.review.review_queue.service.claiming import lock
+from app.review.review_queue.service.reading import shown
+
+
+def escalate(
+    item_id: UUID,
+    *,
+    caller: Caller,
+    reason: str,
+    user_id: UUID | None = None,
+    team_id: UUID | None = None,
+) -> dict[str, Any]:
+    """Hand an item to another reviewer or to a team, with a reason; nobody holds it then.
+
+    Emits `reviews.assigned`. Raises 404; 403 on one's own label set; 409 `conflict` with
+    `details.claim` while another reviewer holds it, with `assignee_id` or `assignee_team_id` when
+    it is assigned to others (neither for admins); 400 on `user_id` or `team_id` when that cannot
+    review it.
+    """
+    _check_recipients([user_id] if user_id else [], "user_id", team_id)
+    held = lock(item_id)
+    tag_sets.check_review(caller, held, take_over=True)
+    if user_id == caller.user_id:
+        raise errors.invalid("Escalate to somebody else.", "user_id")
+    _check_capable(held, caller, user_id, team_id)
+    holding.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
+    _tell([item_id], user_id, team_id, by=caller.user_id, escalated=True, reason=reason)
+    return shown(item_id)
+
+
+def assign_many(
+    tag_set_ids: Sequence[UUID],
+    *,
+    caller: Caller,
+    user_ids: Sequence[UUID] = (),
+    team_id: UUID | None = None,
+    due_at: datetime | None = None,
+) -> dict[str, Any]:
+    """Assign items to reviewers, spread evenly in the order of the queue, or to a team; what became
+    of each (`kit.bulk`).
+
+    An outcome may be not_found, or conflict: somebody else works on it, or only its labeler is
+    there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned` for each
+    reviewer, or one for the team. Raises 400 on `user_ids` or `team_id`.
+    """
+    people = list(dict.fromkeys(user_ids))
+    _check_recipients(people, "user_ids", team_id)
+    able = people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
+    held = sorted(assigning.lock(tag_set_ids), key=lambda row: (row.review_rank, row.id))
+    failures = bulk.missing(tag_set_ids, {row.id for row in held})
+    shares = _Shares(able, caller)
+    given: dict[UUID, UUID] = {}
+    for row in held:
+        try:
+            given[row.id] = shares.take(row)
+        except ApiError as failure:
+            failures[row.id] = failure
+    if given:
+        assigning.assign(
+            {one: user if team_id is None else None for one, user in given.items()},
+            team_id=team_id,
+            due_at=due_at,
+            keep_claims={row.id for row in held if given.get(row.id) == row.claimed_by},
+        )
+        _tell_all(given, team_id, caller)
+    return bulk.by_id(tag_set_ids, failures)
+
+
+class _Shares:
+    """How many of the items each reviewer has been given."""
+
+    def __init__(self, able: list[UUID], caller: Caller) -> None:
+        self.taken = dict.fromkeys(able, 0)
+        self.caller = caller
+        self.own_too = caller.org.settings.get("allow_self_review") is True
+
+    def take(self, held: Any) -> UUID:
+        """Who gets an item: who holds it, or else who has the fewest. Raises 409."""
+        if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.taken:
+            claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
+            raise errors.conflict("Another reviewer is working on this label set.", claim=claim)
+        able = [one for one in self.taken if self.own_too or one != held.labeler_id]
+        if held.claimed_by in able:
+            chosen: UUID = held.claimed_by
+        elif able:
+            chosen = min(able, key=self.taken.__getitem__)
+        else:
+            raise errors.conflict("Nobody reviews their own label set.")
+        self.taken[chosen] += 1
+        return chosen
+
+
+def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None) -> None:
+    if team_id is not None:
+        if not teams.existing([team_id]):
+            raise errors.invalid("There is no such team.", "team_id")
+        return
+    known = assigning.reviewers(user_ids)
+    unknown = [one for one in user_ids if one not in known]
+    if unknown:
+        many = field == "user_ids"
+        raise errors.invalid(
+            "Must be members who review.",
+            f"{field}.{user_ids.index(unknown[0])}" if many else field,
+            **({"user_ids": unknown} if many else {}),
+        )
+
+
+def _check_capable(held: Any, caller: Caller, user_id: UUID | None, team_id: UUID | None) -> None:
+    field = "user_id" if team_id is None else "team_id"
+    able = {user_id} if team_id is None else assigning.reviewers_of_team(team_id)
+    if not able:
+        raise errors.invalid("Nobody in the team reviews.", field)
+    if caller.org.settings.get("allow_self_review") is not True and able == {held.labeler_id}:
+        raise errors.invalid("Nobody reviews their own label set.", field)
+
+
+def _tell_all(given: dict[UUID, UUID], team_id: UUID | None, caller: Caller) -> None:
+    told = {"by": caller.user_id, "escalated": False, "reason": None}
+    if team_id is not None:
+        _tell(list(given), None, team_id, **told)
+        return
+    of: dict[UUID, list[UUID]] = {}
+    for item_id, user_id in given.items():
+        of.setdefault(user_id, []).append(item_id)
+    events.emit_many(
+        "reviews.assigned", [_told(items, user_id, None, **told) for user_id, items in of.items()]
+    )
+
+
+def _tell(item_ids: list[UUID], user_id: UUID | None, team_id: UUID | None, **more: Any) -> None:
+    events.emit("reviews.assigned", _told(item_ids, user_id, team_id, **more))
+
+
+def _told(
+    item_ids: list[UUID], user_id: UUID | None, team_id: UUID | None, **more: Any
+) -> dict[str, Any]:
+    users = [user_id] if user_id else []
+    return {"tag_set_ids": item_ids, "user_ids": users, "team_id": team_id, **more}
