@@ -56,6 +56,12 @@ def one(item_id: UUID) -> Row[Any] | None:
     return db.session().execute(statement).one_or_none()
 
 
+def waits(item_id: UUID) -> bool:
+    """Whether there is such an item now."""
+    statement = select(TagSet.id).where(TagSet.id == item_id, TagSet.status == "submitted")
+    return db.session().execute(statement).first() is not None
+
+
 def prediction(artifact_id: UUID) -> UUID | None:
     """The latest label set of a document that a model made."""
     statement = (

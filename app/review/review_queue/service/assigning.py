@@ -10,7 +10,7 @@ from app.kit import bulk, errors, events
 from app.kit.errors import ApiError
 from app.kit.principal import Caller
 from app.labeling.tag_sets import service as tag_sets
-from app.review.review_queue.queries import assigning, holding
+from app.review.review_queue.queries import assigning, holding, reading
 from app.review.review_queue.service.claiming import lock
 from app.review.review_queue.service.reading import shown
 
@@ -30,6 +30,9 @@ def escalate(
     it is assigned to others (neither for admins); 400 on `user_id` or `team_id` when that cannot
     review it.
     """
+    # Members and teams before label sets, as whoever takes somebody out of both does.
+    if not reading.waits(item_id):
+        raise errors.not_found()
     _check_recipients([user_id] if user_id else [], "user_id", team_id)
     held = lock(item_id)
     tag_sets.check_review(caller, held, take_over=True)
