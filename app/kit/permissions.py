@@ -18,6 +18,7 @@ class Role(IntEnum):
 PERMISSIONS: dict[str, Role] = {
     "activity:read": Role.viewer,
     "api_keys:manage": Role.admin,
+    "artifacts:assign": Role.reviewer,
     "artifacts:read": Role.viewer,
     "artifacts:create": Role.labeler,
     "artifacts:claim": Role.labeler,

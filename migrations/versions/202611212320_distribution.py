@@ -1,14 +1,246 @@
-"""Who is given which document."""
+"""Who is given which document: skips, what the draw reads, and assignees followed by statement."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+from migrations.auditing import audited
+from migrations.policies import protect
 
 revision = "202611212320"
 down_revision = "202611212310"
 branch_labels = None
 depends_on = None
 
+OPEN = "({row}.status IN ('ready', 'in_progress') AND NOT {row}.archived)"
+URGENT = "coalesce({row}.due_at, {row}.created_at)"
+COLUMNS = """
+    (organization_id, artifact_id, assignee_id, is_team, is_open, schema_id, priority, urgent_at)
+"""
+ROWS = f"""
+    SELECT n.organization_id, n.id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
+           one ->> 'team_id' IS NOT NULL, {OPEN.format(row="n")}, n.schema_id, n.priority,
+           {URGENT.format(row="n")}
+"""
+# Once a statement, whatever number of documents it changed. A full join is never made by nested
+# loops: a plan that was made for one document is kept, and must serve for a hundred thousand.
+PAIRS = "new_rows n FULL JOIN old_rows o ON n.organization_id = o.organization_id AND n.id = o.id"
+NAMED = "n.assignees IS DISTINCT FROM o.assignees"
+MOVED = f"""
+    ({OPEN.format(row="n")}, n.schema_id, n.priority, {URGENT.format(row="n")})
+    IS DISTINCT FROM
+    ({OPEN.format(row="o")}, o.schema_id, o.priority, {URGENT.format(row="o")})
+"""
+FOLLOW = f"""
+CREATE OR REPLACE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO artifact_assignees {COLUMNS}
+        {ROWS}
+        FROM new_rows n CROSS JOIN jsonb_array_elements(n.assignees) AS one
+        WHERE n.assignees <> '[]'
+        ON CONFLICT DO NOTHING;
+        RETURN NULL;
+    END IF;
+    -- Saves and claims of what nobody is assigned to are most of what comes here.
+    IF NOT EXISTS (SELECT FROM new_rows WHERE assignees <> '[]')
+       AND NOT EXISTS (SELECT FROM old_rows WHERE assignees <> '[]') THEN
+        RETURN NULL;
+    END IF;
+    IF NOT EXISTS (SELECT FROM {PAIRS} WHERE {NAMED} OR {MOVED}) THEN
+        RETURN NULL;
+    END IF;
+    DELETE FROM artifact_assignees work
+    USING (SELECT o.organization_id, o.id FROM {PAIRS} WHERE {NAMED}) AS changed
+    WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id;
+    INSERT INTO artifact_assignees {COLUMNS}
+    {ROWS}
+    FROM {PAIRS} CROSS JOIN jsonb_array_elements(n.assignees) AS one
+    WHERE {NAMED}
+    ON CONFLICT DO NOTHING;
+    UPDATE artifact_assignees work SET
+        is_open = changed.is_open, schema_id = changed.schema_id, priority = changed.priority,
+        urgent_at = changed.urgent_at
+    FROM (
+        SELECT n.organization_id, n.id, {OPEN.format(row="n")} AS is_open, n.schema_id, n.priority,
+               {URGENT.format(row="n")} AS urgent_at
+        FROM {PAIRS}
+        WHERE NOT ({NAMED}) AND n.assignees <> '[]' AND {MOVED}
+    ) AS changed
+    WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id;
+    RETURN NULL;
+END $$
+"""  # noqa: S608 - made of constants
+TRIGGERS = {
+    "insert": "NEW TABLE AS new_rows",
+    "update": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
+}
+FILL_ASSIGNEES = f"""
+UPDATE artifact_assignees work
+SET schema_id = n.schema_id, priority = n.priority, urgent_at = {URGENT.format(row="n")}
+FROM artifacts n WHERE n.organization_id = work.organization_id AND n.id = work.artifact_id
+"""  # noqa: S608 - made of constants
+FILL_LABELED = """
+UPDATE artifacts SET labeled_by = found.labeled_by, reserved_for = found.reserved_for
+FROM (
+    SELECT organization_id, artifact_id,
+           coalesce(array_agg(labeler_id) FILTER (WHERE status IN ('submitted', 'accepted')),
+                    '{}') AS labeled_by,
+           coalesce(array_agg(labeler_id) FILTER (WHERE status = 'draft' AND reason IS NOT NULL),
+                    '{}') AS reserved_for
+    FROM tag_sets
+    WHERE status IN ('submitted', 'accepted') OR status = 'draft' AND reason IS NOT NULL
+    GROUP BY organization_id, artifact_id
+) AS found
+WHERE artifacts.organization_id = found.organization_id AND artifacts.id = found.artifact_id
+"""
+POOL = (
+    "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
+    " AND assignees = '[]' AND schema_id IS NOT NULL"
+)
+
+# As they were before this migration (202611211040), for the way back.
+FOLLOW_BY_ROW = f"""
+CREATE OR REPLACE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND OLD.assignees = NEW.assignees THEN
+        UPDATE artifact_assignees SET is_open = {OPEN.format(row="NEW")}
+        WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id;
+        RETURN NULL;
+    END IF;
+    DELETE FROM artifact_assignees
+    WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id;
+    INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open)
+    SELECT NEW.organization_id, NEW.id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
+           one ->> 'team_id' IS NOT NULL, {OPEN.format(row="NEW")}
+    FROM jsonb_array_elements(NEW.assignees) AS one
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$
+"""
+INSERT_BY_ROW = """
+CREATE TRIGGER follow_assignees_insert AFTER INSERT ON artifacts
+FOR EACH ROW WHEN (NEW.assignees <> '[]') EXECUTE FUNCTION follow_assignees()
+"""
+UPDATE_BY_ROW = f"""
+CREATE TRIGGER follow_assignees_update AFTER UPDATE OF assignees, status, archived ON artifacts
+FOR EACH ROW WHEN (OLD.assignees <> NEW.assignees OR NEW.assignees <> '[]'
+    AND {OPEN.format(row="OLD")} <> {OPEN.format(row="NEW")})
+EXECUTE FUNCTION follow_assignees()
+"""
+
 
 def upgrade() -> None:
-    pass
+    # An owner who is no superuser is held by the tables' own policies.
+    op.execute("SET LOCAL app.all_organizations = 'on'")
+    _columns()
+    _skips()
+    _follow()
+    _indexes()
 
 
 def downgrade() -> None:
-    pass
+    op.drop_index("ix_artifacts_pool", "artifacts")
+    op.drop_index("ix_artifact_assignees_next", "artifact_assignees")
+    op.drop_table("artifact_skips")
+    for event in TRIGGERS:
+        op.execute(f"DROP TRIGGER follow_assignees_{event} ON artifacts")
+    op.execute(FOLLOW_BY_ROW)
+    op.execute(INSERT_BY_ROW)
+    op.execute(UPDATE_BY_ROW)
+    for column in ("schema_id", "priority", "urgent_at"):
+        op.drop_column("artifact_assignees", column)
+    for column in ("labeled_by", "reserved_for"):
+        op.drop_column("artifacts", column)
+    audited("artifacts", label="name", ignored=("claim_expires_at", "label_counts"))
+
+
+def _columns() -> None:
+    people = postgresql.ARRAY(sa.Uuid())
+    for name in ("labeled_by", "reserved_for"):
+        column = sa.Column(name, people, server_default="{}", nullable=False)
+        op.add_column("artifacts", column)
+    # They follow from label sets, which tell of themselves.
+    ignored = ("claim_expires_at", "label_counts", "labeled_by", "reserved_for")
+    audited("artifacts", label="name", ignored=ignored)
+    op.execute(FILL_LABELED)
+    for column in (
+        sa.Column("schema_id", sa.Uuid(), nullable=True),
+        sa.Column("priority", sa.Integer(), server_default="50", nullable=False),
+        sa.Column("urgent_at", sa.DateTime(timezone=True), nullable=True),
+    ):
+        op.add_column("artifact_assignees", column)
+    op.execute(FILL_ASSIGNEES)
+    op.alter_column("artifact_assignees", "urgent_at", nullable=False)
+    op.alter_column("artifact_assignees", "priority", server_default=None)
+
+
+def _skips() -> None:
+    op.create_table(
+        "artifact_skips",
+        sa.Column("organization_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("artifact_id", sa.Uuid(), nullable=False),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organization_id"],
+            ["organizations.id"],
+            name="fk_artifact_skips_organization_id",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["organization_id", "artifact_id"],
+            ["artifacts.organization_id", "artifacts.id"],
+            name="fk_artifact_skips_organization_id_artifact_id",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name="fk_artifact_skips_user_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint(
+            "organization_id", "user_id", "artifact_id", name="pk_artifact_skips"
+        ),
+    )
+    op.create_index("ix_artifact_skips_of", "artifact_skips", ["organization_id", "artifact_id"])
+    protect("artifact_skips")
+
+
+def _follow() -> None:
+    for event in TRIGGERS:
+        op.execute(f"DROP TRIGGER follow_assignees_{event} ON artifacts")
+    op.execute(FOLLOW)
+    for event, tables in TRIGGERS.items():
+        op.execute(
+            f"CREATE TRIGGER follow_assignees_{event} AFTER {event.upper()} ON artifacts"
+            f" REFERENCING {tables} FOR EACH STATEMENT EXECUTE FUNCTION follow_assignees()"
+        )
+
+
+def _indexes() -> None:
+    op.create_index(
+        "ix_artifacts_pool",
+        "artifacts",
+        [
+            "organization_id",
+            "schema_id",
+            sa.text("priority DESC"),
+            sa.text("coalesce(due_at, created_at)"),
+            "id",
+        ],
+        postgresql_where=sa.text(POOL),
+        postgresql_include=["labeled_by", "reserved_for", "language", "due_at", "created_at"],
+    )
+    op.create_index(
+        "ix_artifact_assignees_next",
+        "artifact_assignees",
+        [
+            "organization_id",
+            "assignee_id",
+            "schema_id",
+            sa.text("priority DESC"),
+            "urgent_at",
+            "artifact_id",
+        ],
+        postgresql_where=sa.text("is_open"),
+    )

@@ -236,6 +236,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             }
         ],
         "release_artifact": [{"reason": "Too hard"}],
+        **_distribution_bodies(seeds),
         "create_tag_set": [{"from": "empty"}, {"from": tag_set}],
         "replace_tags": [{"tags": _TAGS, "revision": 2, "seconds_spent": 5}],
         "accept_tag_set": [{"tags": _TAGS, "note": "ok", "revision": 3}, {}],
@@ -294,6 +295,33 @@ def _review_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "bulk_assign_reviews": [
             {"tag_set_ids": items, "user_ids": [reviewer], "due_at": "2027-01-31T12:00:00Z"},
             {"tag_set_ids": items, "team_id": seeds.ids["team_id"][0]},
+        ],
+    }
+
+
+def _distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    labeler, team = seeds.ids["user_id"][0], seeds.ids["team_id"][0]
+    artifacts, schema = seeds.ids["artifact_id"], seeds.ids["schema_id"][0]
+    return {
+        "assign_artifact": [
+            {"user_ids": [labeler], "due_at": "2026-12-31T23:59:59Z"},
+            {"team_id": team, "due_at": None},
+            {"user_ids": []},
+        ],
+        "claim_next_artifact": [
+            {"schema_ids": [schema], "team_id": team, "language": "en", "skip_held": True},
+            {"exclude": artifacts[:2]},
+            {},
+        ],
+        "bulk_assign_artifacts": [
+            {"artifact_ids": artifacts, "user_ids": [labeler], "strategy": "everyone"},
+            {
+                "filter": {"schema_id": schema, "status": ["ready"]},
+                "expected_count": 3,
+                "team_id": team,
+                "strategy": "least_loaded",
+                "due_at": "2026-12-31T23:59:59Z",
+            },
         ],
     }
 

@@ -38,6 +38,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "create_tag_set": {"from": "empty"},
     "create_tag_set_comment": {"body": "x"},
     "update_member": {"role": "viewer"},
+    "assign_artifact": {"user_ids": []},
     "add_team_members": {"user_ids": [str(uuid7())]},
 }
 

@@ -4,8 +4,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
-from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    UniqueConstraint,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -29,7 +37,9 @@ class Artifact(TenantModel, db.Revised, db.Base):
 
     Its bytes are in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
     has a number per state of its label sets, kept by whoever changes one. The revision counts edits
-    of what a writer may send; labeling moves claim, status and counts without it.
+    of what a writer may send; labeling moves claim, status and counts without it. `labeled_by` has
+    the labeler of each label set that is submitted or accepted, null for a model's; `reserved_for`
+    whom a draft was sent back or handed to: with them a row alone says who may be given it.
     """
 
     __tablename__ = "artifacts"
@@ -50,6 +60,20 @@ class Artifact(TenantModel, db.Revised, db.Base):
             "organization_id",
             "claim_user_id",
             postgresql_where=text("claim_user_id IS NOT NULL"),
+        ),
+        # What nobody is assigned to and nobody holds, in the order in which it is handed out.
+        Index(
+            "ix_artifacts_pool",
+            "organization_id",
+            "schema_id",
+            text("priority DESC"),
+            text("coalesce(due_at, created_at)"),
+            "id",
+            postgresql_where=text(
+                "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
+                " AND assignees = '[]' AND schema_id IS NOT NULL"
+            ),
+            postgresql_include=["labeled_by", "reserved_for", "language", "due_at", "created_at"],
         ),
     )
 
@@ -75,6 +99,12 @@ class Artifact(TenantModel, db.Revised, db.Base):
     claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     claim_expires_at: Mapped[datetime | None]
     label_counts: Mapped[dict[str, Any]] = mapped_column(default=no_labels)
+    labeled_by: Mapped[list[UUID | None]] = mapped_column(
+        ARRAY(Uuid()), default=list, server_default="{}"
+    )
+    reserved_for: Mapped[list[UUID]] = mapped_column(
+        ARRAY(Uuid()), default=list, server_default="{}"
+    )
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
 
 
@@ -89,8 +119,9 @@ def _of_artifact() -> ForeignKeyConstraint:
 class ArtifactAssignee(TenantModel, db.Base):
     """Who a document is assigned to, to be found from their side. `is_open`: there is to label.
 
-    Follows `Artifact.assignees`, `status` and `archived` by triggers; nothing else writes it. A
-    text index on the list would not serve: under row-level security PostgreSQL may not use it.
+    `urgent_at` is when it is due or, without, when it came. Follows the document by triggers;
+    nothing else writes it. A text index on the list would not serve: under row-level security
+    PostgreSQL may not use it.
     """
 
     __tablename__ = "artifact_assignees"
@@ -99,12 +130,43 @@ class ArtifactAssignee(TenantModel, db.Base):
         Index(
             "ix_artifact_assignees_of", "organization_id", "assignee_id", "is_open", "artifact_id"
         ),
+        Index(
+            "ix_artifact_assignees_next",
+            "organization_id",
+            "assignee_id",
+            "schema_id",
+            text("priority DESC"),
+            "urgent_at",
+            "artifact_id",
+            postgresql_where=text("is_open"),
+        ),
     )
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
     assignee_id: Mapped[UUID] = mapped_column(primary_key=True)
     is_team: Mapped[bool]
     is_open: Mapped[bool]
+    schema_id: Mapped[UUID | None]
+    priority: Mapped[int]
+    urgent_at: Mapped[datetime]
+
+
+class ArtifactSkip(TenantModel, db.Base):
+    """Somebody gave a document back with a reason: it is not handed to them again by itself, until
+    it is assigned or sent to them by name."""
+
+    __tablename__ = "artifact_skips"
+    __table_args__ = (
+        _of_artifact(),
+        Index("ix_artifact_skips_of", "organization_id", "artifact_id"),
+    )
+
+    user_id: Mapped[UUID] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    reason: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
 
 
 class ArtifactText(TenantModel, db.Base):

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, and_, case, func, or_, select, text, update
+from sqlalchemy import Row, and_, case, delete, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
-from app.labeling.artifacts.models import Artifact
+from app.labeling.artifacts.models import Artifact, ArtifactSkip
 from app.labeling.artifacts.queries.reading import COLUMNS
 
 DEFAULT_MINUTES = 30
@@ -24,7 +25,8 @@ _END = func.now() + _minutes * text("interval '1 minute'")
 
 # The documents' own rows are written last, from counts of the moment; their label sets decide, then
 # a live claim. What is being read, or could not be, keeps its state. A document whose label sets
-# were all rejected waits for labels again.
+# were all rejected waits for labels again. A draft that has a reason was sent back or handed to its
+# labeler, and is reserved for them unless they skipped the document since.
 _REFRESH = text(
     """
     WITH counted AS (
@@ -33,11 +35,21 @@ _REFRESH = text(
                count(*) FILTER (WHERE tag_sets.status = 'submitted') AS submitted,
                count(*) FILTER (WHERE tag_sets.status = 'accepted') AS accepted,
                count(*) FILTER (WHERE tag_sets.status = 'rejected') AS rejected,
+               coalesce(array_agg(tag_sets.labeler_id)
+                   FILTER (WHERE tag_sets.status IN ('submitted', 'accepted')), '{}') AS labeled_by,
+               coalesce(array_agg(tag_sets.labeler_id)
+                   FILTER (WHERE tag_sets.status = 'draft' AND tag_sets.reason IS NOT NULL
+                       AND tag_sets.labeler_id IS NOT NULL AND skip.user_id IS NULL),
+                   '{}') AS reserved_for,
                coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
                    AS sets
         FROM artifacts document
         LEFT JOIN tag_sets ON tag_sets.organization_id = document.organization_id
                           AND tag_sets.artifact_id = document.id
+        LEFT JOIN artifact_skips skip ON skip.organization_id = document.organization_id
+                          AND skip.artifact_id = document.id
+                          AND skip.user_id = tag_sets.labeler_id
+                          AND skip.created_at > greatest(tag_sets.created_at, tag_sets.decided_at)
         LEFT JOIN schemas ON schemas.organization_id = document.organization_id
                          AND schemas.id = document.schema_id
         LEFT JOIN schema_versions version ON version.organization_id = schemas.organization_id
@@ -49,6 +61,7 @@ _REFRESH = text(
     UPDATE artifacts SET
         label_counts = jsonb_build_object('draft', draft, 'submitted', submitted,
                                           'accepted', accepted, 'rejected', rejected),
+        labeled_by = counted.labeled_by, reserved_for = counted.reserved_for,
         status = CASE
             WHEN status IN ('processing', 'failed') THEN status
             WHEN accepted >= sets THEN 'done'
@@ -133,18 +146,44 @@ def renew(artifact_id: UUID, user_id: UUID) -> bool:
     return db.session().execute(statement).one_or_none() is not None
 
 
-def release(artifact_id: UUID, user_id: UUID | None) -> bool:
-    """End a live claim, of this user or, with None, of anybody; whether there was one."""
-    statement = (
-        update(Artifact)
-        .where(Artifact.id == artifact_id, _LIVE)
-        .values(claim_user_id=None, claim_expires_at=None, updated_at=func.now())
-        .returning(Artifact.id)
+def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
+    """End a live claim, of this user or, with None, of anybody; whose it was."""
+    held = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _LIVE)
+    if user_id is not None:
+        held = held.where(Artifact.claim_user_id == user_id)
+    holder = db.session().execute(held.with_for_update(key_share=True)).scalar_one_or_none()
+    if holder is not None:
+        db.session().execute(
+            update(Artifact)
+            .where(Artifact.id == artifact_id)
+            .values(claim_user_id=None, claim_expires_at=None, updated_at=func.now())
+            .execution_options(synchronize_session=False)
+        )
+    return holder
+
+
+def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
+    """Note that a user gave the document back with a reason; their last word stands."""
+    values = {"reason": reason, "created_at": db.utc_now()}
+    db.session().execute(
+        insert(ArtifactSkip)
+        .values(
+            organization_id=tenancy.current_organization_id(),
+            artifact_id=artifact_id,
+            user_id=user_id,
+            **values,
+        )
+        .on_conflict_do_update(constraint="pk_artifact_skips", set_=values)
+    )
+
+
+def unskip(artifact_id: UUID, user_id: UUID) -> None:
+    """Forget that a user skipped the document."""
+    db.session().execute(
+        delete(ArtifactSkip)
+        .where(ArtifactSkip.artifact_id == artifact_id, ArtifactSkip.user_id == user_id)
         .execution_options(synchronize_session=False)
     )
-    if user_id is not None:
-        statement = statement.where(Artifact.claim_user_id == user_id)
-    return db.session().execute(statement).one_or_none() is not None
 
 
 def release_all(user_id: UUID) -> list[UUID]:

@@ -1,5 +1,6 @@
 """SQL of reading documents, their text and their pages."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -137,6 +138,11 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
     """A SELECT of the ids of all documents that `filters` find."""
     return _filtered(select(Artifact.id), **filters)
+
+
+def by_ids(artifact_ids: Sequence[UUID]) -> Select[Any]:
+    """A SELECT of those of `artifact_ids` that there are."""
+    return select(Artifact.id).where(Artifact.id.in_(artifact_ids))
 
 
 def _filtered(

@@ -12,9 +12,11 @@ from app.labeling.artifacts.service.claiming import (
 )
 from app.labeling.artifacts.service.cleaning import delete, delete_content, sweep
 from app.labeling.artifacts.service.creating import create, create_from_file, create_from_text
+from app.labeling.artifacts.service.drawing import Wish, draw
 from app.labeling.artifacts.service.images import page_image
 from app.labeling.artifacts.service.parsing import give_up, parse
 from app.labeling.artifacts.service.reading import (
+    by_ids,
     download,
     get,
     get_text,
@@ -27,7 +29,9 @@ from app.labeling.artifacts.service.reading import (
 
 __all__ = [
     "Assigned",
+    "Wish",
     "assign_many",
+    "by_ids",
     "claim",
     "create",
     "create_from_file",
@@ -35,6 +39,7 @@ __all__ = [
     "delete",
     "delete_content",
     "download",
+    "draw",
     "expire_claims",
     "get",
     "get_text",

@@ -19,6 +19,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
     """
     row = queries.claim(artifact_id, user_id)
     if row is not None:
+        queries.unskip(artifact_id, user_id)
         return row
     row = get(artifact_id)
     if row.archived:
@@ -33,14 +34,18 @@ def release(
 ) -> Row[Any]:
     """Give the document back; an admin may take it from whoever holds it.
 
-    Emits `artifact.released` with the reason. Raises 404, 409 when nobody holds it, 403 when
-    somebody else does.
+    The holder's own reason makes it a skip: the document is not drawn for them again (`draw`) until
+    it is assigned or sent to them by name, or they claim it. Emits `artifact.released` with the
+    reason. Raises 404, 409 when nobody holds it, 403 when somebody else does.
     """
-    if not queries.release(artifact_id, None if as_admin else user_id):
+    holder = queries.release(artifact_id, None if as_admin else user_id)
+    if holder is None:
         row = get(artifact_id)
         if row.claim is None:
             raise errors.conflict("Nobody holds the document.", state=row.status)
         raise errors.denied("Somebody else holds the document.")
+    if reason and holder == user_id:
+        queries.skip(artifact_id, user_id, reason)
     queries.refresh([artifact_id])
     events.emit(
         "artifact.released", {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}

@@ -1,5 +1,6 @@
 """Reading documents, their text and their pages."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,11 @@ def list_artifacts(page: PageRequest, **filters: Any) -> Page:
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
     """A SELECT of the ids of all documents that the list's filters find, for another statement."""
     return queries.selected_ids(filters)
+
+
+def by_ids(artifact_ids: Sequence[UUID]) -> Select[Any]:
+    """The same of documents named by id: those that there are."""
+    return queries.by_ids(artifact_ids)
 
 
 def get(artifact_id: UUID) -> Row[Any]:
