@@ -64,5 +64,12 @@ def sweep(job: Job) -> None:
     service.sweep()
 
 
+@jobs.handler("artifacts.index", lease_seconds=300)
+def index(job: Job) -> None:
+    """Index documents anew of which the way of indexing has changed."""
+    service.index_backlog(job.checkpoint)
+
+
 jobs.periodic("artifacts.expire_claims", every=60)
+jobs.periodic("artifacts.index", every=60)
 jobs.periodic("artifacts.sweep", every=3600)

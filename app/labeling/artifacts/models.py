@@ -170,10 +170,9 @@ class ArtifactSkip(TenantModel, db.Base):
 
 
 class ArtifactText(TenantModel, db.Base):
-    """The extracted text; apart, so that lists do not carry it. `search` is what `q` matches.
+    """The extracted text; apart, so that lists do not carry it.
 
-    Searched only through the function `search_artifacts`, which sees the bound organization alone:
-    under row-level security a policy would keep PostgreSQL from using the text index.
+    `search` is of old: what `q` matched before `ArtifactSearch`, of documents in the backlog.
     """
 
     __tablename__ = "artifact_texts"
@@ -184,7 +183,39 @@ class ArtifactText(TenantModel, db.Base):
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
     text: Mapped[str]
-    search: Mapped[Any] = mapped_column(TSVECTOR)
+    search: Mapped[Any] = mapped_column(TSVECTOR, server_default="")
+
+
+class ArtifactSearch(TenantModel, db.Base):
+    """What `q` matches of a document: name, metadata and text, as words of its language.
+
+    Triggers keep it. `language` names a configuration (`english`), `simple` where none is known.
+    The `filler` makes PostgreSQL keep vectors out of the rows (see decision 0023). Searched only
+    through the view `searchable_artifacts`, which sees the bound organization alone: a policy
+    would keep PostgreSQL from using the text index.
+    """
+
+    __tablename__ = "artifact_search"
+    __table_args__ = (
+        _of_artifact(),
+        Index("ix_artifact_search_vector", "vector", postgresql_using="gin"),
+        Index("ix_artifact_search_language", "organization_id", "language"),
+    )
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    created_at: Mapped[datetime]
+    archived: Mapped[bool]
+    language: Mapped[str]
+    filler: Mapped[str]
+    vector: Mapped[Any] = mapped_column(TSVECTOR)
+
+
+class ArtifactSearchBacklog(TenantModel, db.Base):
+    """That an organization's documents are to be indexed anew; those up to `after` are."""
+
+    __tablename__ = "artifact_search_backlog"
+
+    after: Mapped[UUID | None]
 
 
 class ArtifactPage(TenantModel, db.Base):

@@ -14,12 +14,12 @@ from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.storage import blob_key
 from app.labeling.artifacts.models import Artifact
-from app.labeling.artifacts.queries.creating import SEARCHED_BYTES
 from app.labeling.artifacts.service import images
 from tests.factories import Org
 from tests.labeling.artifacts.conftest import Stored, create_text, make_pdf, make_png, upload
 
 Work = Callable[[], None]
+SEARCHED_BYTES = 240_000
 
 
 def _change(org: Org, artifact_id: str, **values: Any) -> None:

@@ -1,6 +1,5 @@
 """SQL of taking documents in."""
 
-import re
 from typing import Any
 from uuid import UUID
 
@@ -10,12 +9,6 @@ from sqlalchemy import select
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from app.labeling.artifacts.models import Artifact
-
-SEARCHED_BYTES = 240_000
-"""How much of a document is searched. PostgreSQL refuses a tsvector of more than 1 MB, and the
-worst text, words joined by hyphens, makes four times its size of it."""
-
-_JOINTS = re.compile(r"[\W_]+")
 
 # Who uploads and who deletes the same content take turns, or the one would lose its file to the
 # other.
@@ -55,18 +48,18 @@ _COLUMNS = {
     "revision": "int",
 }
 _ROW = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
-_TEXT, _SEARCHED, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2, 3))
+_TEXT, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2))
 _CREATE = Prepared(
     "create_artifact",
-    ", ".join([*_COLUMNS.values(), "text", "text", "jsonb"]),
+    ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
     f"""
     WITH made AS (
         INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW})
         ON CONFLICT (organization_id, sha256) DO NOTHING
         RETURNING organization_id, id
     ), worded AS (
-        INSERT INTO artifact_texts (organization_id, artifact_id, text, search)
-        SELECT organization_id, id, {_TEXT}, to_tsvector('simple', {_SEARCHED}) FROM made
+        INSERT INTO artifact_texts (organization_id, artifact_id, text)
+        SELECT organization_id, id, {_TEXT} FROM made
     ), paged AS (
         INSERT INTO artifact_pages
             (organization_id, artifact_id, number, width, height, rotation, start, "end")
@@ -97,21 +90,10 @@ def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bo
     """Insert a document with its text and pages; False when its content is there already."""
     row = {**row, "organization_id": tenancy.current_organization_id()}
     values = [_plain(row[name]) for name in _COLUMNS]
-    searched_text = searched(row["name"], text)
-    return _CREATE.first(*values, text, searched_text, _plain(pages)) is not None
+    return _CREATE.first(*values, text, _plain(pages)) is not None
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, UUID):
         return str(value)
     return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
-
-
-def searched(name: str, text: str) -> str:
-    """What of a document `q` finds: its name, and as much of its text as fits."""
-    # PostgreSQL takes `bill_4711.pdf` for one word: its parts are to be found too.
-    parts = _JOINTS.sub(" ", name)
-    start = f"{name} {parts} {text[:SEARCHED_BYTES]}"
-    if len(start) * 4 <= SEARCHED_BYTES:
-        return start
-    return start.encode()[:SEARCHED_BYTES].decode("utf-8", "ignore")

@@ -9,7 +9,6 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.kit import db, tenancy
 from app.labeling.artifacts.models import Artifact, ArtifactPage, ArtifactText
-from app.labeling.artifacts.queries.creating import searched
 
 _ADD_PAGES = text(
     """
@@ -74,17 +73,7 @@ def finish(
     artifact: Artifact, *, text: str, page_count: int, language: str | None
 ) -> dict[str, Any]:
     """Write the text; the document is ready. Returns what `artifact.ingested` tells of it."""
-    vector = func.to_tsvector("simple", searched(artifact.name, text))
-    values = {"artifact_id": artifact.id, "text": text, "search": vector}
-    statement = insert(ArtifactText).values(
-        organization_id=tenancy.current_organization_id(), **values
-    )
-    db.session().execute(
-        statement.on_conflict_do_update(
-            index_elements=["organization_id", "artifact_id"],
-            set_={"text": statement.excluded.text, "search": statement.excluded.search},
-        )
-    )
+    # The document first: its words are indexed in its language when the text comes.
     _set(
         artifact.id,
         status="ready",
@@ -92,6 +81,15 @@ def finish(
         language=language,
         text_length=len(text),
         failure=None,
+    )
+    statement = insert(ArtifactText).values(
+        organization_id=tenancy.current_organization_id(), artifact_id=artifact.id, text=text
+    )
+    db.session().execute(
+        statement.on_conflict_do_update(
+            index_elements=["organization_id", "artifact_id"],
+            set_={"text": statement.excluded.text},
+        )
     )
     return {
         "artifact_id": artifact.id,

@@ -1,6 +1,7 @@
 """SQL of reading documents, their text and their pages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.prepared import Prepared
 from app.labeling.artifacts.models import Artifact, ArtifactPage, ArtifactText
+from app.labeling.artifacts.queries.searching import matches
 
 _ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 _LIVE = Artifact.claim_expires_at > func.now()
@@ -131,8 +133,26 @@ def shown(artifact_id: UUID) -> Any:
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of documents; `filters` as the list's query names them."""
+    if "q" in filters and request.sort.endswith("created_at") and _KEYED.issuperset(filters):
+        return _found(request, **filters)
     statement = _filtered(_LISTED, **filters)
     return paginate(statement, request, sorts=_SORTS, unique=Artifact.id)
+
+
+_KEYED = frozenset({"q", "archived", "created_after", "created_before"})
+"""What the index of words knows of a document itself."""
+
+
+def _found(request: PageRequest, *, q: str, **filters: Any) -> Page:
+    """A page of what `q` finds by time: only the page's own documents are read."""
+    found = matches(q).c
+    statement = _timed(select(found.id, found.created_at), found, **filters)
+    keys = paginate(statement, request, sorts={"created_at": found.created_at}, unique=found.id)
+    ids = [key.id for key in keys.items]
+    rows = db.session().execute(_LISTED.where(Artifact.id.in_(ids)))
+    by_id = {row.id: row for row in rows}
+    # One that was deleted just now is left out.
+    return replace(keys, items=[by_id[str(one)] for one in ids if str(one) in by_id])
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
@@ -167,16 +187,34 @@ def _filtered(
                 Artifact.assignees.contains([{"team_id": str(assignee)}]),
             )
         )
-    if archived != "any":
-        statement = statement.where(Artifact.archived.is_(archived == "true"))
-    if created_after is not None:
-        statement = statement.where(Artifact.created_at > created_after)
-    if created_before is not None:
-        statement = statement.where(Artifact.created_at < created_before)
+    statement = _timed(
+        statement,
+        Artifact,
+        archived=archived,
+        created_after=created_after,
+        created_before=created_before,
+    )
     if q is not None:
-        statement = statement.where(Artifact.id.in_(select(func.search_artifacts(q))))
+        statement = statement.where(Artifact.id.in_(select(matches(q).c.id)))
     for name, value in equal.items():
         statement = statement.where(getattr(Artifact, name) == value)
+    return statement
+
+
+def _timed(
+    statement: Select[Any],
+    of: Any,
+    *,
+    archived: str = "false",
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Select[Any]:
+    if archived != "any":
+        statement = statement.where(of.archived.is_(archived == "true"))
+    if created_after is not None:
+        statement = statement.where(of.created_at > created_after)
+    if created_before is not None:
+        statement = statement.where(of.created_at < created_before)
     return statement
 
 

@@ -26,6 +26,7 @@ from app.labeling.artifacts.service.reading import (
     selected_ids,
     show,
 )
+from app.labeling.artifacts.service.searching import index_backlog
 
 __all__ = [
     "Assigned",
@@ -44,6 +45,7 @@ __all__ = [
     "get",
     "get_text",
     "give_up",
+    "index_backlog",
     "list_artifacts",
     "list_pages",
     "lock",

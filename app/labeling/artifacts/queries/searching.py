@@ -1,0 +1,103 @@
+"""SQL of full-text search: what a query matches, and what is still to be indexed.
+
+The words are PostgreSQL's own affair: triggers index them, `search_query` makes a query of what
+somebody typed, for each language that the organization has documents in.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    TIMESTAMP,
+    Boolean,
+    Subquery,
+    Uuid,
+    column,
+    exists,
+    func,
+    select,
+    table,
+    text,
+    union_all,
+)
+from sqlalchemy.dialects.postgresql import TSVECTOR
+
+from app.kit import db, tenancy
+from app.labeling.artifacts.models import Artifact, ArtifactSearch, ArtifactSearchBacklog
+
+BATCH = 100
+"""Few enough that the largest documents take a fraction of the time limit of a statement."""
+
+_searchable = table(
+    "searchable_artifacts",
+    column("artifact_id", Uuid()),
+    column("created_at", TIMESTAMP(timezone=True)),
+    column("archived", Boolean()),
+    column("vector", TSVECTOR()),
+)
+
+# Locked, so that nobody renames a document between its being read and its words' being written.
+_INDEX = text(
+    """
+    WITH batch AS (
+        SELECT id FROM artifacts
+        WHERE organization_id = :org AND id > coalesce(CAST(:after AS uuid), :nothing)
+        ORDER BY id LIMIT :most FOR NO KEY UPDATE
+    )
+    SELECT index_artifacts(:org, array_agg(id)), (array_agg(id ORDER BY id DESC))[1] AS last
+    FROM batch HAVING count(*) > 0
+    """
+)
+_NOTHING = UUID(int=0)
+
+
+def matches(query: str) -> Subquery:
+    """What `query` finds: columns id, created_at and archived of documents."""
+    # The query is no constant to the planner. If it were, PostgreSQL would read the whole table for
+    # a common word, and unpack every vector, which it takes for cheap.
+    asked = select(func.search_query(query)).scalar_subquery()
+    indexed = select(
+        _searchable.c.artifact_id.label("id"), _searchable.c.created_at, _searchable.c.archived
+    ).where(_searchable.c.vector.bool_op("@@")(asked))
+    return union_all(indexed, _waiting(query)).subquery("found")
+
+
+def _waiting(query: str) -> Any:
+    """What the old vectors find of documents that the backlog has not come to."""
+    old = (
+        func.search_artifacts(query).table_valued(column("id", Uuid()), name="old").render_derived()
+    )
+    done = exists().where(
+        ArtifactSearch.organization_id == Artifact.organization_id,
+        ArtifactSearch.artifact_id == Artifact.id,
+    )
+    documents = select(Artifact.id, Artifact.created_at, Artifact.archived)
+    return documents.join(old, old.c.id == Artifact.id).where(
+        select(ArtifactSearchBacklog.organization_id).exists(), ~done
+    )
+
+
+def backlog() -> list[UUID]:
+    """The organizations, of all, whose documents are to be indexed anew."""
+    return list(db.session().scalars(select(ArtifactSearchBacklog.organization_id)))
+
+
+def index_batch() -> bool:
+    """Index some documents of the bound organization's backlog; False when nothing is left."""
+    statement = select(ArtifactSearchBacklog).with_for_update()
+    waiting = db.session().execute(statement).scalar_one_or_none()
+    if waiting is None:
+        return False
+    values = {
+        "org": tenancy.current_organization_id(),
+        "after": waiting.after,
+        "nothing": _NOTHING,
+        "most": BATCH,
+    }
+    done = db.session().execute(_INDEX, values).first()
+    if done is None:
+        db.session().delete(waiting)
+    else:
+        waiting.after = done.last
+    db.session().flush()
+    return done is not None
