@@ -23,6 +23,7 @@ PERMISSIONS: dict[str, Role] = {
     "artifacts:create": Role.labeler,
     "artifacts:claim": Role.labeler,
     "artifacts:delete": Role.admin,
+    "artifacts:update": Role.admin,
     "audit_log:read": Role.admin,
     "assignments:read": Role.labeler,
     "comments:read": Role.viewer,

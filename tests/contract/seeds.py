@@ -235,6 +235,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
                 "external_id": "x-1",
             }
         ],
+        **_document_bodies(seeds),
         "release_artifact": [{"reason": "Too hard"}],
         **_distribution_bodies(seeds),
         "create_tag_set": [{"from": "empty"}, {"from": tag_set}],
@@ -323,6 +324,29 @@ def _distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
                 "due_at": "2026-12-31T23:59:59Z",
             },
         ],
+    }
+
+
+def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    some = seeds.ids["artifact_id"][-2:]
+    found = {"filter": {"q": "rope -never", "status": ["ready"]}, "expected_count": 3}
+    return {
+        "update_artifact": [
+            {
+                "name": "renamed.txt",
+                "schema_id": seeds.ids["schema_id"][1],
+                "external_id": "x-2",
+                "metadata": {"lot": 8, "paid": True},
+                "priority": 90,
+                "due_at": "2026-12-31T23:59:59Z",
+                "gold": True,
+                "archived": False,
+                "revision": 1,
+            },
+            {"schema_id": None, "due_at": None},
+        ],
+        "bulk_archive_artifacts": [{"artifact_ids": some, "archived": False}, found],
+        "bulk_delete_artifacts": [{"artifact_ids": some[:1]}, found],
     }
 
 

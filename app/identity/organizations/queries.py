@@ -51,6 +51,17 @@ def page_of_user(user_id: UUID, page: PageRequest, *, only: UUID | None = None) 
     return paginate(statement, page, sorts=sorts, unique=Organization.id)
 
 
+def retentions(only: UUID | None = None) -> list[tuple[UUID, int]]:
+    """(id, days) of organizations, of the one `only` if given, that keep documents for a time."""
+    days = Organization.settings["retention_days"].as_integer()
+    statement = select(Organization.id, days).where(
+        days.is_not(None), Organization.status.not_in(GONE)
+    )
+    if only is not None:
+        statement = statement.where(Organization.id == only)
+    return [(row[0], row[1]) for row in db.session().execute(statement)]
+
+
 def lock(organization_id: UUID) -> Organization:
     """The organization, locked against other writers of it."""
     statement = (

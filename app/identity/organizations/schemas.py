@@ -42,7 +42,7 @@ class OrganizationSettings(Schema):
         required=True,
         allow_none=True,
         minimum=1,
-        metadata={"description": "How long documents that are done are kept; null: for ever."},
+        metadata={"description": "How long documents are kept, in whatever state; null: for ever."},
     )
     claim_minutes = Int(
         required=True,

@@ -1,8 +1,9 @@
-"""Background work on documents: reading files, deleting them, ending claims that ran out."""
+"""Background work on documents: reading files, deleting them, indexing, ending what ran out."""
 
 from uuid import UUID
 
-from app.kit import jobs
+from app.identity.organizations import service as organizations
+from app.kit import db, jobs
 from app.kit.jobs import Job, Retry
 from app.kit.storage import NotStored, StorageUnavailable
 from app.labeling.artifacts import service
@@ -16,12 +17,12 @@ def _crashed(job: Job, _error: str) -> None:
 @jobs.handler(
     "artifacts.parse",
     queue="documents",
-    listens=("artifact.created",),
+    listens=("artifact.created", "artifact.reprocessed"),
     max_attempts=3,
     on_failure=_crashed,
 )
 def parse(job: Job) -> None:
-    """Read the text and the pages of a file that came in."""
+    """Read the text and the pages of a file that came in, or that is to be read once more."""
     try:
         service.parse(UUID(job.args["data"]["artifact_id"]), job.checkpoint)
     except (NotStored, StorageUnavailable) as failure:
@@ -70,6 +71,30 @@ def index(job: Job) -> None:
     service.index_backlog(job.checkpoint)
 
 
+@jobs.handler("artifacts.start_retention")
+def start_retention(_job: Job) -> None:
+    """Give each organization that keeps documents for a time only a job of today."""
+    today = db.utc_now().date()
+    for organization_id in organizations.with_retention():
+        jobs.enqueue(
+            "artifacts.retain",
+            {},
+            organization_id=organization_id,
+            unique_key=f"retain:{organization_id}:{today}",
+        )
+
+
+@jobs.handler("artifacts.retain", lease_seconds=300)
+def retain(job: Job) -> None:
+    """Delete an organization's documents that are older than it keeps them."""
+    assert job.organization_id is not None
+    # As it is now: somebody may have thought better of it since the job was made.
+    days = organizations.retention_days(job.organization_id)
+    if days is not None:
+        service.delete_expired(days, job.checkpoint)
+
+
 jobs.periodic("artifacts.expire_claims", every=60)
+jobs.periodic("artifacts.start_retention", every=86_400)
 jobs.periodic("artifacts.index", every=60)
 jobs.periodic("artifacts.sweep", every=3600)

@@ -5,17 +5,23 @@ from uuid import UUID
 
 from app.engines.documents import MEDIA_TYPES
 from app.kit.api.blueprint import MIB, Blueprint, File, Listing
+from app.kit.api.bulk import BulkResult
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifacts import service
 from app.labeling.artifacts.schemas import (
     Artifact,
     ArtifactFilters,
+    ArtifactSelection,
+    ArtifactStats,
+    ArtifactStatsFilters,
     ArtifactText,
+    BulkArchive,
     CreateArtifact,
     DocumentPage,
     PageImageQuery,
     ReleaseArtifact,
+    UpdateArtifact,
     UploadArtifact,
 )
 
@@ -51,6 +57,20 @@ def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
 def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
     """Read one document's metadata, state, assignment and claim."""
     return service.show(artifact_id)
+
+
+@blueprint.patch(
+    "/artifacts/{artifact_id}",
+    permission="artifacts:update",
+    body=UpdateArtifact,
+    returns=Artifact,
+    revision="optional",
+)
+def update_artifact(
+    caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
+) -> Any:
+    """Change name, schema, metadata, priority, due time, gold mark or archived mark."""
+    return service.update(artifact_id, revision=revision, changes=body, by=caller.user_id)
 
 
 @blueprint.delete("/artifacts/{artifact_id}", permission="artifacts:delete", revision="optional")
@@ -115,3 +135,49 @@ def claim_artifact(caller: Caller, artifact_id: UUID) -> Any:
 def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
     """Give the document back, or skip it, with a reason."""
     return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
+
+
+@blueprint.post(
+    "/artifacts/{artifact_id}/reprocess",
+    permission="artifacts:update",
+    returns=Artifact,
+    status=202,
+)
+def reprocess_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Read text and pages anew; refused while the document has label sets."""
+    return service.reprocess(artifact_id, by=caller.user_id)
+
+
+@blueprint.get(
+    "/artifacts/stats",
+    permission="artifacts:read",
+    query=ArtifactStatsFilters,
+    returns=ArtifactStats,
+)
+def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> Any:
+    """Count documents by state, schema and age."""
+    return service.stats(query)
+
+
+@blueprint.post(
+    "/artifacts/bulk-archive",
+    permission="artifacts:update",
+    limit="artifact_actions",
+    body=BulkArchive,
+    returns=BulkResult,
+)
+def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
+    """Archive many documents, by id or by filter, or take them back."""
+    return service.archive_many(by=caller.user_id, **body)
+
+
+@blueprint.post(
+    "/artifacts/bulk-delete",
+    permission="artifacts:delete",
+    limit="artifact_actions",
+    body=ArtifactSelection,
+    returns=BulkResult,
+)
+def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
+    """Delete many documents with their labels and files, by id or by filter."""
+    return service.delete_many(**body)

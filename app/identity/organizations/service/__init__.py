@@ -8,7 +8,14 @@ from app.identity.organizations.service.changing import (
     update,
 )
 from app.identity.organizations.service.creating import create, join
-from app.identity.organizations.service.reading import get, list_of_caller, of_user, show
+from app.identity.organizations.service.reading import (
+    get,
+    list_of_caller,
+    of_user,
+    retention_days,
+    show,
+    with_retention,
+)
 
 __all__ = [
     "close",
@@ -20,6 +27,8 @@ __all__ = [
     "lock",
     "of_user",
     "reopen_record",
+    "retention_days",
     "show",
     "update",
+    "with_retention",
 ]

@@ -49,3 +49,14 @@ def show(organization: Organization, *, role: Role) -> dict[str, Any]:
 
 def _dressed(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "settings": settings.shown(row["settings"], row["ai_provider_key"])}
+
+
+def with_retention() -> list[UUID]:
+    """Organizations that keep documents for a time only."""
+    return [organization_id for organization_id, _ in queries.retentions()]
+
+
+def retention_days(organization_id: UUID) -> int | None:
+    """For how many days an organization keeps its documents; None: for ever, or it is closed."""
+    found = queries.retentions(organization_id)
+    return found[0][1] if found else None

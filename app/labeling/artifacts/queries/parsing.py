@@ -104,8 +104,16 @@ def finish(
 
 
 def fail(artifact_id: UUID, code: str, message: str) -> None:
-    """The document cannot be read, and this is why."""
-    _set(artifact_id, status="failed", failure={"code": code, "message": message})
+    """The document cannot be read, and this is why; what was read of it before is gone."""
+    failure = {"code": code, "message": message}
+    nothing = {"page_count": None, "language": None, "text_length": 0}
+    _set(artifact_id, status="failed", failure=failure, **nothing)
+    db.session().execute(
+        update(ArtifactText)
+        .where(ArtifactText.artifact_id == artifact_id, ArtifactText.text != "")
+        .values(text="")
+        .execution_options(synchronize_session=False)
+    )
 
 
 def _set(artifact_id: UUID, **values: Any) -> None:

@@ -1,6 +1,6 @@
 """Bodies and answers of artifacts."""
 
-from app.labeling.artifacts.schemas.bulk import ArtifactSelection
+from app.labeling.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
 from app.labeling.artifacts.schemas.documents import (
     Artifact,
     ArtifactFilters,
@@ -9,17 +9,23 @@ from app.labeling.artifacts.schemas.documents import (
     DocumentPage,
     PageImageQuery,
     ReleaseArtifact,
+    UpdateArtifact,
     UploadArtifact,
 )
+from app.labeling.artifacts.schemas.stats import ArtifactStats, ArtifactStatsFilters
 
 __all__ = [
     "Artifact",
     "ArtifactFilters",
     "ArtifactSelection",
+    "ArtifactStats",
+    "ArtifactStatsFilters",
     "ArtifactText",
+    "BulkArchive",
     "CreateArtifact",
     "DocumentPage",
     "PageImageQuery",
     "ReleaseArtifact",
+    "UpdateArtifact",
     "UploadArtifact",
 ]

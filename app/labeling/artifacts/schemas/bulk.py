@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, validates_schema
 
 from app.kit.api import bulk
-from app.kit.api.fields import Int, Nested, Schema
+from app.kit.api.fields import Bool, Int, Nested, Schema
 from app.labeling.artifacts.schemas.documents import ArtifactFilters
 
 
@@ -23,3 +23,9 @@ class ArtifactSelection(Schema):
             raise ValidationError("Either artifact_ids or filter.", "artifact_ids")
         if ("filter" in data) != ("expected_count" in data):
             raise ValidationError("Stands with filter, and filter with it.", "expected_count")
+
+
+class BulkArchive(ArtifactSelection):
+    """Which documents to archive, or with `archived: false` to take back."""
+
+    archived = Bool(load_default=True)

@@ -132,8 +132,25 @@ class ArtifactFilters(Schema):
     q = Str(
         min_length=1,
         max_length=500,
-        metadata={"description": 'Words of name and text; "exact phrase", or, -not.'},
+        metadata={
+            "description": "Words of name, metadata and text, as the document's language inflects"
+            ' them; "exact phrase", or, -not.'
+        },
     )
+
+
+class UpdateArtifact(Schema):
+    """Changes, member by member: what is left out stays. `metadata` is replaced as a whole."""
+
+    name = DocumentName(max_length=MAX_NAME)
+    schema_id = Uuid(allow_none=True)
+    external_id = Str(max_length=255, allow_none=True)
+    metadata = Metadata(metadata=_METADATA)
+    priority = Int(maximum=100)
+    due_at = UtcDateTime(allow_none=True)
+    gold = Bool()
+    archived = Bool()
+    revision = Int()
 
 
 class ReleaseArtifact(Schema):

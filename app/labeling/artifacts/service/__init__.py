@@ -1,6 +1,7 @@
 """Documents: taken in, read, claimed for labeling, deleted. What other features call is here."""
 
 from app.labeling.artifacts.service.assigning import Assigned, assign_many, unassign
+from app.labeling.artifacts.service.bulk import archive_many, delete_expired, delete_many
 from app.labeling.artifacts.service.claiming import (
     claim,
     expire_claims,
@@ -11,6 +12,7 @@ from app.labeling.artifacts.service.claiming import (
     renew_claim,
 )
 from app.labeling.artifacts.service.cleaning import delete, delete_content, sweep
+from app.labeling.artifacts.service.counting import stats
 from app.labeling.artifacts.service.creating import create, create_from_file, create_from_text
 from app.labeling.artifacts.service.drawing import Wish, draw
 from app.labeling.artifacts.service.images import page_image
@@ -27,10 +29,12 @@ from app.labeling.artifacts.service.reading import (
     show,
 )
 from app.labeling.artifacts.service.searching import index_backlog
+from app.labeling.artifacts.service.updating import reprocess, update
 
 __all__ = [
     "Assigned",
     "Wish",
+    "archive_many",
     "assign_many",
     "by_ids",
     "claim",
@@ -39,6 +43,8 @@ __all__ = [
     "create_from_text",
     "delete",
     "delete_content",
+    "delete_expired",
+    "delete_many",
     "download",
     "draw",
     "expire_claims",
@@ -56,8 +62,11 @@ __all__ = [
     "release",
     "release_member",
     "renew_claim",
+    "reprocess",
     "selected_ids",
     "show",
+    "stats",
     "sweep",
     "unassign",
+    "update",
 ]

@@ -1,7 +1,7 @@
 """From a draft to a verdict: submit, accept, reject."""
 
 import hashlib
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +20,7 @@ LOW_CONFIDENCE = 0.5
 RANK_STEP = 10**13
 """More milliseconds than any due time has: priority comes first, time decides among equals."""
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DECIDED = {
     "claim_user_id": None,
     "claim_expires_at": None,
@@ -45,8 +46,12 @@ def sampled(tag_set_id: UUID, rate: float) -> bool:
 
 
 def review_rank(priority: int, at: datetime) -> int:
-    """The place in the queue, the least first: by priority (0 to 100), then by time."""
-    milliseconds = int(at.timestamp() * 1000)
+    """The place in the queue, the least first: by priority (0 to 100), then by time.
+
+    The database's `review_rank_of` is the same: it moves what waits when its document's urgency
+    changes.
+    """
+    milliseconds = (at - _EPOCH) // timedelta(milliseconds=1)
     return (100 - priority) * RANK_STEP + min(max(milliseconds, 0), RANK_STEP - 1)
 
 
