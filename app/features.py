@@ -52,6 +52,8 @@ from app.labeling.tag_sets import routes as tag_sets
 from app.labeling.templates import routes as templates
 from app.review.review_queue import jobs as review_queue_jobs
 from app.review.review_queue import routes as review_queue
+from app.review.routing_rules import jobs as routing_rule_jobs
+from app.review.routing_rules import models as routing_rule_models
 from app.review.routing_rules import routes as routing_rules
 from app.review.workload import routes as workload
 
@@ -93,6 +95,7 @@ JOBS: list[ModuleType] = [
     artifact_jobs,
     tag_set_jobs,
     review_queue_jobs,
+    routing_rule_jobs,
     export_jobs,
     webhook_jobs,
     notification_jobs,
@@ -117,6 +120,7 @@ MODELS: list[ModuleType] = [
     artifact_models,
     tag_set_models,
     comment_models,
+    routing_rule_models,
     idempotency,
     schedule,
 ]

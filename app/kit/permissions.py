@@ -43,6 +43,8 @@ PERMISSIONS: dict[str, Role] = {
     "review_queue:assign": Role.admin,
     "review_queue:read": Role.reviewer,
     "review_queue:work": Role.reviewer,
+    "routing_rules:manage": Role.admin,
+    "routing_rules:read": Role.viewer,
     "schemas:manage": Role.admin,
     "schemas:read": Role.viewer,
     "sso:manage": Role.admin,

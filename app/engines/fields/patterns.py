@@ -14,7 +14,7 @@ class Pattern(Protocol):
         """A match anywhere in `text`, or None."""
 
 
-def compile_pattern(pattern: str) -> Pattern:
+def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
     """Compile an RE2 expression (no look-around, no back-references).
 
     It matches anywhere, as `pattern` does in JSON Schema: anchor it with `^` and `$`.
@@ -26,6 +26,7 @@ def compile_pattern(pattern: str) -> Pattern:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MEMORY
+    options.case_sensitive = not ignore_case
     try:
         return cast("Pattern", re2.compile(pattern, options))
     except re2.error as error:

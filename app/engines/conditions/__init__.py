@@ -1,0 +1,42 @@
+"""Conditions over documents: checked, compiled to closures, and explained.
+
+compiled = compile_conditions({"all": [
+    {"attribute": "name", "operator": "ends_with", "value": ".pdf"},
+    {"any": [{"attribute": "metadata.vendor", "operator": "exists"}, ...]},
+]})
+compiled.matches(Facts({"name": "A.PDF"}))    # the verdict, as cheaply as it can be had
+compiled.explain(facts)                       # the same verdict, and how it came about
+"""
+
+from app.engines.conditions.attributes import (
+    ATTRIBUTES,
+    METADATA,
+    OPERATORS,
+    operators_of,
+)
+from app.engines.conditions.compiled import (
+    MAX_CONDITIONS,
+    MAX_DEPTH,
+    MAX_PATTERNS,
+    Compiled,
+    compile_conditions,
+)
+from app.engines.conditions.facts import EXCERPT, MAX_TEXT, Facts
+from app.engines.conditions.operators import MAX_VALUES, ConditionError
+
+__all__ = [
+    "ATTRIBUTES",
+    "EXCERPT",
+    "MAX_CONDITIONS",
+    "MAX_DEPTH",
+    "MAX_PATTERNS",
+    "MAX_TEXT",
+    "MAX_VALUES",
+    "METADATA",
+    "OPERATORS",
+    "Compiled",
+    "ConditionError",
+    "Facts",
+    "compile_conditions",
+    "operators_of",
+]

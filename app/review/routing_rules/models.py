@@ -1,0 +1,106 @@
+"""Routing rules, and which document each of them matched."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, UniqueConstraint, func
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+STRATEGIES = ("everyone", "round_robin", "least_loaded", "skills")
+REASONS = ("team_deleted", "member_removed", "member_cannot_label", "schema_deleted")
+"""Why a rule was disabled by other than a person."""
+
+
+class RoutingRule(TenantModel, db.Revised, db.Base):
+    """A rule. Positions are 1..n without gaps.
+
+    Where the team, the member or the schema that it names goes, foreign keys take it out of the
+    rule, and a trigger disables the rule and says why in `disabled_reason`: in the transaction of
+    the deletion, whichever way that came about. `cursor_user_id` had the latest turn of a round
+    robin. The revision counts edits; matching and other rules' moves leave it.
+    """
+
+    __tablename__ = "routing_rules"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "team_id"],
+            ["teams.organization_id", "teams.id"],
+            ondelete="SET NULL (team_id)",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "user_id"],
+            ["memberships.organization_id", "memberships.user_id"],
+            ondelete="SET NULL (user_id)",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="SET NULL (schema_id)",
+        ),
+        # Checked at the end of each statement: a shift passes through doubles.
+        UniqueConstraint(
+            "organization_id",
+            "position",
+            name="uq_routing_rules_position",
+            deferrable=True,
+            initially="IMMEDIATE",
+        ),
+        Index("ix_routing_rules_team", "organization_id", "team_id"),
+        Index("ix_routing_rules_user", "organization_id", "user_id"),
+        Index("ix_routing_rules_schema", "organization_id", "schema_id"),
+    )
+
+    name: Mapped[str]
+    enabled: Mapped[bool] = mapped_column(default=True)
+    disabled_reason: Mapped[str | None]
+    position: Mapped[int]
+    conditions: Mapped[dict[str, Any]]
+    team_id: Mapped[UUID | None]
+    user_id: Mapped[UUID | None]
+    strategy: Mapped[str | None]
+    priority: Mapped[int | None]
+    due_in_hours: Mapped[int | None]
+    schema_id: Mapped[UUID | None]
+    stop: Mapped[bool] = mapped_column(default=True)
+    match_count: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    last_matched_at: Mapped[datetime | None]
+    cursor_user_id: Mapped[UUID | None]
+
+    @property
+    def action(self) -> dict[str, Any]:
+        """What the rule gives, as the API names it."""
+        return {
+            "team_id": self.team_id,
+            "user_id": self.user_id,
+            "strategy": self.strategy,
+            "priority": self.priority,
+            "due_in_hours": self.due_in_hours,
+            "schema_id": self.schema_id,
+        }
+
+
+class ArtifactRouting(TenantModel, db.Base):
+    """That a rule matched a document, when last, and what the document was given then.
+
+    `rule_name` and `outcome` are of that time. The rule may be gone: what became of a document
+    stays told.
+    """
+
+    __tablename__ = "artifact_routings"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "artifact_id"],
+            ["artifacts.organization_id", "artifacts.id"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    rule_id: Mapped[UUID] = mapped_column(primary_key=True)
+    rule_name: Mapped[str]
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+    outcome: Mapped[dict[str, Any]]

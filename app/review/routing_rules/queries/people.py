@@ -1,0 +1,147 @@
+"""SQL of who can be given work: members who label, teams, their skills, and what they have open."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import bindparam, text
+
+from app.kit import db, tenancy
+
+# Who is disabled signs in no more, and would sit on what they get.
+_CAN_LABEL = """
+    JOIN memberships ON memberships.organization_id = :org
+     AND memberships.user_id = {user} AND memberships.role <> 'viewer'
+    JOIN users ON users.id = {user} AND users.disabled_at IS NULL
+"""
+_LABELERS = text(
+    f"""
+    SELECT wanted.user_id FROM unnest(CAST(:ids AS uuid[])) AS wanted (user_id)
+    {_CAN_LABEL.format(user="wanted.user_id")}
+    """  # noqa: S608 - made of constants
+)
+# A change of role waits, and so does leaving: what is written next is still right then.
+_HELD = text(
+    """
+    SELECT user_id FROM memberships
+    WHERE organization_id = :org AND user_id = ANY(CAST(:ids AS uuid[])) AND role <> 'viewer'
+    ORDER BY user_id FOR SHARE
+    """
+)
+# No way is longer than the tree is deep; the bound is for a tree that somebody else has bent.
+_MEMBERS = text(
+    f"""
+    WITH RECURSIVE tree (root, id, level) AS (
+        SELECT id, id, 1 FROM teams
+        WHERE organization_id = :org AND id = ANY(CAST(:ids AS uuid[]))
+        UNION ALL
+        SELECT tree.root, teams.id, level + 1 FROM tree
+        JOIN teams ON teams.organization_id = :org AND teams.parent_id = tree.id
+        WHERE level < 1000
+    )
+    SELECT tree.root, seat.user_id, bool_or(tree.level = 1) AS direct
+    FROM tree
+    JOIN team_members seat ON seat.organization_id = :org AND seat.team_id = tree.id
+    {_CAN_LABEL.format(user="seat.user_id")}
+    GROUP BY tree.root, seat.user_id ORDER BY tree.root, seat.user_id
+    """  # noqa: S608 - made of constants
+)
+_SKILLS = text(
+    """
+    SELECT seat.user_id, array_agg(DISTINCT skill) AS skills
+    FROM team_members seat
+    JOIN teams ON teams.organization_id = :org AND teams.id = seat.team_id
+    CROSS JOIN LATERAL unnest(teams.skill_keys) AS skill
+    WHERE seat.organization_id = :org AND seat.user_id = ANY(CAST(:ids AS uuid[]))
+    GROUP BY seat.user_id
+    """
+)
+_LOADS = text(
+    """
+    SELECT assignee_id, count(*) AS number FROM artifact_assignees
+    WHERE organization_id = :org AND assignee_id = ANY(CAST(:ids AS uuid[])) AND is_open
+    GROUP BY assignee_id
+    """
+)
+_REQUIRED = text(
+    """
+    SELECT id, required_skill_keys FROM schemas
+    WHERE organization_id = :org AND id = ANY(CAST(:ids AS uuid[])) AND required_skill_keys <> '{}'
+    """
+)
+_SCHEMAS = text("SELECT id FROM schemas WHERE organization_id = :org AND id = :id FOR KEY SHARE")
+_TEAM = text("SELECT id FROM teams WHERE organization_id = :org AND id = :id FOR KEY SHARE")
+_MEMBER = text(
+    "SELECT role FROM memberships WHERE organization_id = :org AND user_id = :id FOR KEY SHARE"
+).bindparams(bindparam("id"))
+
+
+class Members(NamedTuple):
+    """Of each team the members who can label, by their ids: its own, and those of all teams under
+    it too."""
+
+    own: dict[UUID, list[UUID]]
+    below: dict[UUID, list[UUID]]
+
+
+def _values(ids: Iterable[UUID]) -> dict[str, object]:
+    return {"org": tenancy.current_organization_id(), "ids": sorted(str(one) for one in ids)}
+
+
+def labelers(user_ids: Iterable[UUID]) -> set[UUID]:
+    """Those of the users who can label here."""
+    return set(db.session().scalars(_LABELERS, _values(user_ids)))
+
+
+def hold(user_ids: Iterable[UUID]) -> set[UUID]:
+    """Those of the users who are members that label, and stay so until the transaction ends."""
+    return set(db.session().scalars(_HELD, _values(user_ids)))
+
+
+def members(team_ids: Iterable[UUID]) -> Members:
+    """Who is in the teams and can label."""
+    found = Members(defaultdict(list), defaultdict(list))
+    for row in db.session().execute(_MEMBERS, _values(team_ids)):
+        found.below[row.root].append(row.user_id)
+        if row.direct:
+            found.own[row.root].append(row.user_id)
+    return found
+
+
+def skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
+    """The skills of all teams that each user is in; users without are left out."""
+    rows = db.session().execute(_SKILLS, _values(user_ids))
+    return {row.user_id: frozenset(row.skills) for row in rows}
+
+
+def loads(user_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """How many open documents are assigned to each user by name; users without are left out."""
+    return {row.assignee_id: row.number for row in db.session().execute(_LOADS, _values(user_ids))}
+
+
+def required(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
+    """The skills that each schema asks for; schemas that ask for none are left out."""
+    rows = db.session().execute(_REQUIRED, _values(schema_ids))
+    return {row.id: frozenset(row.required_skill_keys) for row in rows}
+
+
+def _one(statement: object, identifier: UUID) -> object:
+    values = {"org": tenancy.current_organization_id(), "id": identifier}
+    return db.session().execute(statement, values).scalar_one_or_none()  # type: ignore[call-overload]
+
+
+def is_schema(schema_id: UUID) -> bool:
+    """Whether there is such a schema; it stays until the transaction ends."""
+    return _one(_SCHEMAS, schema_id) is not None
+
+
+def is_team(team_id: UUID) -> bool:
+    """Whether there is such a team; it stays until the transaction ends."""
+    return _one(_TEAM, team_id) is not None
+
+
+def role_of(user_id: UUID) -> str | None:
+    """The role of a member, who stays one until the transaction ends."""
+    found = _one(_MEMBER, user_id)
+    return None if found is None else str(found)

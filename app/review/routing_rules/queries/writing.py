@@ -1,0 +1,67 @@
+"""SQL of writing down what rules did: one statement for a batch of documents."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+
+# A document counts once for a rule, however often it is routed: what was there before is told by
+# the row that is not new (its xmax is that of the update).
+_RECORD = text(
+    """
+    WITH told AS (
+        SELECT * FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:rule_ids AS uuid[]),
+            CAST(:names AS text[]), CAST(:outcomes AS jsonb[]))
+            AS one (artifact_id, rule_id, rule_name, outcome)
+    ), written AS (
+        INSERT INTO artifact_routings (organization_id, artifact_id, rule_id, rule_name, outcome)
+        SELECT :org, artifact_id, rule_id, rule_name, outcome FROM told
+        ON CONFLICT (organization_id, artifact_id, rule_id)
+        DO UPDATE SET rule_name = excluded.rule_name, outcome = excluded.outcome, at = now()
+        RETURNING rule_id, xmax = 0 AS is_new
+    ), counted AS (
+        SELECT rule_id, count(*) FILTER (WHERE is_new) AS number FROM written GROUP BY rule_id
+    ), turns AS (
+        SELECT * FROM unnest(CAST(:turn_rules AS uuid[]), CAST(:turn_users AS uuid[]))
+            AS turn (rule_id, user_id)
+    )
+    UPDATE routing_rules SET
+        match_count = match_count + counted.number,
+        last_matched_at = now(),
+        cursor_user_id = coalesce(turns.user_id, cursor_user_id)
+    FROM counted LEFT JOIN turns ON turns.rule_id = counted.rule_id
+    WHERE organization_id = :org AND routing_rules.id = counted.rule_id
+    """
+)
+
+
+class Routing(NamedTuple):
+    """That a rule matched a document, and what the document was given."""
+
+    artifact_id: UUID
+    rule_id: UUID
+    rule_name: str
+    outcome: bytes
+
+
+def outcome(values: Mapping[str, object]) -> bytes:
+    """What a document was given, as it is stored."""
+    return orjson.dumps(values)
+
+
+def record(routings: Sequence[Routing], turns: Mapping[UUID, UUID]) -> None:
+    """Note which rule matched what, count it, and keep whose turn it was last by rule."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "artifact_ids": [str(one.artifact_id) for one in routings],
+        "rule_ids": [str(one.rule_id) for one in routings],
+        "names": [one.rule_name for one in routings],
+        "outcomes": [one.outcome.decode() for one in routings],
+        "turn_rules": [str(one) for one in turns],
+        "turn_users": [str(one) for one in turns.values()],
+    }
+    db.session().execute(_RECORD, values)

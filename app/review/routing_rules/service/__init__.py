@@ -1,0 +1,26 @@
+"""Routing rules: kept, applied to documents, tried without effect."""
+
+from app.review.routing_rules.service.applying import route_ingested, route_waiting
+from app.review.routing_rules.service.records import (
+    create,
+    delete,
+    disable_of_viewer,
+    get,
+    list_rules,
+    reorder,
+    update,
+)
+from app.review.routing_rules.service.simulating import simulate
+
+__all__ = [
+    "create",
+    "delete",
+    "disable_of_viewer",
+    "get",
+    "list_rules",
+    "reorder",
+    "route_ingested",
+    "route_waiting",
+    "simulate",
+    "update",
+]
