@@ -78,6 +78,7 @@ def plant(org: Org) -> Seeds:
         "team_id": _teams(owner, users),
         "user_id": users,
         "session_id": _sessions(org),
+        "rule_id": _rules(owner, users[0]),
     }
     seeds.bodies = _bodies(seeds)
     return seeds
@@ -105,6 +106,15 @@ def _teams(owner: Api, users: list[str]) -> list[str]:
         _made(owner, f"/teams/{team['id']}/members", user_ids=users)
         teams.append(team["id"])
     return teams
+
+
+def _rules(owner: Api, user: str) -> list[str]:
+    """Three; the last gives work to a user."""
+    actions = [{"priority": 60}, {"due_in_hours": 24}, {"user_id": user}]
+    return [
+        _made(owner, "/routing-rules", name=f"Rule {number}", action=action, stop=False)["id"]
+        for number, action in enumerate(actions)
+    ]
 
 
 def _sessions(org: Org) -> list[str]:
@@ -261,6 +271,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"format": "jsonl"},
         ],
         **_team_bodies(seeds),
+        **_routing_bodies(seeds),
         "provision_organization": [
             {
                 "organization": {"name": "Provisioned", "slug": "provisioned"},
@@ -360,5 +371,45 @@ def _team_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "add_team_members": [
             {"members": [{"user_id": user, "role": "lead"}]},
             {"user_ids": seeds.ids["user_id"]},
+        ],
+    }
+
+
+def _routing_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    team, user = seeds.ids["team_id"][0], seeds.ids["user_id"][0]
+    schema, rules = seeds.ids["schema_id"][0], seeds.ids["rule_id"]
+    conditions = {
+        "all": [
+            {"attribute": "name", "operator": "matches", "value": "^[0-9]+[.]txt$"},
+            {
+                "any": [
+                    {"attribute": "metadata.lot", "operator": "in", "value": [1, "a", True]},
+                    {"attribute": "page_count", "operator": "at_least", "value": 1},
+                    {"attribute": "schema_id", "operator": "not_equals", "value": schema},
+                    {"attribute": "confidence", "operator": "not_exists"},
+                ]
+            },
+        ]
+    }
+    action = {"team_id": team, "strategy": "skills", "priority": 70, "due_in_hours": 12}
+    rule = {"name": "New", "conditions": conditions, "action": action, "stop": False}
+    document = {
+        "name": "1.txt",
+        "page_count": 2,
+        "metadata": {"lot": 1},
+        "schema_id": schema,
+        "text": "Words",
+        "confidence": 0.5,
+    }
+    return {
+        "create_routing_rule": [
+            {**rule, "position": 1, "apply": True},
+            {"name": "Other", "action": {"user_id": user}, "enabled": False},
+        ],
+        "update_routing_rule": [{**rule, "position": 2, "revision": 1}, {"enabled": False}],
+        "reorder_routing_rules": [{"rule_ids": rules}, {"rule_ids": rules[::-1], "apply": True}],
+        "simulate_routing_rules": [
+            {"artifact_ids": seeds.ids["artifact_id"][:3]},
+            {"documents": [document, {}], "rules": [rule]},
         ],
     }

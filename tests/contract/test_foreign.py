@@ -20,6 +20,7 @@ from app.kit.ids import uuid7
 from app.labeling.artifacts.models import Artifact
 from app.labeling.comments.models import TagSetComment
 from app.labeling.tag_sets.models import TagSet
+from app.review.routing_rules.models import RoutingRule
 from tests.contract.conftest import OPERATIONS
 from tests.factories import Org
 from tests.factories.labels import make_labeled
@@ -74,7 +75,8 @@ def _records(org: Org) -> dict[str, UUID]:
         comment = uuid7()
         said = {"tag_set_id": tag_set, "thread_id": comment, "author_id": maker, "body": "x"}
         session.add(TagSetComment(id=comment, **said))
-        session.add_all([delivery, TeamMember(team_id=team.id, user_id=maker)])
+        rule = RoutingRule(name="x", position=1, conditions={"all": []}, priority=1)
+        session.add_all([delivery, rule, TeamMember(team_id=team.id, user_id=maker)])
         session.flush()
         return {
             "schema_id": labeled.schema_id,
@@ -90,6 +92,7 @@ def _records(org: Org) -> dict[str, UUID]:
             "team_id": team.id,
             "user_id": maker,
             "invitation_id": invitation.id,
+            "rule_id": rule.id,
         }
 
 

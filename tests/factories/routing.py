@@ -1,0 +1,84 @@
+"""Routing rules made over the API, and what became of documents."""
+
+from typing import Any
+from uuid import UUID
+
+from app.kit import db, tenancy
+from app.review.routing_rules import service
+from tests.factories.desk import Desk
+from tests.factories.teams import add_members, make_team
+
+
+def where(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
+    """A condition as a client sends it."""
+    return {"attribute": attribute, "operator": operator, "value": value}
+
+
+class Router:
+    """What tests of routing start from, in one organization."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.org = desk.org
+
+    def rule(self, *conditions: dict[str, Any], **body: Any) -> dict[str, Any]:
+        """A rule whose conditions all hold, with `stop`, `position` and so on; the other members
+        are its action."""
+        answer = self.send(*conditions, **body)
+        assert answer.status_code == 201, answer.json
+        return dict(answer.json["data"])
+
+    def send(self, *conditions: dict[str, Any], **body: Any) -> Any:
+        """The answer to a new rule."""
+        own = {
+            k: body.pop(k) for k in ("name", "stop", "position", "enabled", "apply") if k in body
+        }
+        rule = {"name": "Rule", "conditions": {"all": list(conditions)}, **own, "action": body}
+        return self.org.api("admin").post("/routing-rules", json=rule)
+
+    def rules(self) -> list[dict[str, Any]]:
+        """All rules in their order."""
+        return list(self.org.api("viewer").get("/routing-rules").json["data"])
+
+    def read(self, rule: dict[str, Any]) -> dict[str, Any]:
+        """The rule as it is now."""
+        return dict(self.org.api("viewer").get(f"/routing-rules/{rule['id']}").json["data"])
+
+    def team(self, *names: str, **body: Any) -> str:
+        """A team of labelers of these names, who are made if they are not there."""
+        for name in names:
+            if name not in self.org.users:
+                self.org.add_user(name, "labeler")
+        team = make_team(self.org, body.pop("name", f"Team of {' '.join(names)}"), **body)
+        if names:
+            add_members(self.org, team, *names)
+        return str(team["id"])
+
+    def route(self, *artifact_ids: UUID) -> int:
+        """Route documents as when they came in; how many matched."""
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+            return service.route_ingested(list(artifact_ids))
+
+    def apply(self) -> int:
+        """Route what waits; how many matched."""
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+            return service.route_waiting(db.checkpoint)
+
+    def artifact(self, artifact_id: Any) -> dict[str, Any]:
+        """A document as the API shows it."""
+        return dict(self.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"])
+
+    def goes_to(self, artifact_id: Any) -> str | None:
+        """The name of the user, or the id of the team, that a document is assigned to."""
+        assignees = self.artifact(artifact_id)["assignees"]
+        if not assignees:
+            return None
+        (one,) = assignees
+        names = {str(user_id): name for name, user_id in self.org.users.items()}
+        return one["team_id"] or names[one["user_id"]]
+
+    def simulate(self, **body: Any) -> list[dict[str, Any]]:
+        """What a simulation says of each document."""
+        answer = self.org.api("admin").post("/routing-rules/simulate", json=body)
+        assert answer.status_code == 200, answer.json
+        return list(answer.json["data"]["documents"])
