@@ -6,7 +6,7 @@ all.
 
 from flask import Flask
 
-from app.commands import audit, billing, keys, mail, organizations, sessions, sso, users
+from app.commands import audit, billing, keys, mail, organizations, routing, sessions, sso, users
 
 users.group.add_command(sessions.group)
 GROUPS = (
@@ -17,6 +17,7 @@ GROUPS = (
     sso.group,
     mail.group,
     billing.group,
+    routing.group,
 )
 
 

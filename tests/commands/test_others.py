@@ -18,6 +18,7 @@ from app.kit import container
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
 from tests.factories import Org
+from tests.factories.desk import Desk
 from tests.factories.mail import Inbox, body, free_port, mails
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +43,7 @@ def test_which_commands_there_are() -> None:
         *("org close", "org erase-due", "user create", "user list", "user disable", "user enable"),
         *("user set-password", "user sessions list", "user sessions revoke", "keys rotate"),
         *("audit verify", "audit tail", "sso verify-domain", "mail test", "billing close-period"),
+        "routing apply",
     }
 
 
@@ -221,3 +223,16 @@ def test_settings_that_are_not_usable() -> None:
     refused = _process({}, "org", "list")
     assert refused.returncode != 0
     assert "DATABASE_URL must be set" in refused.stderr
+
+
+def test_route_what_waits(flask, org: Org) -> None:
+    desk = Desk(org)
+    ids = [desk.artifact() for _ in range(3)]
+    rule = {"name": "All", "action": {"user_id": str(org.users["labeler"])}}
+    assert org.api("admin").post("/routing-rules", json=rule).status_code == 201
+    assert flask.json("routing", "apply", org.slug) == {"matched": 3}
+    shown = [org.api("viewer").get(f"/artifacts/{one}").json["data"] for one in ids]
+    given = [{"user_id": str(org.users["labeler"]), "team_id": None}]
+    assert [one["assignees"] for one in shown] == [given] * 3
+    assert flask.ok("routing", "apply", org.slug).stdout == "matched  0\n"
+    assert "no such organization" in flask.refused("routing", "apply", "nope")

@@ -25,8 +25,11 @@ pytestmark = pytest.mark.xdist_group("client")
 
 INSIDE = "127.0.0.2"
 TEXT = "Invoice TOUR-1\nFrom: Northwind Traders\nTotal: 119.00 EUR\n"
-UNTYPED = {("Tag", "value"), ("TagInput", "value"), ("FieldChange", "from_"), ("FieldChange", "to")}
-"""What takes the type of a field of somebody's schema."""
+UNTYPED = {
+    *(("Tag", "value"), ("TagInput", "value"), ("FieldChange", "from_"), ("FieldChange", "to")),
+    ("RoutingCondition", "value"),
+}
+"""What takes the type of a field of somebody's schema, or of a document's attribute."""
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,7 @@ def test_a_batch_is_told_by_one_event(router: Router) -> None:
     assert router.route(*ids) == 4
     (told,) = router.desk.events("artifacts.assigned")
     assert told["count"] == 4
+    assert set(told["counts"].values()) == {2}
     assert sorted(told["artifact_ids"]) == sorted(map(str, ids))
     assert sorted(told["user_ids"]) == sorted(str(router.org.users[n]) for n in ("ann", "ben"))
     assert told["due_at"] == router.artifact(ids[0])["due_at"].replace("Z", "+00:00")

@@ -5,6 +5,7 @@ after the other and nobody's load is counted twice. Documents are locked first, 
 go to, then the rules.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -159,6 +160,7 @@ def _write(found: Sequence[Matched], choices: Sequence[Choice]) -> None:
             "user_ids": sorted({str(one.user_id) for one in choices if one.user_id}),
             "team_ids": sorted({str(one.team_id) for one in choices if one.team_id}),
             "count": len(assigned),
+            "counts": Counter(str(one.user_id) for one in choices if one.user_id),
             "by": None,
             "due_at": due.pop() if len(due) == 1 else None,
         },

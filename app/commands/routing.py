@@ -1,0 +1,27 @@
+"""`flask routing`: routing rules."""
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import as_json, progress, running, show_record
+from app.identity.control_plane import service as control_plane
+from app.kit import db, tenancy
+from app.review.routing_rules import service
+
+group = AppGroup("routing", help="Routing rules.")
+
+
+@group.command("apply")
+@click.argument("slug")
+@as_json
+def apply(slug: str, *, as_json: bool) -> None:
+    """Route what waits unassigned in the organization SLUG by its rules.
+
+    Each batch stands once it is done: broken off, it goes on with what is left when it is run
+    again.
+    """
+    with running("apply_routing_rules"), progress("Routing") as report:
+        organization = control_plane.show(slug)
+        with tenancy.organization(organization["id"]):
+            matched = service.route_waiting(db.checkpoint, report)
+    show_record({"matched": matched}, as_json=as_json)
