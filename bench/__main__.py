@@ -11,7 +11,11 @@ from bench.report import Report
 from bench.service import running
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
-NAMES = ("list", "one", "login", "save", "create", *IDENTITY, "export", "deliver", "memory")
+REVIEW = ("reviews", "own", "accepts")
+NAMES = (
+    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW),
+    *("export", "deliver", "memory"),
+)
 
 
 def arguments() -> argparse.Namespace:
@@ -32,7 +36,7 @@ def main() -> int:
     report = Report()
     print("starting the service ...", flush=True)
     with running() as service:
-        from bench import filling, identity_rows, jobs_rows, memory_rows  # noqa: PLC0415 - they need the environment
+        from bench import filling, identity_rows, jobs_rows, memory_rows, review_rows  # noqa: PLC0415 - they need the environment
         from bench.requests_rows import Requests  # noqa: PLC0415
         from tests.factories import make_org  # noqa: PLC0415
         from tests.factories.labels import make_labeled  # noqa: PLC0415
@@ -50,6 +54,9 @@ def main() -> int:
         Requests(service, org, labeled, options.seconds).measure(report, names)
         if not names or names & set(IDENTITY):
             identity_rows.measure(report, service, names, options.rows, options.seconds)
+        if not names or names & set(REVIEW):
+            reviewed = make_org(service.app)
+            review_rows.measure(report, service, reviewed, names, options.rows, options.seconds)
         if not names or "export" in names:
             jobs_rows.export(report, service, make_org(service.app), options.exports)
         if not names or "deliver" in names:

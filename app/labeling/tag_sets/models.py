@@ -10,8 +10,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
-NOBODY = "'00000000-0000-0000-0000-000000000000'::uuid"
-"""Stands for the labeler of a label set that has none, in an index and in what uses it (SQL)."""
+LABELER = """(
+CASE
+    WHEN {of}labeler_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
+    ELSE {of}labeler_id
+END)"""
+"""The labeler, or a stand-in where there is none, as the index has it and PostgreSQL writes it;
+`of` is a table's alias. It takes `coalesce` for leaky, and under row-level security finds nothing
+by that."""
 
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
@@ -76,7 +82,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
         _queue(
             "ix_tag_sets_pool_of",
             "schema_id",
-            text(f"coalesce(labeler_id, {NOBODY})"),
+            text(LABELER.format(of="")),
             where=_UNASSIGNED,
         ),
         Index(

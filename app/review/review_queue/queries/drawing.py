@@ -15,7 +15,7 @@ from uuid import UUID
 
 from app.kit import tenancy
 from app.kit.prepared import Prepared
-from app.labeling.tag_sets.models import NOBODY
+from app.labeling.tag_sets.models import LABELER
 
 HEAD = 200
 """How much of the pool's head is looked at before its parts."""
@@ -35,8 +35,13 @@ _SUITS = """
     AND (SELECT NOT document.archived FROM artifacts document
          WHERE document.organization_id = $1 AND document.id = item.artifact_id)
 """
+_LABELER = LABELER.format(of="item.")
 _SKILLED = "item.schema_id <> ALL (coalesce((SELECT schemas FROM beyond), '{}'))"
 _IN_POOL = f"{_WAITS} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
+# The same of a row that is found again by its id, to be locked, in words that no partial index is
+# taken for: a plan made while the queue was empty would read all of it for each row.
+_STILL = f"item.status || '' = 'submitted' AND {_FREE}"
+_STILL_IN_POOL = f"{_STILL} AND coalesce(item.assignee_id, item.assignee_team_id) IS NULL"
 _FIRST = "ORDER BY item.review_rank, item.id LIMIT 1"
 _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 
@@ -62,7 +67,7 @@ _BY_TEAM = f"""
     ) AS best
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = best.id
     WHERE seat.organization_id = $1 AND seat.user_id = $2
-      AND item.status = 'submitted' AND item.assignee_team_id IS NOT NULL AND {_FREE}
+      AND {_STILL} AND item.assignee_team_id IS NOT DISTINCT FROM seat.team_id
     {_FIRST} {_LOCK}
 """  # noqa: S608 - made of constants
 _POOL_HEAD = f"""
@@ -72,7 +77,7 @@ _POOL_HEAD = f"""
         WHERE {_IN_POOL} ORDER BY item.review_rank, item.id LIMIT {HEAD}
     ) AS head
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = head.id
-    WHERE {_IN_POOL} AND {_FREE} AND {_SKILLED} AND {_SUITS}
+    WHERE {_STILL_IN_POOL} AND {_SKILLED} AND {_SUITS}
     ORDER BY head.review_rank, head.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 _POOL_PARTS = f"""
@@ -81,30 +86,30 @@ _POOL_PARTS = f"""
     CROSS JOIN LATERAL (
         SELECT item.id, item.review_rank FROM tag_sets item
         WHERE {_IN_POOL} AND item.schema_id = parts.schema_id
-          AND coalesce(item.labeler_id, {NOBODY}) = parts.labeler_id AND {_FREE} AND {_SUITS}
+          AND {_LABELER} = parts.labeler_id AND {_FREE} AND {_SUITS}
         ORDER BY item.review_rank, item.id LIMIT {{limit}}
     ) AS best
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = best.id
-    WHERE ($3 OR parts.labeler_id <> $2) AND {_IN_POOL} AND {_FREE}
+    WHERE ($3 OR parts.labeler_id <> $2) AND {_STILL_IN_POOL}
     ORDER BY best.review_rank, best.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 # Each labeler of each schema in the pool, by one step in the index for each.
 _PARTS = f"""
     SELECT schemas.id AS schema_id, first.labeler_id
     FROM schemas CROSS JOIN LATERAL (
-        SELECT coalesce(item.labeler_id, {NOBODY}) AS labeler_id FROM tag_sets item
+        SELECT {_LABELER} AS labeler_id FROM tag_sets item
         WHERE {_IN_POOL} AND item.schema_id = schemas.id
-        ORDER BY coalesce(item.labeler_id, {NOBODY}) LIMIT 1
+        ORDER BY {_LABELER} LIMIT 1
     ) AS first
     WHERE schemas.organization_id = $1 AND ($5 IS NULL OR schemas.id = $5)
       AND schemas.id <> ALL (coalesce((SELECT schemas FROM beyond), '{{}}'))
     UNION ALL
     SELECT parts.schema_id, next.labeler_id
     FROM parts CROSS JOIN LATERAL (
-        SELECT coalesce(item.labeler_id, {NOBODY}) AS labeler_id FROM tag_sets item
+        SELECT {_LABELER} AS labeler_id FROM tag_sets item
         WHERE {_IN_POOL} AND item.schema_id = parts.schema_id
-          AND coalesce(item.labeler_id, {NOBODY}) > parts.labeler_id
-        ORDER BY coalesce(item.labeler_id, {NOBODY}) LIMIT 1
+          AND {_LABELER} > parts.labeler_id
+        ORDER BY {_LABELER} LIMIT 1
     ) AS next
 """  # noqa: S608 - made of constants
 # The schemas that ask for a skill which no team of the reviewer has.

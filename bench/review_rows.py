@@ -1,0 +1,209 @@
+"""Rows of the review queue: the draw under many callers, its worst case, and verdicts in bulk."""
+
+import json
+import threading
+import time
+from statistics import median
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+
+from bench import capture, filling, load
+from bench.report import Report, Row
+from bench.requests_rows import Requests
+from bench.service import Service
+from tests.factories import Org
+from tests.factories.labels import make_labeled
+
+CALLERS = 16
+BULK = 1000
+_ROUNDS = 5
+_JSON = {"Content-Type": "application/json"}
+_SUBMIT = """
+UPDATE tag_sets SET status = 'submitted', reviewer_id = NULL, decided_at = NULL,
+    review_rank = 50 * 10::bigint ^ 13 + extract(epoch FROM created_at) * 1000
+WHERE organization_id = '{org}'
+"""
+# What a verdict does to the queue, by whichever side handed the item out.
+_FINISH = """
+UPDATE tag_sets SET status = 'accepted', claim_user_id = NULL, claim_expires_at = NULL
+WHERE organization_id = %s AND claim_user_id = %s AND status = 'submitted' RETURNING id
+"""
+# The first half of the queue is of one who reviews too.
+_OWN = """
+UPDATE tag_sets SET labeler_id = '{user}' WHERE organization_id = '{org}' AND status = 'submitted'
+AND review_rank < (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY review_rank) FROM tag_sets
+                   WHERE organization_id = '{org}' AND status = 'submitted')
+"""
+
+
+class Reviews(Requests):
+    """The queue of one organization, and those who work through it."""
+
+    reader = "caller0"
+
+    def __init__(self, service: Service, org: Org, rows: int, seconds: float) -> None:
+        with filling.quietly(service):
+            super().__init__(service, org, make_labeled(org, rows), seconds)
+            with filling.plain(service) as cursor:
+                cursor.execute(_SUBMIT.format(org=org.id))
+        filling.analyze(service)
+        self.rows = rows
+        self.users = [org.add_user(f"caller{number}", "reviewer") for number in range(CALLERS)]
+        self.drawn: list[str] = []
+
+    def _rows(self) -> dict[str, Any]:
+        return {"reviews": self._draw, "own": self._behind_own, "accepts": self._accept}
+
+    def _whole_plan(self) -> dict[str, Any]:
+        # The floor takes none of its plan's values for new ones but the caller.
+        return {**super()._whole_plan(), **{k: {**v, "uuids": []} for k, v in self.plan.items()}}
+
+    def _draw(self) -> Any:
+        self._capture("next", lambda: self.org.api(self.reader).post("/review-queue/next", {}))
+
+        def row(report: Report, base: str) -> None:
+            mine = self._compare(
+                report,
+                0.4,
+                lambda: self._next(self.service.base),
+                lambda: self._next(base, floor=True),
+                f"review next, {CALLERS} callers, {self.rows:,} items",
+            )
+            assert len(set(self.drawn)) == len(self.drawn), "an item was handed out twice"
+            p50, p99 = (1000 * mine.quantile(share) for share in (0.5, 0.99))
+            report.add(
+                Row(
+                    "its p99 beside its p50",
+                    f"{p99:.1f} ms",
+                    f"{p50:.1f} ms p50",
+                    p99 / p50,
+                    "< 5",
+                    p99 < 5 * p50,
+                )
+            )
+
+        return row
+
+    def _next(self, base: str, *, floor: bool = False) -> load.Result:
+        """Each caller draws and is done with it, time after time; only the draws are timed."""
+        local, done = threading.local(), []
+        headers = [self.org.api(f"caller{n}").headers() for n in range(CALLERS)]
+
+        def make(number: int, _: int) -> bytes:
+            if not floor:
+                path = "/api/v1/review-queue/next"
+                return load.request("POST", path, {**_JSON, **headers[number]}, b"{}")
+            replace = {str(self.users[0]): str(self.users[number])}
+            return load.request(
+                "POST", "/write/next", _JSON, json.dumps({"replace": replace}).encode()
+            )
+
+        def answer(number: int, _: int, body: bytes) -> None:
+            if not hasattr(local, "cursor"):
+                local.cursor = self._cursor()
+            local.cursor.execute(_FINISH, (str(self.org.id), str(self.users[number])))
+            found = [str(row[0]) for row in local.cursor.fetchall()]
+            if not floor:
+                assert found == [json.loads(body)["data"]["id"]], "somebody else has it too"
+            done.extend(found)
+
+        result = load.run(base, make, connections=CALLERS, seconds=self.seconds, answer=answer)
+        self.drawn += done
+        result.seconds = sum(result.times) / CALLERS
+        return result
+
+    def _cursor(self) -> Any:
+        connection = psycopg2.connect(
+            self.service.database_url, options="-c app.all_organizations=on"
+        )
+        connection.autocommit = True
+        return connection.cursor()
+
+    def _behind_own(self) -> Any:
+        def row(report: Report, _base: str) -> None:
+            plain = median(self._alone() for _ in range(_ROUNDS))
+            with filling.quietly(self.service), filling.plain(self.service) as cursor:
+                cursor.execute(_OWN.format(org=self.org.id, user=self.users[0]))
+            filling.analyze(self.service)
+            behind = median(self._alone() for _ in range(_ROUNDS))
+            report.add(
+                Row(
+                    f"next behind {self.rows // 2:,} of one's own",
+                    f"{behind:.1f} ms",
+                    f"{plain:.1f} ms",
+                    behind / plain,
+                    "<= 2",
+                    behind <= 2 * plain,
+                )
+            )
+
+        return row
+
+    def _alone(self) -> float:
+        """The median draw of one caller, in milliseconds."""
+        connection, times = load.Connection(self.service.base), []
+        headers = {**_JSON, **self.org.api(self.reader).headers()}
+        request = load.request("POST", "/api/v1/review-queue/next", headers, b"{}")
+        cursor = self._cursor()
+        for _ in range(20):
+            began = time.perf_counter()
+            status, body = connection.send(request)
+            times.append(1000 * (time.perf_counter() - began))
+            assert status == 200, body
+            cursor.execute(_FINISH, (str(self.org.id), str(self.users[0])))
+        return median(times)
+
+    def _accept(self) -> Any:
+        taken = iter(self._ids(BULK * (_ROUNDS + 1)))
+
+        def body() -> dict[str, Any]:
+            return {"tag_set_ids": [str(next(taken)) for _ in range(BULK)], "note": "Good"}
+
+        api = self.org.api("caller1")
+        with capture.captured(self.org.app) as found:
+            assert api.post("/review-queue/bulk-accept", body()).json["data"]["failed"] == 0
+
+        def row(report: Report, _base: str) -> None:
+            seconds = median(self._accepting(body()) for _ in range(_ROUNDS))
+            report.add(
+                Row(
+                    f"accept {BULK:,} at once",
+                    f"{seconds:.2f} s",
+                    f"{len(found)} statements",
+                    None,
+                    "<= 1.5 s, < 12",
+                    seconds <= 1.5 and len(found) < 12,
+                )
+            )
+
+        return row
+
+    def _accepting(self, body: dict[str, Any]) -> float:
+        headers = {**_JSON, **self.org.api("caller1").headers()}
+        path = "/api/v1/review-queue/bulk-accept"
+        request = load.request("POST", path, headers, json.dumps(body).encode())
+        began = time.perf_counter()
+        status, answer = load.Connection(self.service.base).send(request)
+        taken = time.perf_counter() - began
+        assert status == 200, answer
+        assert json.loads(answer)["data"]["succeeded"] == BULK, answer[:300]
+        return taken
+
+    def _ids(self, count: int) -> list[UUID]:
+        # From the far end of the queue: the draws take the near one.
+        with filling.plain(self.service) as cursor:
+            cursor.execute(
+                "SELECT id FROM tag_sets WHERE organization_id = %s AND status = 'submitted'"
+                " ORDER BY review_rank DESC LIMIT %s",
+                (str(self.org.id), count),
+            )
+            return [row[0] for row in cursor.fetchall()]
+
+
+def measure(
+    report: Report, service: Service, org: Org, names: set[str], rows: int, seconds: float
+) -> None:
+    """The rows of `names`, or all, over a queue of `rows`."""
+    Reviews(service, org, rows, seconds).measure(report, names)
