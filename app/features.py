@@ -46,6 +46,7 @@ from app.labeling.artifacts import routes as artifacts
 from app.labeling.comments import models as comment_models
 from app.labeling.comments import routes as comments
 from app.labeling.distribution import routes as distribution
+from app.labeling.history import routes as history
 from app.labeling.tag_sets import jobs as tag_set_jobs
 from app.labeling.tag_sets import models as tag_set_models
 from app.labeling.tag_sets import routes as tag_sets
@@ -72,6 +73,7 @@ BLUEPRINTS: list[Blueprint] = [
     templates.blueprint,
     artifacts.blueprint,
     distribution.blueprint,
+    history.blueprint,
     tag_sets.blueprint,
     comments.blueprint,
     review_queue.blueprint,

@@ -47,6 +47,24 @@ def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -
     return paginate(statement, request, sorts={"at": AuditEntry.at}, unique=AuditEntry.id)
 
 
+def about(organization_id: UUID, target_type: str, target_id: UUID) -> Any:
+    """A SELECT of the entries of one record."""
+    return select(
+        AuditEntry.id,
+        AuditEntry.at,
+        AuditEntry.actor_kind,
+        AuditEntry.actor_id,
+        AuditEntry.actor_label,
+        AuditEntry.operation,
+        AuditEntry.action,
+        AuditEntry.changes,
+    ).where(
+        AuditEntry.organization_id == organization_id,
+        AuditEntry.target_id == target_id,
+        AuditEntry.target_type == target_type,
+    )
+
+
 def latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
     """A chain's latest entries, the oldest of them first."""
     statement = (

@@ -17,12 +17,28 @@ from app.kit.pagination import Page, PageRequest
 Progress = Callable[[int, int], None]
 """Called with how many entries were looked at, and how many there are."""
 
-__all__ = ["Fault", "Finding", "Progress", "Report", "erase", "latest", "list_entries", "verify"]
+__all__ = [
+    "Fault",
+    "Finding",
+    "Progress",
+    "Report",
+    "about",
+    "erase",
+    "latest",
+    "list_entries",
+    "verify",
+]
 
 
 def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of an organization's entries, newest first unless told otherwise."""
     return reading.page(organization_id, page, filters)
+
+
+def about(target_type: str, target_id: UUID) -> Any:
+    """A SELECT, for another statement, of the bound organization's entries of one record: id, at,
+    actor_kind, actor_id, actor_label, operation, action and changes."""
+    return reading.about(tenancy.current_organization_id(), target_type, target_id)
 
 
 def latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:

@@ -4,8 +4,10 @@ from app.labeling.tag_sets.service.bulk import accept_many, reject_many
 from app.labeling.tag_sets.service.decisions import accept, reject, release_member, submit
 from app.labeling.tag_sets.service.drafts import create, delete, replace_tags
 from app.labeling.tag_sets.service.reading import (
+    acts,
     field_names,
     get,
+    is_blind,
     list_tag_sets,
     listed,
     who_may_see,
@@ -15,11 +17,13 @@ from app.labeling.tag_sets.service.reviewing import check_review
 __all__ = [
     "accept",
     "accept_many",
+    "acts",
     "check_review",
     "create",
     "delete",
     "field_names",
     "get",
+    "is_blind",
     "list_tag_sets",
     "listed",
     "reject",

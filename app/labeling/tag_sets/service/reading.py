@@ -7,7 +7,7 @@ from uuid import UUID
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.labeling.tag_sets.queries import reading
+from app.labeling.tag_sets.queries import history, reading
 from app.labeling.tag_sets.service import rules
 
 
@@ -41,3 +41,14 @@ def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID]) -> set[UUID]:
 def field_names(schema_version_id: UUID) -> list[str]:
     """What a label set of a schema version can be asked about: `total`, `lines`, `lines.item`."""
     return rules.terms(schema_version_id).fields.names
+
+
+def acts(artifact_id: UUID, *, caller: Caller) -> Any:
+    """A SELECT, for another statement, of what happened to those label sets of a document that the
+    caller may see, saves aside: id, at, tag_set_id, kind, author_id, author and note."""
+    return history.acts(artifact_id, None if rules.sees_all(caller) else caller.user_id)
+
+
+def is_blind(artifact_id: UUID, *, caller: Caller) -> bool:
+    """Whether the caller must not know yet what others do with the document."""
+    return not rules.sees_all(caller) and history.is_blind(artifact_id, caller.user_id)
