@@ -12,8 +12,9 @@ from bench.service import running
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
 REVIEW = ("reviews", "own", "accepts")
+DOCUMENTS = ("search", "stats", "archive")
 NAMES = (
-    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW),
+    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *DOCUMENTS),
     *("export", "deliver", "memory"),
 )
 
@@ -36,7 +37,14 @@ def main() -> int:
     report = Report()
     print("starting the service ...", flush=True)
     with running() as service:
-        from bench import filling, identity_rows, jobs_rows, memory_rows, review_rows  # noqa: PLC0415 - they need the environment
+        from bench import (  # noqa: PLC0415 - they need the environment
+            filling,
+            identity_rows,
+            jobs_rows,
+            memory_rows,
+            review_rows,
+            search_rows,
+        )
         from bench.requests_rows import Requests  # noqa: PLC0415
         from tests.factories import make_org  # noqa: PLC0415
         from tests.factories.labels import make_labeled  # noqa: PLC0415
@@ -57,6 +65,8 @@ def main() -> int:
         if not names or names & set(REVIEW):
             reviewed = make_org(service.app)
             review_rows.measure(report, service, reviewed, names, options.rows, options.seconds)
+        if not names or names & set(DOCUMENTS):
+            search_rows.measure(report, service, names, options.rows, options.seconds)
         if not names or "export" in names:
             jobs_rows.export(report, service, make_org(service.app), options.exports)
         if not names or "deliver" in names:

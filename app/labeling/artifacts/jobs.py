@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from app.identity.organizations import service as organizations
-from app.kit import db, jobs
+from app.kit import jobs
 from app.kit.jobs import Job, Retry
 from app.kit.storage import NotStored, StorageUnavailable
 from app.labeling.artifacts import service
@@ -73,14 +73,13 @@ def index(job: Job) -> None:
 
 @jobs.handler("artifacts.start_retention")
 def start_retention(_job: Job) -> None:
-    """Give each organization that keeps documents for a time only a job of today."""
-    today = db.utc_now().date()
+    """Give each organization that keeps documents for a time only its job."""
     for organization_id in organizations.with_retention():
         jobs.enqueue(
             "artifacts.retain",
             {},
             organization_id=organization_id,
-            unique_key=f"retain:{organization_id}:{today}",
+            unique_key=f"retain:{organization_id}",
         )
 
 

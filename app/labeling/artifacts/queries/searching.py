@@ -85,6 +85,7 @@ def backlog() -> list[UUID]:
 def index_batch() -> bool:
     """Index some documents of the bound organization's backlog; False when nothing is left."""
     statement = select(ArtifactSearchBacklog).with_for_update()
+    statement = statement.execution_options(populate_existing=True)
     waiting = db.session().execute(statement).scalar_one_or_none()
     if waiting is None:
         return False

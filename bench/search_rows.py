@@ -1,0 +1,130 @@
+"""Rows of documents: full-text search beside the plain list, statistics, bulk archiving."""
+
+import json
+import time
+from statistics import median
+from urllib.parse import quote
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from app.labeling.artifacts import service as artifacts
+from bench import filling, load
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org, make_org
+from tests.factories.labels import make_labeled
+
+CONNECTIONS = 2
+"""As many as there are cores: times are of the work, not of the queue for it."""
+ROUNDS = 7
+BULK = 1000
+
+# Sixty words out of some ten thousand, a rarer one the higher its number, as in a language.
+_TEXTS = """
+INSERT INTO artifact_texts (organization_id, artifact_id, text)
+SELECT :org, id, CASE WHEN n % 2 = 0 THEN 'Common. ' ELSE '' END
+    || CASE WHEN n % (:rows / 1000) = 0 THEN 'Middlings. ' ELSE '' END
+    || CASE WHEN n = 500 THEN 'Rarities. ' ELSE '' END
+    || (SELECT string_agg('word' || CAST(floor(10000 * power(random(), 3)) AS int), ' ')
+        FROM generate_series(1, 60) AS place WHERE n > 0)
+FROM (SELECT id, row_number() OVER (ORDER BY created_at) AS n FROM artifacts
+      WHERE organization_id = :org) AS a
+"""
+_INDEX = "INSERT INTO artifact_search_backlog (organization_id) VALUES (:org)"
+
+
+def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
+    """The rows of `names`, or all, over `rows` documents of text."""
+    org = make_org(service.app)
+    _fill(service, org, rows)
+    if not names or "search" in names:
+        _search(report, service, org, rows, seconds)
+    if not names or "stats" in names:
+        _stats(report, service, org, rows)
+    if not names or "archive" in names:
+        _archive(report, service, org)
+
+
+def _fill(service: Service, org: Org, rows: int) -> None:
+    with filling.quietly(service):
+        make_labeled(org, rows, texts=False)
+        with service.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+            session.execute(text("SET LOCAL statement_timeout = 0"))
+            session.execute(text(_TEXTS), {"org": org.id, "rows": rows})
+    with service.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text(_INDEX), {"org": org.id})
+    began = time.perf_counter()
+    with service.app.app_context(), tenancy.across_organizations(reason="as the job does"):
+        artifacts.index_backlog(db.session().commit)
+    taken = time.perf_counter() - began
+    filling.analyze(service)
+    print(f"{rows:,} documents of 60 words indexed in {taken:.1f} s", flush=True)
+
+
+def _search(report: Report, service: Service, org: Org, rows: int, seconds: float) -> None:
+    api = org.api("viewer")
+    headers = api.headers()
+
+    def page(query: str) -> load.Result:
+        data = load.request("GET", f"/api/v1/artifacts?page_size=100{query}", headers)
+        return load.run(service.base, lambda *_: data, connections=CONNECTIONS, seconds=seconds)
+
+    for what, word, count in (
+        ("a rare word", "rarity", 1),
+        ("1,000 hits", "middling", 1000),
+        ("half of the documents", "common", rows // 2),
+        ("half, without 1,000", "common -middling", None),
+    ):
+        found = api.get(f"/artifacts?page_size=1&q={quote(word)}").json["meta"]["total"]
+        assert count is None or found == count, (word, found)
+        query = f"&q={quote(word)}"
+        pairs = [(page(query).quantile(0.5), page("").quantile(0.5)) for _ in range(ROUNDS)]
+        ours, plain = (1000 * median(times) for times in zip(*pairs, strict=True))
+        ratio = median(mine / theirs for mine, theirs in pairs)
+        report.add(
+            Row(
+                f"search of {rows:,}: {what}",
+                f"{ours:.1f} ms",
+                f"{plain:.1f} ms plain list",
+                ratio,
+                "<= 3",
+                ratio <= 3,
+            )
+        )
+
+
+def _stats(report: Report, service: Service, org: Org, rows: int) -> None:
+    ours = _timed(service, org, "GET", "/artifacts/stats")
+    report.add(Row(f"statistics of {rows:,}", f"{ours:.0f} ms", "", None, "<= 500 ms", ours <= 500))
+
+
+def _timed(service: Service, org: Org, method: str, path: str) -> float:
+    connection = load.Connection(service.base)
+    request = load.request(method, f"/api/v1{path}", org.api("admin").headers())
+    found = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        status, body = connection.send(request)
+        found.append(1000 * (time.perf_counter() - began))
+        assert status == 200, body
+    return median(found)
+
+
+def _archive(report: Report, service: Service, org: Org) -> None:
+    """A thousand documents by id, archived and taken back by turns."""
+    api = org.api("admin")
+    listed = api.get(f"/artifacts?page_size={BULK}").json["data"]
+    ids = [document["id"] for document in listed]
+    headers = {**api.headers(), "Content-Type": "application/json"}
+    connection = load.Connection(service.base)
+    times = []
+    for turn in range(ROUNDS + 1):
+        body = json.dumps({"artifact_ids": ids, "archived": turn % 2 == 0}).encode()
+        request = load.request("POST", "/api/v1/artifacts/bulk-archive", headers, body)
+        began = time.perf_counter()
+        status, answer = connection.send(request)
+        times.append(time.perf_counter() - began)
+        assert (status, json.loads(answer)["data"]["succeeded"]) == (200, BULK), answer
+    ours = median(times)
+    report.add(Row(f"archive {BULK:,} by id", f"{ours:.2f} s", "", None, "<= 1.5 s", ours <= 1.5))
