@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -113,6 +114,12 @@ class Service:
                 found.append(process)
         return found
 
+    def environment(self) -> dict[str, str]:
+        """What the supervisor gave its processes: the addresses of PostgreSQL and Valkey."""
+        record = json.loads((self.data_dir / "running.json").read_text())
+        found: dict[str, str] = record["environment"]
+        return found
+
     def hook(self, receiver: Receiver) -> str:
         body = {"url": receiver.url, "events": ["artifact.ingested"]}
         answer = self.call("POST", "/webhooks", json=body)
@@ -174,6 +181,13 @@ class Service:
 @pytest.fixture
 def service() -> Iterator[Service]:
     """A freshly started service with the demo organization."""
+    with running() as found:
+        yield found
+
+
+@contextmanager
+def running(**settings: str) -> Iterator[Service]:
+    """A service of its own with the demo organization; `settings` are for its environment."""
     with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name, socket.socket() as probe:
         folder = Path(name)
         folder.chmod(0o755)
@@ -193,6 +207,7 @@ def service() -> Iterator[Service]:
             "WEBHOOK_ALLOW_HTTP": "on",
             "WEBHOOK_RETRY_DELAYS": "1,2,3",
             "LOG_LEVEL": "INFO",
+            **settings,
         }
         log = (folder / "log").open("wb")
         process = subprocess.Popen(

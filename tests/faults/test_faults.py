@@ -89,12 +89,9 @@ def test_valkey_forgets_and_dies_with_deliveries_waiting(
 
 
 def _flush(service: Service) -> None:
-    import json  # noqa: PLC0415
-
     import redis  # noqa: PLC0415
 
-    record = json.loads((service.data_dir / "running.json").read_text())
-    redis.Redis.from_url(record["environment"]["REDIS_URL"]).flushall()
+    redis.Redis.from_url(service.environment()["REDIS_URL"]).flushall()
 
 
 def test_postgresql_stops_and_starts_under_load(service: Service, receiver: Receiver) -> None:

@@ -1,0 +1,266 @@
+"""Sixteen labelers and four reviewers drain a backlog while the API's workers are killed: every
+document is done once, nothing that was acknowledged is lost, and nobody was given another's."""
+
+import json
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import psutil
+import pytest
+from sqlalchemy import Engine, create_engine, insert, text
+
+from app.identity.organizations.models import Membership
+from app.identity.users.models import User
+from app.kit.ids import uuid7
+from app.labeling.artifacts.models import Artifact
+from tests.factories.processes import send
+from tests.faults.conftest import Service, running, until
+from tests.faults.draining import Ledger, Person
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+SEED = "draining"
+DOCUMENTS, LABELERS, REVIEWERS, KILLS = 500, 16, 4, 8
+DEADLINE = 240.0
+"""In seconds; it takes a fourth of that where nothing else runs."""
+_FIELDS = [{"key": "number", "type": "text", "required": True}]
+
+
+@dataclass
+class Backlog:
+    """An organization with documents to label, and its people."""
+
+    service: Service
+    engine: Engine
+    slug: str
+    id: UUID
+    ledger: Ledger = field(default_factory=Ledger)
+    labelers: list[Person] = field(default_factory=list)
+    reviewers: list[Person] = field(default_factory=list)
+
+    def sql(self, statement: str) -> list[Any]:
+        """Rows of a statement; `:org` is the organization."""
+        with self.engine.begin() as connection:
+            connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
+            return list(connection.execute(text(statement), {"org": self.id}))
+
+    def done(self) -> int:
+        counted = "SELECT count(*) FROM artifacts WHERE organization_id = :org AND status = 'done'"
+        return int(self.sql(counted)[0][0])
+
+
+@pytest.fixture
+def backlog() -> Iterator[Backlog]:
+    """500 documents of one schema, each label set of which is reviewed."""
+    with running(RATE_LIMITS="off") as service:
+        engine = create_engine(
+            service.environment()["DATABASE_URL"],
+            json_serializer=lambda value: json.dumps(value, default=str),
+        )
+        made = service.call("POST", "/organizations", json={"name": "Backlog"}).json()["data"]
+        service.headers["X-Org-Slug"] = made["slug"]
+        found = Backlog(service, engine, made["slug"], UUID(int=0))
+        slug = made["slug"]
+        found.id = found.sql(f"SELECT id FROM organizations WHERE slug = '{slug}'")[0].id
+        _plant(found)
+        yield found
+        engine.dispose()
+
+
+def _plant(backlog: Backlog) -> None:
+    schema_id = _schema(backlog.service)
+    hashed = backlog.sql("SELECT password_hash FROM users WHERE email = 'admin@demo.example'")
+    roles = {f"labeler{n}": "labeler" for n in range(LABELERS)}
+    roles |= {f"reviewer{n}": "reviewer" for n in range(REVIEWERS)}
+    ids = {name: uuid7() for name in roles}
+    users = [
+        {
+            "id": ids[name],
+            "email": f"{name}@backlog.example",
+            "email_key": f"{name}@backlog.example",
+            "name": name,
+            "password_hash": hashed[0].password_hash,
+        }
+        for name in roles
+    ]
+    of = {"organization_id": backlog.id}
+    members = [{**of, "user_id": ids[name], "role": role} for name, role in roles.items()]
+    documents = [_document(number, schema_id) | of for number in range(DOCUMENTS)]
+    with backlog.engine.begin() as connection:
+        connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
+        connection.execute(insert(User), users)
+        connection.execute(insert(Membership), members)
+        connection.execute(insert(Artifact), documents)
+    people = [
+        Person(backlog.service.base, backlog.slug, user["email"], backlog.ledger, f"{SEED}-{name}")
+        for name, user in zip(roles, users, strict=True)
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda person: person.login(backlog.service.password), people))
+    backlog.labelers, backlog.reviewers = people[:LABELERS], people[LABELERS:]
+
+
+def _schema(service: Service) -> UUID:
+    body = {
+        "name": "Invoices",
+        "document_type": "invoice",
+        "fields": _FIELDS,
+        "review_policy": {"labels_per_artifact": 1, "sample_rate": 1.0, "max_rejections": None},
+    }
+    schema = service.call("POST", "/schemas", json=body).json()["data"]
+    for act in ("publish", "activate"):
+        answer = service.call("POST", f"/schemas/{schema['id']}/{act}", json={})
+        assert answer.status_code == 200, answer.text
+    return UUID(schema["id"])
+
+
+def _document(number: int, schema_id: UUID) -> dict[str, Any]:
+    return {
+        "id": uuid7(),
+        "name": f"document {number}",
+        "schema_id": schema_id,
+        "media_type": "text/plain",
+        "size_bytes": 100,
+        "sha256": uuid7().hex * 2,
+        "page_count": 1,
+        "text_length": 100,
+        "status": "ready",
+        "priority": number % 3,
+    }
+
+
+class Killer:
+    """Kills workers of the API as the work goes on: at drawn points of it, one or all of them."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._random = random.Random(SEED)
+        self._points = sorted(self._random.sample(range(20, DOCUMENTS - 20), KILLS))
+        self.kills = 0
+
+    def look(self, done: int) -> None:
+        """Kill, if the time has come."""
+        if self.kills == KILLS or done < self._points[self.kills]:
+            return
+        workers = self._workers()
+        if not workers:
+            return
+        self.kills += 1
+        every = self.kills == KILLS // 2
+        for worker in workers if every else [self._random.choice(workers)]:
+            send(worker, signal.SIGKILL)
+
+    def _workers(self) -> list[psutil.Process]:
+        """Those of gunicorn's processes whose parent is gunicorn's master."""
+        found = self._service.processes("gunicorn")
+        pids, workers = {process.pid for process in found}, []
+        for process in found:
+            with suppress(psutil.Error):
+                workers += [process] if process.ppid() in pids else []
+        return workers
+
+
+def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None:
+    killer, stop = Killer(backlog.service), threading.Event()
+    threads = [
+        *(threading.Thread(target=p.work, args=([p.label], stop)) for p in backlog.labelers),
+        # Who reviews labels too: what they may not be given is their own.
+        *(
+            threading.Thread(target=p.work, args=([p.review, p.label], stop))
+            for p in backlog.reviewers
+        ),
+    ]
+    for thread in threads:
+        thread.start()
+
+    def finished() -> bool:
+        done = backlog.done()
+        killer.look(done)
+        return done == DOCUMENTS or stop.is_set()
+
+    try:
+        until(finished, "all documents to be done", DEADLINE)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+    assert backlog.ledger.problems == []
+    assert killer.kills == KILLS
+    assert backlog.ledger.retries > 0
+    _check_documents(backlog)
+    _check_label_sets(backlog)
+    _check_revisions(backlog)
+
+
+def _check_documents(backlog: Backlog) -> None:
+    """Each is done, by one label set, and nobody holds it."""
+    rows = backlog.sql(
+        """
+        SELECT status, label_counts ->> 'accepted' AS accepted, label_counts ->> 'draft' AS draft,
+               label_counts ->> 'submitted' AS submitted, claim_user_id,
+               (SELECT count(*) FROM tag_sets WHERE artifact_id = artifacts.id
+                AND tag_sets.status = 'accepted') AS counted
+        FROM artifacts WHERE organization_id = :org
+        """
+    )
+    assert len(rows) == DOCUMENTS
+    assert {tuple(row) for row in rows} == {("done", "1", "0", "0", None, 1)}
+
+
+def _check_label_sets(backlog: Backlog) -> None:
+    """Who decided was somebody else; each acceptance was told once; verdicts stand."""
+    sets = {
+        str(row.id): row
+        for row in backlog.sql(
+            "SELECT id, status, labeler_id, reviewer_id, claim_user_id FROM tag_sets"
+            " WHERE organization_id = :org"
+        )
+    }
+    assert {row.status for row in sets.values()} <= {"accepted", "rejected"}
+    assert all(row.claim_user_id is None for row in sets.values())
+    assert all(row.reviewer_id not in (None, row.labeler_id) for row in sets.values())
+    told = backlog.sql(
+        "SELECT data ->> 'tag_set_id' AS id FROM outbox_events"
+        " WHERE organization_id = :org AND name = 'tag_set.accepted'"
+    )
+    accepted = sorted(one for one, row in sets.items() if row.status == "accepted")
+    assert sorted(row.id for row in told) == accepted
+    assert len(accepted) == DOCUMENTS
+    by = {
+        one: reviewer for one, verdict, reviewer in backlog.ledger.verdicts if verdict == "accept"
+    }
+    assert by.keys() <= set(accepted)
+    assert all(str(sets[one].reviewer_id) == reviewer for one, reviewer in by.items())
+    assert any(row.status == "rejected" for row in sets.values())
+
+
+def _check_revisions(backlog: Backlog) -> None:
+    """No number is missing, and each acknowledged save is the revision that it was said to be."""
+    gaps = backlog.sql(
+        """
+        SELECT t.id FROM tag_sets t JOIN tag_set_revisions r ON r.tag_set_id = t.id
+        WHERE t.organization_id = :org GROUP BY t.id, t.revision
+        HAVING count(*) <> t.revision OR min(r.number) <> 1 OR max(r.number) <> t.revision
+        """
+    )
+    assert gaps == []
+    rows = backlog.sql(
+        "SELECT tag_set_id, number, kind, tags -> 0 ->> 'value' AS value FROM tag_set_revisions"
+        " WHERE organization_id = :org"
+    )
+    kept = {(str(r.tag_set_id), r.number): r.value for r in rows if r.kind == "save"}
+    saves = backlog.ledger.saves
+    assert len(saves) == len({(one, number) for one, number, _ in saves}) >= 2 * DOCUMENTS
+    for tag_set_id, number, value in saves:
+        assert kept.pop((tag_set_id, number)) == value
+    # Nor is there one that nobody knows of.
+    assert kept == {}
+    verdicts = {(str(r.tag_set_id), r.kind) for r in rows}
+    assert {(one, verdict) for one, verdict, _ in backlog.ledger.verdicts} <= verdicts
