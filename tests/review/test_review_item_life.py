@@ -1,0 +1,267 @@
+"""The life of review items, with two reviewers and an admin at work, against a small model."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Flask
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tests.factories import make_org
+from tests.factories.desk import Desk, tag
+from tests.factories.teams import add_members, make_team
+
+REVIEWERS = ("reviewer", "second", "admin")
+IN_TEAM = "second"
+MAX_REJECTIONS = 1
+SETTINGS = settings(
+    max_examples=15,
+    stateful_step_count=30,
+    derandomize=True,
+    print_blob=True,
+    deadline=None,
+    # Whoever has to look for a fault adds Phase.shrink: over HTTP it takes minutes.
+    phases=[Phase.generate],
+)
+
+
+@dataclass
+class Item:
+    """What the model knows of a label set. `assignee` is a name, or `team`."""
+
+    id: str
+    labeler: str
+    priority: int
+    place: int
+    value: str
+    status: str = "submitted"
+    revision: int = 3
+    rejections: int = 0
+    claim: str | None = None
+    assignee: str | None = None
+    escalated: bool = False
+    reviewer: str | None = None
+    accepted: list[bool] = field(default_factory=list)
+
+    def decided(self, status: str, by: str) -> None:
+        """Taken out of the queue by a verdict."""
+        self.status, self.reviewer = status, by
+        self.revision += 1
+        self.claim = self.assignee = None
+        self.escalated = False
+
+    def mine(self, who: str) -> bool:
+        return self.assignee == who or (self.assignee == "team" and who == IN_TEAM)
+
+    def refusal(self, who: str, *, take_over: bool = False) -> int | None:
+        """The status of the refusal to review it now; None where there is none."""
+        if self.labeler == who:
+            return 403
+        if self.claim not in (None, who) and not (take_over and who == "admin"):
+            return 409
+        free = self.assignee is None or self.mine(who) or who == "admin"
+        return None if free else 409
+
+
+class ReviewItemLife(RuleBasedStateMachine):
+    """Every answer and, after each step, the queue are what the model says."""
+
+    flask: Flask
+    items = Bundle("items")
+    who = st.sampled_from(REVIEWERS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: list[Item] = []
+        self.told = 0
+
+    @initialize()
+    def open(self) -> None:
+        self.org = make_org(self.flask)
+        self.org.add_user("second", "reviewer")
+        self.desk = Desk(self.org)
+        self.schema_id = self.desk.schema(max_rejections=MAX_REJECTIONS)
+        self.team = add_members(self.org, make_team(self.org), IN_TEAM, "labeler")["id"]
+
+    def _post(self, who: str, path: str, body: Any = None) -> Any:
+        return self.org.api(who).post(path, json={} if body is None else body)
+
+    def _expect(self, answer: Any, refused: int | None) -> bool:
+        """Whether it went well, as it was to."""
+        assert answer.status_code == (refused or 200), answer.json
+        return refused is None
+
+    @rule(
+        target=items,
+        labeler=st.sampled_from(("labeler", "reviewer")),
+        priority=st.sampled_from((10, 50, 90)),
+    )
+    def submit(self, labeler: str, priority: int) -> Item:
+        artifact_id = self.desk.artifact(self.schema_id, priority=priority)
+        made = self.desk.submitted(artifact_id, by=labeler)
+        item = Item(made["id"], labeler, priority, len(self.known), "A-1")
+        self.known.append(item)
+        return item
+
+    @rule(item=items)
+    def submit_again(self, item: Item) -> None:
+        answer = self.org.api(item.labeler).post(f"/tag-sets/{item.id}/submit")
+        if self._expect(answer, None if item.status == "draft" else 409):
+            item.status, item.reviewer = "submitted", None
+            item.revision += 1
+            item.place = max(one.place for one in self.known) + 1
+
+    def _queue(self) -> list[Item]:
+        waiting = [one for one in self.known if one.status == "submitted"]
+        return sorted(waiting, key=lambda one: (-one.priority, one.place))
+
+    @rule(who=who)
+    def next(self, who: str) -> None:
+        queue = [one for one in self._queue() if one.labeler != who]
+        free = [one for one in queue if one.claim is None]
+        places = (
+            [one for one in queue if one.claim == who],
+            [one for one in free if one.assignee == who],
+            [one for one in free if one.mine(who)],
+            [one for one in free if one.assignee is None],
+        )
+        expected = next((found[0] for found in places if found), None)
+        answer = self._post(who, "/review-queue/next")
+        self._expect(answer, None)
+        given = answer.json["data"]
+        assert (given and given["id"]) == (expected and expected.id)
+        if expected is not None:
+            expected.claim = who
+
+    @rule(who=who, item=items)
+    def claim(self, who: str, item: Item) -> None:
+        waits = item.status == "submitted"
+        refused = item.refusal(who, take_over=True) if waits else 404
+        if self._expect(self._post(who, f"/review-queue/{item.id}/claim"), refused):
+            item.claim = who
+
+    @rule(who=who, item=items)
+    def release(self, who: str, item: Item) -> None:
+        refused = 404 if item.status != "submitted" else None
+        if refused is None and item.claim != who:
+            refused = 409 if item.claim is None else None if who == "admin" else 403
+        if self._expect(self._post(who, f"/review-queue/{item.id}/release"), refused):
+            item.claim = None
+
+    @rule(item=items)
+    def run_out(self, item: Item) -> None:
+        self.desk.sql(
+            "UPDATE tag_sets SET claim_expires_at = now() WHERE id = :id AND claim_user_id"
+            " IS NOT NULL",
+            id=item.id,
+        )
+        item.claim = None
+
+    @rule(who=who, item=items, to=st.sampled_from((*REVIEWERS, "team")))
+    def escalate(self, who: str, item: Item, to: str) -> None:
+        refused = item.refusal(who, take_over=True) if item.status == "submitted" else 404
+        if refused is None and to in (who, item.labeler):
+            refused = 400
+        whom = {"team_id": self.team} if to == "team" else {"user_id": str(self.org.users[to])}
+        body = {"reason": "Two totals?", **whom}
+        if self._expect(self._post(who, f"/review-queue/{item.id}/escalate", body), refused):
+            item.assignee, item.escalated, item.claim = to, True, None
+            self.told += 1
+
+    def _refused(self, who: str, item: Item, revision: int) -> int | None:
+        if item.labeler == who:
+            return 403
+        if item.status != "submitted" or revision != item.revision:
+            return 409
+        return item.refusal(who)
+
+    @rule(who=who, item=items, corrects=st.booleans(), behind=st.sampled_from((0, 0, 1)))
+    def accept(self, who: str, item: Item, corrects: bool, behind: int) -> None:
+        revision = item.revision - behind
+        value = f"by {who}" if corrects else item.value
+        body = {"revision": revision, "tags": [tag("number", value)]}
+        answer = self._post(who, f"/tag-sets/{item.id}/accept", body)
+        if self._expect(answer, self._refused(who, item, revision)):
+            item.accepted.append(value != item.value)
+            item.value = value
+            item.decided("accepted", who)
+
+    @rule(
+        who=who,
+        item=items,
+        send_to=st.sampled_from(("labeler", "pool")),
+        behind=st.sampled_from((0, 0, 1)),
+    )
+    def reject(self, who: str, item: Item, send_to: str, behind: int) -> None:
+        revision = item.revision - behind
+        refused = self._refused(who, item, revision)
+        if refused is None and send_to == "labeler" and item.rejections >= MAX_REJECTIONS:
+            refused = 409
+        body = {"reason": "No", "send_to": send_to, "revision": revision}
+        if self._expect(self._post(who, f"/tag-sets/{item.id}/reject", body), refused):
+            item.decided("draft" if send_to == "labeler" else "rejected", who)
+            item.rejections += 1
+
+    @invariant()
+    def the_queue_is_the_models(self) -> None:
+        if not self.known:
+            return
+        answer = self.org.api("admin").get("/review-queue")
+        shown = [
+            (
+                one["id"],
+                one["claim"] and one["claim"]["user_id"],
+                one["assignee_id"],
+                one["assignee_team_id"],
+                one["escalated"],
+                "resubmitted" in one["flags"],
+            )
+            for one in answer.json["data"]
+        ]
+        assert shown == [self._shown(one) for one in self._queue()]
+
+    def _shown(self, item: Item) -> tuple[Any, ...]:
+        ids = {name: str(user_id) for name, user_id in self.org.users.items()}
+        team = self.team if item.assignee == "team" else None
+        assignee = ids.get(item.assignee or "")
+        claim = ids.get(item.claim or "")
+        return (item.id, claim, assignee, team, item.escalated, item.rejections > 0)
+
+    def teardown(self) -> None:
+        for item in self.known:
+            self._check(item)
+        if self.known:
+            accepted = sorted(one.id for one in self.known for _ in one.accepted)
+            told = self.desk.events("tag_set.accepted")
+            assert sorted(one["tag_set_id"] for one in told) == accepted
+            assert all(one["reviewer_id"] is not None for one in told)
+            assert len(self.desk.events("reviews.assigned")) == self.told
+
+    def _check(self, item: Item) -> None:
+        row = self.org.api("admin").get(f"/tag-sets/{item.id}").json["data"]
+        reviewer = row["reviewer"] and row["reviewer"]["id"]
+        expected = str(self.org.users[item.reviewer]) if item.reviewer else None
+        assert (row["status"], row["revision"], row["rejections"], reviewer) == (
+            item.status,
+            item.revision,
+            item.rejections,
+            expected,
+        )
+        assert [one["value"] for one in row["tags"]] == [item.value]
+        kept = self.desk.revisions(item.id)
+        assert [one.number for one in kept] == list(range(1, item.revision + 1))
+        verdicts = [one.kind for one in kept if one.kind in ("accept", "correction")]
+        assert verdicts == ["correction" if corrected else "accept" for corrected in item.accepted]
+
+
+def test_review_items_live_as_the_model_says(app: Flask) -> None:
+    life = type("Life", (ReviewItemLife,), {"flask": app})
+    run_state_machine_as_test(life, settings=SETTINGS)
