@@ -14,7 +14,7 @@ from uuid import UUID
 
 import psutil
 import pytest
-from sqlalchemy import Engine, create_engine, insert, text
+from sqlalchemy import Engine, create_engine, insert, make_url, text
 
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
@@ -61,7 +61,7 @@ def backlog() -> Iterator[Backlog]:
     """500 documents of one schema, each label set of which is reviewed."""
     with running(RATE_LIMITS="off") as service:
         engine = create_engine(
-            service.environment()["DATABASE_URL"],
+            make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2"),
             json_serializer=lambda value: json.dumps(value, default=str),
         )
         made = service.call("POST", "/organizations", json={"name": "Backlog"}).json()["data"]

@@ -78,6 +78,32 @@ def test_of_documents_everybody_is_told_once(desk: Desk, work: Work) -> None:
     assert _told(desk) == {name: [said] for name in ("labeler", "reviewer", "second")}
 
 
+def test_where_documents_were_spread_each_is_told_of_theirs(desk: Desk, work: Work) -> None:
+    desk.org.add_user("second", "labeler")
+    artifacts = [str(desk.artifact()) for _ in range(3)]
+    body = {
+        "artifact_ids": artifacts,
+        "user_ids": [str(desk.org.users[name]) for name in ("labeler", "second")],
+        "strategy": "round_robin",
+    }
+    answer = desk.org.api("admin").post("/artifacts/bulk-assign", json=body)
+    assert answer.status_code == 200, answer.json
+    work()
+    _again(desk)
+    assert {name: [note[1] for note in notes] for name, notes in _told(desk).items()} == {
+        "labeler": ["2 documents were assigned to you"],
+        "second": ["A document was assigned to you"],
+    }
+
+
+def test_whoever_loses_documents_is_told_nothing(desk: Desk, work: Work) -> None:
+    path = f"/artifacts/{desk.artifact()}/assign"
+    answer = desk.org.api("admin").post(path, json={"user_ids": []})
+    assert answer.status_code == 200, answer.json
+    work()
+    assert _told(desk) == {}
+
+
 def test_of_one_document_its_name_and_due_time_are_told(desk: Desk, work: Work) -> None:
     users = desk.org.users
     desk.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = :id", id=users["labeler"])

@@ -103,7 +103,10 @@ def test_every_language_of_the_notifications_has_every_message() -> None:
     for language, found in languages.items():
         forms = Locale.parse(language, sep="-").plural_form.tags | {"other"}
         for name, letter in languages["en"].items():
+            if name.endswith("_one"):
+                continue
             stem, other, _ = name.partition("_other")
             needed = {f"{stem}_{form}" for form in forms} if other else {name}
-            assert {found[one].names for one in needed & set(found)} == {letter.names}, name
+            for one in needed & set(found):
+                assert found[one].names | {"count"} == letter.names | {"count"}, one
             assert needed <= set(found) or language == "en", name

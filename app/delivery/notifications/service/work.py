@@ -19,28 +19,43 @@ _EXCERPT_LENGTH = 500
 
 
 def documents_assigned(cause: str, data: dict[str, Any]) -> None:
-    """Tell those whom documents were assigned to, their teams' members included."""
+    """Tell those whom documents were assigned to, their teams' members included; where documents
+    were spread, each how many are theirs."""
     ids = [UUID(one) for one in data["artifact_ids"]]
     due_at = data.get("due_at")
-    values = {
+    values: dict[str, Any] = {
         "by": _name(data.get("by")),
         "due_at": datetime.fromisoformat(due_at) if due_at else None,
     }
     whom: Any = {
         "kind": "assignment",
         "unique_key": f"assigned:{cause}",
-        "user_ids": _uuids(data.get("user_ids")),
-        "team_ids": _uuids(data.get("team_ids")),
         "least": Role.labeler,
         "but": _uuid(data.get("by")),
     }
-    count = data.get("count") or len(ids)
-    if count > 1:
-        link = f"{_API}/users/me/assignments"
-        tell("documents_assigned", count=count, values=values, link=link, **whom)
+    many: Any = {"values": values, "link": f"{_API}/users/me/assignments", **whom}
+    if data.get("counts"):
+        for count, user_ids in _by_count(data["counts"]).items():
+            tell("documents_assigned", count=count, user_ids=user_ids, **many)
+        return
+    everybody: Any = {
+        "user_ids": _uuids(data.get("user_ids")),
+        "team_ids": _uuids(data.get("team_ids")),
+    }
+    if data["count"] > 1:
+        tell("documents_assigned", count=data["count"], **many, **everybody)
     elif document := _document(ids[0]):
         link = f"{_API}/artifacts/{ids[0]}"
-        tell("document_assigned", values={**values, "document": document}, link=link, **whom)
+        values["document"] = document
+        tell("document_assigned", values=values, link=link, **whom, **everybody)
+
+
+def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
+    """Those who were given as many documents as each other."""
+    found: dict[int, list[UUID]] = {}
+    for user_id, count in counts.items():
+        found.setdefault(count, []).append(UUID(user_id))
+    return found
 
 
 def reviews_assigned(cause: str, data: dict[str, Any]) -> None:
