@@ -116,7 +116,7 @@ class Person:
         try:
             while not stop.is_set():
                 if not any(one() for one in todo):
-                    stop.wait(0.05)
+                    stop.wait(self.random.uniform(0.2, 0.6))
         except Exception as failure:  # noqa: BLE001 - told by the test, which ends all
             self.ledger.note(self.ledger.problems, f"{self.email}: {failure!r}")
             stop.set()

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 SEED = "draining"
 DOCUMENTS, LABELERS, REVIEWERS, KILLS = 500, 16, 4, 8
-DEADLINE = 240.0
-"""In seconds; it takes a fourth of that where nothing else runs."""
+DEADLINE = 600.0
+"""In seconds; it takes less than a tenth of that where nothing else runs."""
 _FIELDS = [{"key": "number", "type": "text", "required": True}]
 
 
@@ -117,7 +117,7 @@ def _schema(service: Service) -> UUID:
     schema = service.call("POST", "/schemas", json=body).json()["data"]
     for act in ("publish", "activate"):
         answer = service.call("POST", f"/schemas/{schema['id']}/{act}", json={})
-        assert answer.status_code == 200, answer.text
+        assert answer.ok, answer.text
     return UUID(schema["id"])
 
 

@@ -1,0 +1,377 @@
+"""The life of a document that several label, each for themselves, against a small model: three
+labelers, two reviewers, an admin, and claims that run out."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Flask
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from app.kit import db, tenancy
+from app.labeling.artifacts import service as artifacts
+from tests.factories import make_org
+from tests.factories.desk import Desk, tag
+
+LABELERS = ("labeler", "second", "third")
+REVIEWERS = ("reviewer", "senior")
+WANTED, MAX_REJECTIONS = 2, 1
+OPEN, STANDING = ("ready", "in_progress"), ("submitted", "accepted")
+SETTINGS = settings(
+    max_examples=15,
+    stateful_step_count=40,
+    derandomize=True,
+    print_blob=True,
+    deadline=None,
+    # Whoever has to look for a fault adds Phase.shrink: over HTTP it takes minutes.
+    phases=[Phase.generate],
+)
+
+
+@dataclass
+class Labels:
+    """What the model knows of a label set. `kept` has (kind, value) of each revision."""
+
+    id: str
+    labeler: str
+    since: int
+    value: str | None = None
+    status: str = "draft"
+    rejections: int = 0
+    handed: bool = False
+    reviewer: str | None = None
+    kept: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def note(self, kind: str) -> None:
+        self.kept.append((kind, self.value))
+
+    @property
+    def revision(self) -> int:
+        return len(self.kept)
+
+
+@dataclass
+class Document:
+    """What the model knows of the document. What follows from its label sets is brought up to date
+    where the service does so: `follow`."""
+
+    status: str = "ready"
+    archived: bool = False
+    holder: str | None = None
+    labeled_by: list[str] = field(default_factory=list)
+    reserved_for: list[str] = field(default_factory=list)
+    sets: list[Labels] = field(default_factory=list)
+    skips: dict[str, int] = field(default_factory=dict)
+
+    def of(self, who: str, *states: str) -> list[Labels]:
+        return [one for one in self.sets if one.labeler == who and one.status in states]
+
+    def count(self, *states: str) -> int:
+        return sum(one.status in states for one in self.sets)
+
+    def skipped(self, who: str, since: int) -> bool:
+        return self.skips.get(who, -1) > since
+
+    def follow(self) -> None:
+        self.labeled_by = [one.labeler for one in self.sets if one.status in STANDING]
+        self.reserved_for = [
+            one.labeler
+            for one in self.sets
+            if one.status == "draft" and one.handed and not self.skipped(one.labeler, one.since)
+        ]
+        if self.count("accepted") >= WANTED:
+            self.status = "done"
+        elif (
+            not self.count("draft") and self.count("submitted") and self.count(*STANDING) >= WANTED
+        ):
+            self.status = "in_review"
+        elif self.count("draft", *STANDING) or self.holder:
+            self.status = "in_progress"
+        else:
+            self.status = "ready"
+
+    def wants(self, who: str) -> bool:
+        """Whether one more label set is missing, and none of theirs stands."""
+        reserved = [one for one in self.reserved_for if one != who]
+        return who not in self.labeled_by and len(self.labeled_by) + len(reserved) < WANTED
+
+    def drawn_by(self, who: str) -> bool:
+        """Whether the draw gives it to a labeler."""
+        if self.archived or self.status not in OPEN:
+            return False
+        own = self.of(who, "draft")
+        if self.holder is not None:
+            return self.holder == who and (bool(own) or self.wants(who))
+        if own and not self.skipped(who, own[0].since):
+            return True
+        return self.wants(who) and who not in self.skips
+
+
+class ArtifactLife(RuleBasedStateMachine):
+    """Every answer, and after each step the document and its label sets, are the model's."""
+
+    flask: Flask
+    labeler = st.sampled_from(LABELERS)
+    reviewer = st.sampled_from(REVIEWERS)
+    number = st.integers(min_value=0, max_value=5)
+    behind = st.sampled_from((0, 0, 0, 1))
+
+    @initialize()
+    def open(self) -> None:
+        self.org = make_org(self.flask)
+        for name in LABELERS[1:]:
+            self.org.add_user(name, "labeler")
+        self.org.add_user("senior", "reviewer")
+        self.desk = Desk(self.org)
+        policy = {"labels_per_artifact": WANTED, "max_rejections": MAX_REJECTIONS}
+        self.artifact_id = str(self.desk.artifact(self.desk.schema(**policy)))
+        self.document = Document()
+        self.clock = 0
+        self.accepted: list[str] = []
+
+    def _now(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    def _post(self, who: str, path: str, body: Any = None) -> Any:
+        return self.org.api(who).post(path, json={} if body is None else body)
+
+    def _expect(self, answer: Any, refused: int | None, well: int = 200) -> bool:
+        """Whether it went well, as it was to."""
+        assert answer.status_code == (refused or well), answer.json
+        return refused is None
+
+    def _some(self, number: int) -> Labels:
+        return self.document.sets[number % len(self.document.sets)]
+
+    def _take(self, who: str) -> None:
+        if self.document.holder is None:
+            self.document.holder = who
+
+    @rule(who=labeler)
+    def next(self, who: str) -> None:
+        answer = self._post(who, "/artifacts/next")
+        self._expect(answer, None)
+        drawn = self.document.drawn_by(who)
+        assert (answer.json["data"] or {}).get("id") == (self.artifact_id if drawn else None)
+        if drawn:
+            self.document.holder, self.document.status = who, "in_progress"
+
+    @rule(who=labeler)
+    def claim(self, who: str) -> None:
+        document = self.document
+        free = document.holder in (None, who)
+        refused = None if free and document.status in OPEN and not document.archived else 409
+        if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/claim"), refused):
+            document.holder, document.status = who, "in_progress"
+            document.skips.pop(who, None)
+
+    @rule(who=labeler, reason=st.sampled_from((None, "Too hard")))
+    def release(self, who: str, reason: str | None) -> None:
+        holder = self.document.holder
+        refused = None if holder == who else 409 if holder is None else 403
+        body = {"reason": reason} if reason else {}
+        if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/release", body), refused):
+            if reason:
+                self.document.skips[who] = self._now()
+            self.document.holder = None
+            self.document.follow()
+
+    @rule(cleared=st.booleans())
+    def run_out(self, cleared: bool) -> None:
+        self.desk.sql(
+            "UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"
+            " AND claim_user_id IS NOT NULL",
+            id=self.artifact_id,
+        )
+        if cleared:
+            with (
+                self.flask.app_context(),
+                tenancy.across_organizations(reason="the job does"),
+                db.transaction(),
+            ):
+                artifacts.expire_claims()
+            held = self.document.holder is not None
+            if held and self.document.status == "in_progress":
+                drafts = self.document.count("draft", *STANDING)
+                self.document.status = "in_progress" if drafts else "ready"
+        self.document.holder = None
+
+    @rule(who=labeler)
+    def start(self, who: str) -> None:
+        document = self.document
+        closed = document.archived or document.status not in (*OPEN, "in_review")
+        has = document.of(who, "draft", *STANDING)
+        enough = document.count(*STANDING) >= WANTED
+        refused = 409 if closed or has or enough else None
+        answer = self._post(who, f"/artifacts/{self.artifact_id}/tag-sets")
+        if self._expect(answer, refused, 201):
+            made = Labels(answer.json["data"]["id"], who, self._now())
+            made.note("create")
+            document.sets.append(made)
+            self._take(who)
+            document.follow()
+
+    def _others(self, who: str, answer: Any) -> None:
+        """A draft of somebody else is not theirs to change, and hidden from who labels blind."""
+        assert answer.status_code in (403, 404), answer.json
+
+    @precondition(lambda self: self.document.sets)
+    @rule(who=labeler, number=number, behind=behind)
+    def save(self, who: str, number: int, behind: int) -> None:
+        labels = self._some(number)
+        value = f"{who} {self._now()}"
+        body = {"tags": [tag("number", value)], "revision": labels.revision - behind}
+        answer = self.org.api(who).put(f"/tag-sets/{labels.id}/tags", json=body)
+        if labels.labeler != who:
+            self._others(who, answer)
+        elif self._expect(answer, 409 if behind or labels.status != "draft" else None):
+            labels.value = value
+            labels.note("save")
+            self._take(who)
+
+    @precondition(lambda self: self.document.sets)
+    @rule(number=number)
+    def submit(self, number: int) -> None:
+        labels = self._some(number)
+        refused = 409 if labels.status != "draft" else 400 if labels.value is None else None
+        answer = self._post(labels.labeler, f"/tag-sets/{labels.id}/submit")
+        if self._expect(answer, refused):
+            labels.status, labels.handed, labels.reviewer = "submitted", False, None
+            labels.note("submit")
+            self._let_go(labels.labeler)
+
+    def _let_go(self, who: str) -> None:
+        if self.document.holder == who:
+            self.document.holder = None
+        self.document.follow()
+
+    @precondition(lambda self: self.document.sets)
+    @rule(number=number)
+    def discard(self, number: int) -> None:
+        labels = self._some(number)
+        refused = 409 if labels.status != "draft" or labels.rejections else None
+        answer = self.org.api(labels.labeler).delete(f"/tag-sets/{labels.id}")
+        if self._expect(answer, refused, 204):
+            self.document.sets.remove(labels)
+            self._let_go(labels.labeler)
+
+    @precondition(lambda self: self.document.sets)
+    @rule(who=reviewer, number=number, corrects=st.booleans(), behind=behind)
+    def accept(self, who: str, number: int, corrects: bool, behind: int) -> None:
+        labels = self._some(number)
+        enough = self.document.count("accepted") >= WANTED
+        refused = 409 if labels.status != "submitted" or behind or enough else None
+        value = f"{who} {self._now()}" if corrects else labels.value or "x"
+        body = {"tags": [tag("number", value)], "revision": labels.revision - behind}
+        if self._expect(self._post(who, f"/tag-sets/{labels.id}/accept", body), refused):
+            labels.value, labels.status, labels.reviewer = value, "accepted", who
+            labels.note("correction" if corrects else "accept")
+            self.accepted.append(labels.id)
+            self.document.follow()
+
+    @precondition(lambda self: self.document.sets)
+    @rule(
+        who=reviewer,
+        number=number,
+        to=st.sampled_from(("back", "back", "pool", *LABELERS)),
+        behind=behind,
+    )
+    def reject(self, who: str, number: int, to: str, behind: int) -> None:
+        labels = self._some(number)
+        heir = None if to == "pool" else labels.labeler if to == "back" else to
+        back = heir == labels.labeler
+        refused = 409 if labels.status != "submitted" or behind else None
+        if heir is not None and refused is None:
+            spent = back and labels.rejections >= MAX_REJECTIONS
+            has = [one for one in self.document.of(heir, "draft", *STANDING) if one is not labels]
+            refused = 409 if spent or has else None
+        send_to = str(self.org.users[to]) if to in LABELERS else {"back": "labeler"}.get(to, to)
+        body = {"reason": "No", "send_to": send_to, "revision": labels.revision - behind}
+        if self._expect(self._post(who, f"/tag-sets/{labels.id}/reject", body), refused):
+            labels.status, labels.reviewer = "draft" if back else "rejected", who
+            labels.rejections += 1
+            labels.handed, labels.since = back, self._now()
+            labels.note("reject")
+            if heir is not None:
+                self._hand_on(labels, heir)
+            self.document.follow()
+
+    def _hand_on(self, labels: Labels, heir: str) -> None:
+        self._take(heir)
+        if heir == labels.labeler:
+            return
+        found = self.desk.sql(
+            "SELECT id FROM tag_sets WHERE artifact_id = :id AND labeler_id = :heir"
+            " AND status = 'draft'",
+            id=self.artifact_id,
+            heir=self.org.users[heir],
+        )
+        draft = Labels(str(found[0].id), heir, self._now(), labels.value, handed=True)
+        draft.note("create")
+        self.document.sets.append(draft)
+
+    @rule(archived=st.booleans())
+    def archive(self, archived: bool) -> None:
+        document = self.document
+        path = f"/artifacts/{self.artifact_id}"
+        self._expect(self.org.api("admin").patch(path, json={"archived": archived}), None)
+        if archived != document.archived:
+            document.archived = archived
+            document.holder = None if archived else document.holder
+            document.follow()
+
+    @invariant()
+    def the_document_is_the_models(self) -> None:
+        row = self.org.api("admin").get(f"/artifacts/{self.artifact_id}").json["data"]
+        states = ("draft", "submitted", "accepted", "rejected")
+        assert row["label_counts"] == {one: self.document.count(one) for one in states}
+        assert (row["status"], row["archived"]) == (self.document.status, self.document.archived)
+        holder = self.document.holder and str(self.org.users[self.document.holder])
+        assert (row["claim"] and row["claim"]["user_id"]) == holder
+
+    @invariant()
+    def the_label_sets_are_the_models(self) -> None:
+        rows = self.org.api("admin").get(f"/tag-sets?artifact_id={self.artifact_id}").json["data"]
+        shown = {
+            row["id"]: (
+                row["labeler"]["id"],
+                row["status"],
+                row["revision"],
+                [one["value"] for one in row["tags"]],
+                row["reviewer"] and row["reviewer"]["id"],
+            )
+            for row in rows
+        }
+        assert shown == {one.id: self._shown(one) for one in self.document.sets}
+
+    def _shown(self, labels: Labels) -> tuple[Any, ...]:
+        ids = {name: str(user_id) for name, user_id in self.org.users.items()}
+        values = [] if labels.value is None else [labels.value]
+        reviewer = ids.get(labels.reviewer or "")
+        return (ids[labels.labeler], labels.status, labels.revision, values, reviewer)
+
+    def teardown(self) -> None:
+        """Each revision holds what was saved then, and each acceptance was a reviewer's, told
+        once."""
+        for labels in self.document.sets:
+            kept = self.desk.revisions(labels.id)
+            assert [row.number for row in kept] == list(range(1, labels.revision + 1))
+            values = [row.tags[0]["value"] if row.tags else None for row in kept]
+            assert [*zip([row.kind for row in kept], values, strict=True)] == labels.kept
+        told = self.desk.events("tag_set.accepted")
+        assert [one["tag_set_id"] for one in told] == self.accepted
+        assert all(one["reviewer_id"] is not None for one in told)
+
+
+def test_a_document_lives_as_the_model_says(app: Flask) -> None:
+    life = type("Life", (ArtifactLife,), {"flask": app})
+    run_state_machine_as_test(life, settings=SETTINGS)
