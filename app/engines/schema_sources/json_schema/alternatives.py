@@ -1,0 +1,86 @@
+"""`anyOf` and `oneOf`: what can be said of all the alternatives at once."""
+
+from typing import Any
+
+from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
+from app.engines.schema_sources.json_schema.scalars import kind_of
+from app.engines.schema_sources.model import Notes
+
+MAX_NESTING = 16
+_NUMBERS = {"integer", "number"}
+
+
+def settle(node: Node, resolver: Resolver, notes: Notes, nesting: int = 0) -> Node:
+    """`node` without alternatives: one list of options, one object, one type; else text."""
+    groups, node.alternatives = node.alternatives, []
+    for group in groups:
+        if nesting == MAX_NESTING:
+            notes.add(node.path, "Its alternatives are nested too deeply: they were left out.")
+            return node
+        _merge(node, [_branch(part, resolver, notes, nesting) for part in group], notes)
+    return node
+
+
+def _branch(part: Part, resolver: Resolver, notes: Notes, nesting: int) -> Node:
+    return settle(resolver.node([part]), resolver, notes, nesting + 1)
+
+
+def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
+    branches = [branch for branch in branches if not branch.never]
+    if not branches:
+        node.never = True
+        return
+    kinds = {kind_of(branch) for branch in branches}
+    if kind_of(node) == "object" or kinds == {"object"}:
+        _objects(node, branches, notes)
+    elif kinds == {"choice"}:
+        _choices(node, branches, notes)
+    elif kinds == {"array"}:
+        node.types = {"array"}
+        node.items.extend(branches[0].items)
+        notes.add(node.path, "Of its alternatives the first one was taken.")
+    elif kinds == {None}:
+        _conditions(node, branches, notes)
+    elif len(kinds) == 1 or kinds <= _NUMBERS:
+        node.types = {str(kinds.pop())} if len(kinds) == 1 else {"number"}
+        formats = {branch.keywords.get("format") for branch in branches}
+        if len(formats) == 1 and None not in formats:
+            node.keywords.setdefault("format", formats.pop())
+        _conditions(node, branches, notes)
+    else:
+        node.types = {"string"}
+        notes.add(node.path, "Its alternatives have no type in common: it takes text.")
+
+
+def _objects(node: Node, branches: list[Node], notes: Notes) -> None:
+    """The members of all; required are those that each alternative requires."""
+    node.types = {"object"}
+    required: set[str] | None = None
+    for branch in branches:
+        for name, parts in branch.properties.items():
+            node.properties.setdefault(name, parts)
+        required = set(branch.required) if required is None else required & branch.required
+    node.required |= required or set()
+    notes.add(node.path, "The members of all its alternatives were taken together.")
+
+
+def _choices(node: Node, branches: list[Node], notes: Notes) -> None:
+    """Options with labels: each alternative is a constant with a title."""
+    options: list[tuple[Any, str]] = []
+    for branch in branches:
+        listed = branch.keywords.get("options")
+        if listed is not None:
+            options += listed
+        elif "const" in branch.keywords:
+            options.append((branch.keywords["const"], branch.text("title")))
+        else:
+            options += [(value, "") for value in branch.keywords["enum"]]
+    if "options" in node.keywords or "enum" in node.keywords or "const" in node.keywords:
+        notes.add(node.path, "Of its lists of options one was taken.")
+        return
+    node.keywords["options"] = options
+
+
+def _conditions(node: Node, branches: list[Node], notes: Notes) -> None:
+    if any(branch.keywords or branch.required for branch in branches):
+        notes.add(node.path, "What its alternatives say beside their type was left out.")

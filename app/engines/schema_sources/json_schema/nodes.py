@@ -1,0 +1,203 @@
+"""A place of a JSON Schema with all that holds there: references followed, `allOf` merged."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from app.engines.schema_sources.json_schema.references import References
+from app.engines.schema_sources.model import Notes, SourceError
+from app.engines.schema_sources.texts import line
+
+MAX_VISITS = 50_000
+"""Schemas, properties and options that are looked at: references multiply."""
+MAX_TRAIL = 100
+MAX_REFERENCE = 1000
+
+_REFS = ("$ref", "$dynamicRef", "$recursiveRef")
+_COMBINED = frozenset({*_REFS, "allOf", "anyOf", "oneOf", "properties", "required", "items"})
+_GREATEST = {"minimum", "exclusiveMinimum", "minLength", "minItems"}
+_LEAST = {"maximum", "exclusiveMaximum", "maxLength", "maxItems"}
+_SILENT = frozenset(
+    {
+        *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),
+        *("$comment", "$defs", "definitions", "examples", "example", "readOnly", "writeOnly"),
+        *("deprecated", "$async"),
+    }
+)
+_OPEN = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
+"""What says nothing of labels. (Labels never hold more than a schema's fields.)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A schema that holds at a place; `trail` are the references that led to it."""
+
+    schema: object
+    path: str
+    trail: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Node:
+    """A place. `types` None: any; `alternatives` are the groups of which one each must hold.
+
+    `circular`: part of it is itself. `never`: nothing may stand there. `keywords` are those left.
+    """
+
+    path: str
+    types: set[str] | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+    properties: dict[str, list[Part]] = field(default_factory=dict)
+    required: set[str] = field(default_factory=set)
+    items: list[Part] = field(default_factory=list)
+    alternatives: list[list[Part]] = field(default_factory=list)
+    circular: bool = False
+    never: bool = False
+
+    def take(self, name: str) -> Any:
+        """A keyword's value, which thereby is dealt with; None without."""
+        return self.keywords.pop(name, None)
+
+    def text(self, name: str) -> str:
+        """A keyword's value if it is text, which thereby is dealt with."""
+        value = self.take(name)
+        return value if isinstance(value, str) else ""
+
+
+class Resolver:
+    """Makes nodes of one document's schemas."""
+
+    def __init__(self, root: dict[str, Any], notes: Notes) -> None:
+        self._references = References(root)
+        self._notes = notes
+        self._visits = 0
+
+    def node(self, parts: Iterable[Part]) -> Node:
+        """The place where all of `parts` hold; the first ones' titles win. Raises SourceError."""
+        waiting = list(parts)[::-1]
+        node = Node(waiting[-1].path)
+        while waiting:
+            part = waiting.pop()
+            self._spend(1, part.path)
+            if part.schema is False:
+                node.never = True
+            elif isinstance(part.schema, dict):
+                waiting.extend(reversed(self._apply(node, part.schema, part)))
+            elif part.schema is not True:
+                raise SourceError(part.path, "must be a schema: an object, true or false")
+        return node
+
+    def _spend(self, visits: int, path: str) -> None:
+        self._visits += visits
+        if self._visits > MAX_VISITS:
+            raise SourceError(path, "is too large once its references are followed")
+
+    def _apply(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
+        """Merge a schema's own keywords into `node`; the parts that hold there too."""
+        for name, value in schema.items():
+            closed = name in _OPEN and isinstance(value, bool)
+            if not closed and name not in _COMBINED and name not in _SILENT:
+                self._keyword(node, name, value, part.path)
+        self._members(node, schema, part)
+        more = [self._followed(schema[name], part, node) for name in _REFS if name in schema]
+        more += [self._parts(schema, "allOf", part)]
+        for name in ("anyOf", "oneOf"):
+            group = [entry for entry in self._parts(schema, name, part) if not _is_null(entry)]
+            if len(group) == 1:
+                more.append(group)
+            elif group:
+                node.alternatives.append(group)
+        return [entry for found in more for entry in found]
+
+    def _members(self, node: Node, schema: dict[str, Any], part: Part) -> None:
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
+            self._spend(len(properties), part.path)
+            for name, sub in properties.items():
+                path = _below(part.path, "properties", line(name, 64))
+                node.properties.setdefault(name, []).append(Part(sub, path, part.trail))
+        elif properties is not None:
+            raise SourceError(_below(part.path, "properties"), "must be an object")
+        required = schema.get("required")
+        if isinstance(required, list):  # in draft 3 it was true or false
+            self._spend(len(required), part.path)
+            node.required.update(name for name in required if isinstance(name, str))
+        items = schema.get("items")
+        if isinstance(items, dict | bool):
+            node.items.append(Part(items, _below(part.path, "items"), part.trail))
+        elif items is not None:
+            node.keywords["prefixItems"] = items  # up to 2019-09
+
+    def _parts(self, schema: dict[str, Any], name: str, part: Part) -> list[Part]:
+        group = schema.get(name, [])
+        path = _below(part.path, name)
+        if not isinstance(group, list):
+            raise SourceError(path, "must be a list")
+        self._spend(len(group), path)
+        return [
+            Part(entry, _below(path, str(position)), part.trail)
+            for position, entry in enumerate(group)
+        ]
+
+    def _followed(self, ref: object, part: Part, node: Node) -> list[Part]:
+        if not isinstance(ref, str) or len(ref) > MAX_REFERENCE:
+            message = f"must be text of at most {MAX_REFERENCE} characters"
+            raise SourceError(_below(part.path, "$ref"), message)
+        if len(part.trail) == MAX_TRAIL:
+            raise SourceError(part.path, f"is behind more than {MAX_TRAIL} references")
+        if ref in part.trail:
+            node.circular = True
+            self._notes.add(part.path, "It holds itself: it was left out.")
+            return []
+        schema, path = self._references.find(ref, part.path)
+        return [Part(schema, path, part.trail | {ref})]
+
+    def _keyword(self, node: Node, name: str, value: Any, path: str) -> None:
+        if name == "type":
+            self._types(node, value, path)
+            return
+        if name == "enum" and isinstance(value, list):
+            self._spend(len(value), path)
+        if name not in node.keywords:
+            node.keywords[name] = value
+            return
+        held = node.keywords[name]
+        if name in _GREATEST | _LEAST and _is_number(held) and _is_number(value):
+            node.keywords[name] = max(held, value) if name in _GREATEST else min(held, value)
+        elif name == "enum" and isinstance(held, list) and isinstance(value, list):
+            allowed = {orjson.dumps(entry) for entry in value}
+            node.keywords[name] = [entry for entry in held if orjson.dumps(entry) in allowed]
+        elif held != value and name not in ("title", "description", "default"):
+            self._notes.add(path, f"Another {line(name, 64)} holds there too: the first was taken.")
+
+    def _types(self, node: Node, value: Any, path: str) -> None:
+        listed = value if isinstance(value, list) else [value]
+        types = {entry for entry in listed if isinstance(entry, str)}
+        if node.types is not None:
+            both = {*(node.types & types), *_whole(node.types, types), *_whole(types, node.types)}
+            if not both:
+                self._notes.add(path, "Two types contradict each other: the first was taken.")
+            types = both or node.types
+        node.types = types
+
+
+def _whole(some: set[str], others: set[str]) -> set[str]:
+    return {"integer"} if "integer" in some and "number" in others else set()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_null(part: Part) -> bool:
+    schema = part.schema
+    if not isinstance(schema, dict):
+        return False
+    nothing = schema.get("type") in ("null", ["null"]) or schema.get("enum") == [None]
+    return nothing or ("const" in schema and schema["const"] is None)
+
+
+def _below(path: str, *names: str) -> str:
+    return ".".join(filter(None, (path, *names)))

@@ -1,0 +1,171 @@
+"""The walk through a JSON Schema: members of objects become fields, lists of objects tables."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.engines.fields import Field
+from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS
+from app.engines.schema_sources.finishing import checked, json_of
+from app.engines.schema_sources.json_schema.alternatives import settle
+from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
+from app.engines.schema_sources.json_schema.scalars import kind_of, scalar
+from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
+from app.engines.schema_sources.texts import MAX_NAME, Keys, described, line, snake
+
+MAX_NESTING = 16
+
+
+def read_json_schema(content: object) -> SourceSchema:
+    """A JSON Schema, as JSON or its text. Raises SourceError."""
+    root = json_of(content)
+    if not isinstance(root, dict):
+        raise SourceError("", "must be an object: a JSON Schema")
+    notes = Notes()
+    reader = _Reader(Resolver(root, notes), notes)
+    whole_of_it = [Part(root, "", frozenset({"#"}))]
+    node = reader.node(whole_of_it)
+    name = line(node.text("title"), MAX_NAME)
+    description = described(node.text("description"), notes, "", 10_000)
+    place = _Place(into=[], keys=Keys(notes))
+    if kind_of(node) == "object":
+        reader.members(node, place)
+    else:
+        notes.add("", "It describes no object: all of it became one field.")
+        whole = "items" if kind_of(node) == "array" else "value"
+        reader.member(whole, whole_of_it, place, required=True)
+    return SourceSchema(
+        fields=checked(place.into, notes),
+        warnings=notes.listed(),
+        name=name or None,
+        document_type=snake(name, "document") if name else None,
+        description=description,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where fields go: the schema's, or a table's columns. `prefix` and `label` are those of the
+    objects around; `required`: all of these are.
+    """
+
+    into: list[Field]
+    keys: Keys
+    prefix: str = ""
+    label: str = ""
+    required: bool = True
+    nesting: int = 0
+    table: bool = False
+
+
+class _Reader:
+    def __init__(self, resolver: Resolver, notes: Notes) -> None:
+        self._resolver = resolver
+        self._notes = notes
+
+    def node(self, parts: list[Part]) -> Node:
+        """What holds at a place, alternatives settled."""
+        return settle(self._resolver.node(parts), self._resolver, self._notes)
+
+    def members(self, node: Node, place: _Place) -> None:
+        """The members of an object, each a field or several."""
+        for name, parts in node.properties.items():
+            required = place.required and name in node.required
+            self.member(name, parts, place, required=required)
+        for name in sorted(node.required - node.properties.keys())[:100]:
+            self._notes.add(node.path, f"{line(name, 64)} is required, but not described.")
+        for handled in ("title", "description"):
+            node.take(handled)
+        self._leftovers(node)
+
+    def member(self, name: str, parts: list[Part], place: _Place, *, required: bool) -> None:
+        """A member called `name`."""
+        most = MAX_COLUMNS if place.table else MAX_FIELDS
+        node = self.node(parts)
+        if node.never:
+            self._notes.add(node.path, "Nothing may stand there: it was left out.")
+        elif node.circular and kind_of(node) is None:
+            return  # that was noted where it was found
+        elif len(place.into) == most:
+            raise SourceError(node.path, f"is one too many: there are {most} already")
+        elif kind_of(node) == "object" and node.properties:
+            self._object(name, node, place, required=required)
+        elif kind_of(node) == "array":
+            self._list(name, node, place, required=required)
+        else:
+            self._add(name, node, place, scalar(node, self._notes), required=required)
+
+    def _object(self, name: str, node: Node, place: _Place, *, required: bool) -> None:
+        if place.nesting == MAX_NESTING:
+            self._notes.add(node.path, "It is nested too deeply and was left out.")
+            return
+        self._notes.add(node.path, "Its members became fields of their own, named after it.")
+        label = line(node.text("title")) or _words(name)
+        around = replace(
+            place,
+            prefix=f"{place.prefix}{name[:100]}_",
+            label=f"{place.label}{label[:60]}: ",
+            required=required,
+            nesting=place.nesting + 1,
+        )
+        self.members(node, around)
+
+    def _list(self, name: str, node: Node, place: _Place, *, required: bool) -> None:
+        if required and node.keywords.get("minItems") == 1:
+            node.take("minItems")
+        item = self.node(node.items) if node.items else Node(node.path)
+        kind = kind_of(item)
+        if item.circular and kind is None:
+            return
+        if kind != "object" or not item.properties:
+            if "prefixItems" in node.keywords and not node.items:
+                self._notes.add(node.path, "The places of the list are not told apart.")
+                node.take("prefixItems")
+            members = {**scalar(item, self._notes), "multiple": True}
+            self._add(name, node, place, members, required=required)
+            self._lost(item)
+        elif place.table:
+            self._notes.add(node.path, "A table cannot hold another table: it was left out.")
+        else:
+            self._table(name, node, item, place, required=required)
+
+    def _table(self, name: str, node: Node, row: Node, place: _Place, *, required: bool) -> None:
+        about = row.text("description")
+        inside = _Place([], Keys(self._notes), table=True, nesting=place.nesting + 1)
+        self.members(row, inside)
+        if not inside.into:
+            self._notes.add(node.path, "Its rows have nothing that can be labeled.")
+            return
+        node.keywords.setdefault("description", about)
+        members = {"type": "table", "columns": inside.into}
+        self._add(name, node, place, members, required=required)
+
+    def _add(
+        self, name: str, node: Node, place: _Place, members: dict[str, Any], *, required: bool
+    ) -> None:
+        title = line(node.text("title"))
+        called = place.prefix + name
+        made = {
+            "key": place.keys.take(called, path=node.path),
+            "label": line(place.label + (title or _words(name))),
+            "required": required,
+            "description": described(node.text("description"), self._notes, node.path),
+            **members,
+        }
+        place.into.append(made)
+        self._leftovers(node)
+
+    def _lost(self, item: Node) -> None:
+        for name in ("title", "description"):
+            item.take(name)
+        self._leftovers(item)
+
+    def _leftovers(self, node: Node) -> None:
+        if node.keywords:
+            names = ", ".join(line(name, 64) for name in sorted(node.keywords)[:20])
+            self._notes.add(node.path, f"Not carried over: {names}.")
+
+
+def _words(name: str) -> str:
+    """A member's name as a label: as it is, unless it is plain snake_case."""
+    plain = name.replace("_", " ").capitalize() if snake(name, "field") == name else name
+    return line(plain)

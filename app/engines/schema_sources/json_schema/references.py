@@ -1,0 +1,120 @@
+"""Where a `$ref` leads: to places in the same document, and nowhere else."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from app.engines.schema_sources.model import SourceError
+from app.engines.schema_sources.texts import line
+
+_IDS = ("$id", "id")
+_ANCHORS = ("$anchor", "$dynamicAnchor")
+
+
+class References:
+    """The places of one document that may be referred to."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._base = _identifier(root)
+        self._resources: dict[str, Mapping[str, Any]] | None = None
+        self._anchors: dict[str, Mapping[str, Any]] = {}
+
+    def find(self, ref: str, path: str) -> tuple[object, str]:
+        """What `ref` means, and the path of that. Raises SourceError at `path`.
+
+        Pointers, anchors, and resources that are embedded with their `$id` are found.
+        """
+        if ref.startswith("#"):
+            resource: object = self._root
+            fragment, start = ref[1:], ""
+        else:
+            address, fragment = self._absolute(ref, path)
+            resource = self._resource(address)
+            start = line(address, 200)
+        if resource is None:
+            message = "leads out of the document: references are never fetched"
+            raise SourceError(f"{path}.$ref".lstrip("."), message)
+        fragment = unquote(fragment)
+        if fragment and not fragment.startswith("/"):
+            self._index()
+            found: object = self._anchors.get(fragment)
+            if found is None:
+                raise _nowhere(path)
+            return found, f"#{line(fragment, 64)}"
+        return _pointed(resource, fragment, start, path)
+
+    def _absolute(self, ref: str, path: str) -> tuple[str, str]:
+        try:
+            return urldefrag(urljoin(self._base, ref))
+        except ValueError:
+            raise _nowhere(path) from None
+
+    def _resource(self, address: str) -> Mapping[str, Any] | None:
+        if address == self._base:
+            return self._root
+        return self._index().get(address)
+
+    def _index(self) -> dict[str, Mapping[str, Any]]:
+        if self._resources is not None:
+            return self._resources
+        self._resources = {}
+        waiting: list[object] = [self._root]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, dict):
+                self._note(node, self._resources)
+                waiting.extend(node.values())
+            elif isinstance(node, list):
+                waiting.extend(node)
+        return self._resources
+
+    def _note(self, node: dict[str, Any], resources: dict[str, Mapping[str, Any]]) -> None:
+        for name in (*_IDS, *_ANCHORS):
+            value = node.get(name)
+            if not isinstance(value, str):
+                continue
+            if name in _ANCHORS:
+                self._anchors.setdefault(value, node)
+            elif value.startswith("#"):  # up to draft 7
+                self._anchors.setdefault(value[1:], node)
+            else:
+                resources.setdefault(_joined(self._base, value), node)
+
+
+def _identifier(node: Mapping[str, Any]) -> str:
+    for name in _IDS:
+        value = node.get(name)
+        if isinstance(value, str) and not value.startswith("#"):
+            return _joined("", value)
+    return ""
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urldefrag(urljoin(base, address))[0]
+    except ValueError:
+        return address
+
+
+def _pointed(resource: object, pointer: str, start: str, path: str) -> tuple[object, str]:
+    found, steps = resource, [start]
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, dict) and name in found:
+            found = found[name]
+        elif (
+            isinstance(found, list)
+            and name.isdecimal()
+            and len(name) < 7
+            and (int(name) < len(found))
+        ):
+            found = found[int(name)]
+        else:
+            raise _nowhere(path)
+        steps.append(line(name, 64))
+    return found, ".".join(filter(None, steps))
+
+
+def _nowhere(path: str) -> SourceError:
+    return SourceError(f"{path}.$ref".lstrip("."), "leads to nothing in the document")

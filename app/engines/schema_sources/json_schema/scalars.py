@@ -1,0 +1,163 @@
+"""A place that holds one value: its field's type, options and constraints."""
+
+from typing import Any
+
+from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
+from app.engines.fields.identifiers import MODULES
+from app.engines.schema_sources.finishing import fitting
+from app.engines.schema_sources.json_schema.nodes import Node
+from app.engines.schema_sources.model import Notes
+from app.engines.schema_sources.texts import line
+
+_FORMATS = {
+    "date": "date",
+    "date-time": "datetime",
+    "time": "time",
+    "email": "email",
+    "idn-email": "email",
+    "uri": "url",
+    "iri": "url",
+    "url": "url",
+    "phone": "phone",
+    "country": "country",
+    "currency": "currency",
+}
+_WIDTHS = frozenset({"int32", "int64", "float", "double"})
+_HINTS: dict[str, tuple[str, ...]] = {
+    "object": ("properties",),
+    "array": ("items", "prefixItems", "contains", "minItems", "maxItems"),
+    "string": ("minLength", "maxLength", "pattern", "format", "contentEncoding"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+}
+
+
+def kind_of(node: Node) -> str | None:
+    """`object`, `array`, `choice`, `mixed`, a simple type of JSON Schema, or None: anything."""
+    if any(name in node.keywords for name in ("options", "enum", "const")):
+        return "choice"
+    types = (node.types or set()) - {"null"}
+    if types == {"integer", "number"}:
+        return "number"
+    if len(types) > 1:
+        return "mixed"
+    if types:
+        return next(iter(types))
+    if node.properties:
+        return "object"
+    if node.items:
+        return "array"
+    hinted = (kind for kind, names in _HINTS.items() if any(n in node.keywords for n in names))
+    return next(hinted, None)
+
+
+def scalar(node: Node, notes: Notes) -> dict[str, Any]:
+    """type, options and constraints of a field for the place; warnings for what is lost."""
+    kind = kind_of(node)
+    if kind == "choice":
+        return _choice(node, notes)
+    if kind == "boolean":
+        return {"type": "boolean"}
+    if kind in ("integer", "number"):
+        return _number(node, kind, notes)
+    if kind == "string":
+        return _string(node, notes)
+    reason = {
+        None: "It may hold anything",
+        "mixed": "It may hold several types",
+        "null": "It holds nothing but null",
+        "object": "It is an object without named members",
+        "array": "It is a list within a list",
+    }.get(kind, f"Its type {line(kind, 32)} is not known")
+    notes.add(node.path, f"{reason}: the field takes text.")
+    return {"type": "text"}
+
+
+def _choice(node: Node, notes: Notes) -> dict[str, Any]:
+    enum, const = node.take("enum"), node.keywords.get("const")
+    listed = node.take("options")
+    if "const" in node.keywords:
+        node.take("const")
+        listed = [(const, "")]
+    if listed is None:
+        listed = [(value, "") for value in enum] if isinstance(enum, list) else []
+    values = [value for value, _ in listed]
+    if values and all(isinstance(value, bool) or value is None for value in values):
+        if len(set(values) - {None}) == 1:
+            notes.add(node.path, "That only one of true and false may stand there was left out.")
+        return {"type": "boolean"}
+    options = _options(listed, node.path, notes)
+    node.take("format")
+    if not options:
+        notes.add(node.path, "None of its options can be one here: the field takes text.")
+        return {"type": "text"}
+    if len(options) > MAX_OPTIONS:
+        notes.add(node.path, f"It has more than {MAX_OPTIONS:,} options: the field takes text.")
+        return {"type": "text"}
+    return {"type": "choice", "options": list(options.values())}
+
+
+def _options(listed: list[tuple[Any, str]], path: str, notes: Notes) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for value, label in listed:
+        if value is None:
+            continue
+        text = _option(value)
+        if text is None:
+            message = f"An option that is empty, too long (over {MAX_LABEL}) or no plain value"
+            notes.add(path, f"{message} was left out.")
+            continue
+        if not isinstance(value, str):
+            notes.add(path, "Options that are no text have become text.")
+        options.setdefault(text, {"value": text, "label": line(label) or text})
+    return options
+
+
+def _option(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if not isinstance(value, str) or len(value) > MAX_LABEL:
+        return None
+    return value.strip() or None
+
+
+def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
+    if node.keywords.get("format") in _WIDTHS:
+        node.take("format")
+    wanted: dict[str, object] = {}
+    for name, limit, step in (("min", "minimum", 1), ("max", "maximum", -1)):
+        value, beyond = node.take(limit), node.take("exclusive" + limit.capitalize())
+        if beyond is not None and beyond is not False:
+            edge = value if beyond is True else beyond  # true: draft 4
+            if kind == "integer" and isinstance(edge, int):
+                value = edge + step
+            else:
+                value = edge
+                notes.add(node.path, f"The {limit} itself is allowed: it was excluded.")
+        if value is not None:
+            wanted[name] = value
+    return {"type": kind, "constraints": fitting(wanted, kind, notes, node.path)}
+
+
+def _string(node: Node, notes: Notes) -> dict[str, Any]:
+    wanted: dict[str, object] = {}
+    kind = "text"
+    format_ = node.take("format")
+    if isinstance(format_, str):
+        identifier = format_.lower().replace("-", "_")
+        if format_ in _FORMATS:
+            kind = _FORMATS[format_]
+        elif identifier in MODULES:
+            wanted["formats"] = [identifier]
+        else:
+            notes.add(node.path, f"The format {line(format_, 64)} is not held to.")
+    for name, keyword in (
+        ("min_length", "minLength"),
+        ("max_length", "maxLength"),
+        ("pattern", "pattern"),
+    ):
+        value = node.take(keyword)
+        if value is not None:
+            wanted[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+    return {"type": kind, "constraints": fitting(wanted, kind, notes, node.path)}

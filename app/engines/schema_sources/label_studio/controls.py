@@ -1,0 +1,130 @@
+"""The tags that ask for a value: choices, texts, numbers, moments."""
+
+from collections.abc import Callable, Iterator, Mapping
+from xml.etree.ElementTree import Element
+
+from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
+from app.engines.schema_sources.finishing import fitting
+from app.engines.schema_sources.label_studio.scene import Control
+from app.engines.schema_sources.texts import line
+
+_SEPARATOR = " / "
+_LONGEST = 2 * MAX_LABEL
+
+
+def choices(control: Control) -> None:
+    """One of several values, or some of them."""
+    _choice(control, multiple=control.get("choice") == "multiple")
+
+
+def taxonomy(control: Control) -> None:
+    """A tree of values: its paths become options."""
+    _choice(control, multiple=control.get("maxUsages") != "1")
+
+
+def text_area(control: Control) -> None:
+    """Text that somebody writes."""
+    most = control.get("maxSubmissions")
+    if control.get("value").startswith("$"):
+        control.note("The text that comes with each task is not filled in.")
+    control.add(
+        "text",
+        multiple=most.isdecimal() and int(most[:9]) > 1,
+        description=control.get("placeholder"),
+    )
+
+
+def number(control: Control) -> None:
+    """A number."""
+    for name in ("step", "defaultValue"):
+        if control.get(name):
+            control.note(f"The attribute {name} was left out.")
+    wanted: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
+    control.add("number", constraints=_fitting(control, wanted, "number"))
+
+
+def rating(control: Control) -> None:
+    """Stars: whole numbers from 1."""
+    most = control.get("maxRating") or "5"
+    wanted: dict[str, object] = {"min": 1, "max": most}
+    control.add("integer", constraints=_fitting(control, wanted, "integer"))
+
+
+def date_time(control: Control) -> None:
+    """A day, a time of day, or both, by what `only` leaves of it."""
+    parts = {part.strip().lower() for part in control.get("only").split(",")} - {""}
+    if not parts or {"date", "time"} <= parts:
+        kind = "datetime"
+    elif "date" in parts:
+        kind = "date"
+    elif "time" in parts:
+        kind = "time"
+    elif parts == {"year"}:
+        kind = "integer"
+    else:
+        kind = "text"
+        control.note("Part of a date has no type of its own: the field takes text.")
+    wanted: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
+    control.add(kind, constraints=_fitting(control, wanted, kind))
+
+
+ASKING: Mapping[str, Callable[[Control], None]] = {
+    "Choices": choices,
+    "Taxonomy": taxonomy,
+    "TextArea": text_area,
+    "Number": number,
+    "Rating": rating,
+    "DateTime": date_time,
+}
+
+
+def _fitting(control: Control, wanted: dict[str, object], kind: str) -> dict[str, object]:
+    given = {name: value for name, value in wanted.items() if value != ""}
+    return fitting(given, kind, control.scene.notes, control.path)
+
+
+def _choice(control: Control, *, multiple: bool) -> None:
+    separator = control.element.get("pathSeparator") or _SEPARATOR
+    options: dict[str, dict[str, str]] = {}
+    hints = []
+    for value, label, element in _paths(control.element, "", "", separator):
+        option = {"value": line(value), "label": line(label)}
+        if option["value"] != " ".join(value.split()):
+            control.note(f"An option of more than {MAX_LABEL} characters was cut.")
+        if not line(element.get("value") or element.get("alias")):
+            control.note("An option without a value was left out.")
+            continue
+        if option["value"] in options:
+            control.note("An option that stands twice was taken once.")
+            continue
+        options[option["value"]] = option
+        if element.get("selected", "").lower() == "true":
+            control.note("No option is chosen beforehand.")
+        hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
+    told = "\n".join(hints)
+    if not options:
+        control.note("The options come with each task: the field takes text.")
+        control.add("text", multiple=multiple, description=told)
+    elif len(options) > MAX_OPTIONS:
+        control.note(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
+        control.add("text", multiple=multiple, description=told)
+    else:
+        if control.get("value").startswith("$"):
+            control.note("The options that come with each task were left out.")
+        control.add("choice", multiple=multiple, options=list(options.values()), description=told)
+
+
+def _paths(
+    element: Element, values: str, labels: str, separator: str
+) -> Iterator[tuple[str, str, Element]]:
+    """(value, label) of each choice below `element`, with those above it in front."""
+    for child in element:
+        if child.tag != "Choice":
+            yield from _paths(child, values, labels, separator)
+            continue
+        label = child.get("value") or child.get("alias") or ""
+        value = child.get("alias") or label
+        # Cut here already: what stands above comes into all that stands below.
+        value, label = (values + value)[:_LONGEST], (labels + label)[:_LONGEST]
+        yield value, label, child
+        yield from _paths(child, value + separator, label + separator, separator)

@@ -1,0 +1,113 @@
+"""The walk through a configuration, in the order in which people see it."""
+
+from xml.etree.ElementTree import Element
+
+from app.engines.schema_sources.finishing import checked
+from app.engines.schema_sources.label_studio.controls import ASKING
+from app.engines.schema_sources.label_studio.regions import ON_PAGES, ON_TEXT, TOOLS, labels, tool
+from app.engines.schema_sources.label_studio.scene import PAGES, RECORDINGS, TEXTS, Control, Scene
+from app.engines.schema_sources.label_studio.xml import parse
+from app.engines.schema_sources.model import SourceError, SourceSchema
+from app.engines.schema_sources.texts import line
+
+_MAX_HEADERS = 100
+_LAYOUT = frozenset({"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown"})
+_SHOWN = TEXTS | PAGES
+_CONDITIONS = ("visibleWhen", "whenTagName", "whenLabelValue", "whenChoiceValue", "whenRole")
+_NO_PLACE = {
+    "Pairwise": "Comparing documents",
+    "Ranker": "Ranking",
+    "List": "Ranking",
+    "Bucket": "Ranking",
+    "Relations": "Relations between regions",
+    "Relation": "Relations between regions",
+    "TimeSeriesLabels": "Marking recordings",
+    "TimelineLabels": "Marking recordings",
+    "VideoRectangle": "Marking recordings",
+}
+
+
+def read_label_studio(content: object) -> SourceSchema:
+    """A labeling configuration, as text of XML. Raises SourceError."""
+    if not isinstance(content, str):
+        raise SourceError("", "must be text: the XML of a labeling configuration")
+    root = parse(content)
+    if root.tag != "View":
+        raise SourceError("", "must have View as its outermost tag")
+    reader = _Reader(_scene(root))
+    reader.walk(root, conditional=False)
+    fields = checked(reader.scene.fields, reader.scene.notes)
+    return SourceSchema(
+        fields=fields,
+        warnings=reader.scene.notes.listed(),
+        guidelines="\n\n".join(reader.unused()),
+    )
+
+
+def _scene(root: Element) -> Scene:
+    objects = {}
+    labeled: set[str] = set()
+    for element in root.iter():
+        if element.tag in _SHOWN | RECORDINGS and element.get("name"):
+            objects[element.get("name", "").strip()] = str(element.tag)
+        if element.tag in ON_TEXT:
+            labeled.update(name.strip() for name in element.get("toName", "").split(","))
+    return Scene(objects, frozenset(labeled))
+
+
+class _Reader:
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self._header = ""
+        self._headers: dict[str, bool] = {}
+
+    def unused(self) -> list[str]:
+        """The headings that describe no field."""
+        return [text for text, used in self._headers.items() if not used]
+
+    def walk(self, element: Element, *, conditional: bool) -> None:
+        """Take what is in `element`, which is nested 64 levels deep at most."""
+        for child in element:
+            tag = str(child.tag)
+            shown_if = conditional or any(child.get(name) for name in _CONDITIONS)
+            if tag == "Header":
+                self._take_header(child)
+            elif tag in ASKING or tag in ON_TEXT or tag in ON_PAGES or tag in TOOLS:
+                self._control(child, conditional=shown_if)
+            else:
+                self._other(child, tag)
+                self.walk(child, conditional=shown_if)
+
+    def _take_header(self, element: Element) -> None:
+        text = line(element.get("value") or element.text, 1000)
+        if text and not text.startswith("$") and len(self._headers) < _MAX_HEADERS:
+            self._headers.setdefault(text, False)
+            self._header = text
+
+    def _control(self, element: Element, *, conditional: bool) -> None:
+        control = Control(element, self._header, conditional, self.scene)
+        if conditional:
+            control.note("The condition on which it is shown was left out.")
+        before = len(self.scene.fields)
+        if control.element.tag in ASKING:
+            ASKING[control.element.tag](control)
+        elif control.element.tag in TOOLS:
+            tool(control)
+        else:
+            labels(control)
+        if len(self.scene.fields) > before and self._header:
+            self._headers[self._header] = True
+            self._header = ""
+
+    def _other(self, element: Element, tag: str) -> None:
+        if tag in _LAYOUT or tag in _SHOWN:
+            return
+        path = f"{line(tag, 64)}[{line(element.get('name'), 64)}]"
+        if tag in _NO_PLACE:
+            self.scene.notes.add(path, f"{_NO_PLACE[tag]} has no place here: it was left out.")
+        elif tag in RECORDINGS:
+            self.scene.notes.add(path, "Documents have pages and text here, no recordings.")
+        elif tag == "Repeater":
+            self.scene.notes.add(path, "What is repeated for each item was taken once.")
+        elif tag not in ("Channel", "Label", "Choice"):
+            self.scene.notes.add(path, "This tag is not known and was left out.")

@@ -1,0 +1,56 @@
+"""XML from strangers: no document type, no entities, nothing fetched, bounded in every way."""
+
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from app.engines.schema_sources.finishing import bounded
+from app.engines.schema_sources.model import SourceError
+
+MAX_DEPTH = 64
+MAX_ELEMENTS = 20_000
+MAX_ATTRIBUTES = 100
+
+
+class _Builder(TreeBuilder):
+    """Stops the parser where the tree grows too deep or too wide, not afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
+        self._count = 0
+
+    def start(self, tag: str, attrs: dict[str, str]) -> Element:  # type: ignore[override]
+        self._depth += 1
+        self._count += 1
+        if self._depth > MAX_DEPTH:
+            raise SourceError("", f"is nested more than {MAX_DEPTH} levels deep")
+        if self._count > MAX_ELEMENTS:
+            raise SourceError("", f"has more than {MAX_ELEMENTS:,} elements")
+        if len(attrs) > MAX_ATTRIBUTES:
+            raise SourceError("", f"has an element of more than {MAX_ATTRIBUTES} attributes")
+        return super().start(tag, attrs)
+
+    def end(self, tag: str) -> Element:
+        self._depth -= 1
+        return super().end(tag)
+
+
+def parse(text: str) -> Element:
+    """The root of the tree. Raises SourceError."""
+    bounded(text)
+    parser = DefusedXMLParser(
+        target=_Builder(), forbid_dtd=True, forbid_entities=True, forbid_external=True
+    )
+    try:
+        parser.feed(text.strip())
+        root: Element = parser.close()
+    except DefusedXmlException:
+        raise SourceError("", "has a document type or entities, which are not accepted") from None
+    except ParseError as error:
+        line, column = error.position
+        raise SourceError(
+            "", f"is not well-formed XML (line {line}, column {column + 1})"
+        ) from None
+    return root

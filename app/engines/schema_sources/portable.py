@@ -1,0 +1,97 @@
+"""The portable file: this service's own JSON, to carry a schema from one place to another.
+
+What the API answers for a schema, a version or a template is one too: the members that only mean
+something where they come from are passed over.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from app.engines.schema_sources.finishing import checked, json_of
+from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
+from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, line
+
+FORMAT = "labeling-schema"
+VERSION = 1
+
+_SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+POLICY: Mapping[str, Any] = {
+    "labels_per_artifact": {"type": "integer", "minimum": 1, "maximum": 20},
+    "sample_rate": {"type": "number", "minimum": 0, "maximum": 1},
+    "auto_accept_agreement": _SHARE,
+    "auto_accept_confidence": _SHARE,
+    "max_rejections": {"type": ["integer", "null"], "minimum": 0, "maximum": 100},
+}
+FILE: Mapping[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "required": ["fields"],
+    "properties": {
+        "format": {"const": FORMAT},
+        "version": {"const": VERSION},
+        "name": {"type": ["string", "null"], "maxLength": 1000},
+        "document_type": {"type": ["string", "null"], "maxLength": 1000},
+        "description": {"type": ["string", "null"], "maxLength": 10_000},
+        "guidelines": {"type": ["string", "null"], "maxLength": 100_000},
+        "review_policy": {"type": ["object", "null"], "properties": POLICY},
+        "required_skills": {
+            "type": ["array", "null"],
+            "items": {"type": "string", "minLength": 1, "maxLength": 64},
+            "maxItems": 50,
+        },
+        "fields": {"type": "array"},
+    },
+}
+"""What the file must look like; `fields` are judged by what judges all fields."""
+
+_LOCAL = frozenset(
+    {
+        *("id", "status", "ai_assist_enabled", "current_version", "created_by", "created_at"),
+        *("updated_at", "revision", "schema_id", "number", "published_by", "published_at"),
+        *("changes", "breaking", "note", "industry", "field_count", "warnings", "dry_run"),
+    }
+)
+_VALIDATOR = Draft202012Validator(FILE)
+
+
+def read_portable(content: object) -> SourceSchema:
+    """A portable file, or what the API answered for a schema. Raises SourceError."""
+    value = json_of(content)
+    if isinstance(value, dict) and "fields" not in value and isinstance(value.get("data"), dict):
+        value = value["data"]  # saved with its envelope
+    _check(value)
+    assert isinstance(value, dict)
+    notes = Notes()
+    for name in value.keys() - FILE["properties"].keys() - _LOCAL:
+        notes.add(line(name, 64), "This member is not known and was left out.")
+    policy = value.get("review_policy") or {}
+    for name in policy.keys() - POLICY.keys():
+        notes.add(f"review_policy.{line(name, 64)}", "This rule is not known and was left out.")
+    return SourceSchema(
+        fields=checked(value["fields"], notes),
+        warnings=sorted(notes.listed(), key=lambda warning: warning.path),
+        name=line(value.get("name"), MAX_NAME) or None,
+        document_type=line(value.get("document_type"), MAX_DOCUMENT_TYPE) or None,
+        description=value.get("description") or "",
+        guidelines=value.get("guidelines") or "",
+        review_policy={name: policy[name] for name in POLICY if name in policy},
+        required_skills=value.get("required_skills") or [],
+    )
+
+
+def _check(value: object) -> None:
+    error = next(_VALIDATOR.iter_errors(value), None)
+    if error is None:
+        return
+    path = ".".join(str(part) for part in error.absolute_path)
+    if error.validator == "required":
+        raise SourceError("fields", "is required")
+    if error.validator == "const":
+        raise SourceError(path, f"must be {error.validator_value!r}")
+    if error.validator == "type":
+        wanted = error.validator_value
+        kinds = [wanted] if isinstance(wanted, str) else wanted
+        raise SourceError(path, f"must be of type {' or '.join(kinds)}")
+    raise SourceError(path, f"does not fit: {error.validator} {error.validator_value}")

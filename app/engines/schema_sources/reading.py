@@ -1,0 +1,22 @@
+"""The one way in: a format's name and its content."""
+
+from collections.abc import Callable, Mapping
+
+from app.engines.schema_sources.json_schema import read_json_schema
+from app.engines.schema_sources.label_studio import read_label_studio
+from app.engines.schema_sources.model import SourceSchema
+from app.engines.schema_sources.portable import read_portable
+
+FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
+    "json_schema": read_json_schema,
+    "portable": read_portable,
+    "label_studio": read_label_studio,
+}
+
+
+def read(format_: str, content: object) -> SourceSchema:
+    """The schema in `content`: JSON, its text, or XML text, as the format of FORMATS wants.
+
+    Raises SourceError.
+    """
+    return FORMATS[format_](content)

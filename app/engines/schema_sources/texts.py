@@ -1,0 +1,68 @@
+"""Keys, labels and descriptions made of whatever a source calls its things."""
+
+import re
+
+from slugify import slugify
+
+from app.engines.fields.definition import MAX_DESCRIPTION, MAX_KEY, MAX_LABEL
+from app.engines.schema_sources.model import Notes
+
+MAX_NAME = 200
+MAX_DOCUMENT_TYPE = 100
+
+_SLUG = 4 * MAX_KEY  # what is longer is cut off in the end anyway
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def snake(text: str, fallback: str) -> str:
+    """`text` as a field's key: transliterated, in snake_case, at most 64 characters.
+
+    `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. What has no letters or digits gives
+    `fallback`; what begins with a digit is put behind it.
+    """
+    words = _HUMP.sub(" ", text[:_SLUG])
+    slug = slugify(words, separator="_", entities=False, decimal=False, hexadecimal=False)
+    if not slug or not slug[0].isalpha():
+        slug = f"{fallback}_{slug}" if slug else fallback
+    return slug[:MAX_KEY].rstrip("_")
+
+
+class Keys:
+    """The keys of one list of fields: no two alike."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._taken: dict[str, int] = {}
+        self._notes = notes
+
+    def take(self, text: str, *, path: str, fallback: str = "field") -> str:
+        """A key of `text`; with a number behind it, and a warning, where it is taken already."""
+        wanted = key = snake(text, fallback)
+        number = self._taken.get(wanted, 0)
+        while key in self._taken:
+            number += 1
+            suffix = f"_{number + 1}"
+            key = wanted[: MAX_KEY - len(suffix)].rstrip("_") + suffix
+        self._taken[wanted] = max(number, self._taken.get(wanted, 0))
+        self._taken.setdefault(key, 0)
+        if key != wanted:
+            self._notes.add(path, f"Another field has the key {wanted} already: this is {key}.")
+        return key
+
+
+def line(text: object, limit: int = MAX_LABEL) -> str:
+    """`text` as one line without control characters, cut to `limit` code points."""
+    if not isinstance(text, str):
+        return ""
+    plain = " ".join(_CONTROL.sub(" ", text).split())
+    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
+
+
+def described(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:
+    """`text` as a description; a warning where it had to be cut."""
+    if not isinstance(text, str):
+        return ""
+    if len(text) <= limit:
+        return text.strip()
+    notes.add(path, f"The text is longer than {limit:,} characters and was cut.")
+    return text[: limit - 1].rstrip() + "…"
