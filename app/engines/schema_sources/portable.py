@@ -4,10 +4,9 @@ What the API answers for a schema, a version or a template is one too: the membe
 something where they come from are passed over.
 """
 
+import importlib
 from collections.abc import Mapping
 from typing import Any
-
-from jsonschema import Draft202012Validator
 
 from app.engines.schema_sources.finishing import checked, json_of
 from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
@@ -53,7 +52,6 @@ _LOCAL = frozenset(
         *("changes", "breaking", "note", "industry", "field_count", "warnings", "dry_run"),
     }
 )
-_VALIDATOR = Draft202012Validator(FILE)
 
 
 def read_portable(content: object) -> SourceSchema:
@@ -82,7 +80,8 @@ def read_portable(content: object) -> SourceSchema:
 
 
 def _check(value: object) -> None:
-    error = next(_VALIDATOR.iter_errors(value), None)
+    jsonschema: Any = importlib.import_module("jsonschema")  # on first use: 2 MB per process
+    error = next(jsonschema.Draft202012Validator(FILE).iter_errors(value), None)
     if error is None:
         return
     path = ".".join(str(part) for part in error.absolute_path)

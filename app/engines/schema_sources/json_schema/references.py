@@ -1,5 +1,6 @@
 """Where a `$ref` leads: to places in the same document, and nowhere else."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
@@ -9,6 +10,7 @@ from app.engines.schema_sources.texts import line
 
 _IDS = ("$id", "id")
 _ANCHORS = ("$anchor", "$dynamicAnchor")
+_INDEX = re.compile("[0-9]{1,7}")
 
 
 class References:
@@ -103,12 +105,7 @@ def _pointed(resource: object, pointer: str, start: str, path: str) -> tuple[obj
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(found, dict) and name in found:
             found = found[name]
-        elif (
-            isinstance(found, list)
-            and name.isdecimal()
-            and len(name) < 7
-            and (int(name) < len(found))
-        ):
+        elif isinstance(found, list) and _INDEX.fullmatch(name) and int(name) < len(found):
             found = found[int(name)]
         else:
             raise _nowhere(path)

@@ -35,13 +35,11 @@ def kind_of(node: Node) -> str | None:
     """`object`, `array`, `choice`, `mixed`, a simple type of JSON Schema, or None: anything."""
     if any(name in node.keywords for name in ("options", "enum", "const")):
         return "choice"
-    types = (node.types or set()) - {"null"}
-    if types == {"integer", "number"}:
-        return "number"
-    if len(types) > 1:
-        return "mixed"
-    if types:
-        return next(iter(types))
+    if node.types:
+        types = (node.types - {"null"}) or {"null"}
+        if types == {"integer", "number"}:
+            return "number"
+        return "mixed" if len(types) > 1 else next(iter(types))
     if node.properties:
         return "object"
     if node.items:

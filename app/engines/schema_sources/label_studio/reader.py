@@ -11,7 +11,11 @@ from app.engines.schema_sources.model import SourceError, SourceSchema
 from app.engines.schema_sources.texts import line
 
 _MAX_HEADERS = 100
-_LAYOUT = frozenset({"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown"})
+_LAYOUT = frozenset(
+    {"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown", "Table"}
+)
+    {"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown", "Table"}
+)
 _SHOWN = TEXTS | PAGES
 _CONDITIONS = ("visibleWhen", "whenTagName", "whenLabelValue", "whenChoiceValue", "whenRole")
 _NO_PLACE = {

@@ -2,8 +2,8 @@
 
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
+from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import DefusedXMLParser  # type: ignore[import-untyped]
 
 from app.engines.schema_sources.finishing import bounded
 from app.engines.schema_sources.model import SourceError
@@ -21,7 +21,7 @@ class _Builder(TreeBuilder):
         self._depth = 0
         self._count = 0
 
-    def start(self, tag: str, attrs: dict[str, str]) -> Element:  # type: ignore[override]
+    def start(self, tag: str, attrs: dict[str, str]) -> Element:
         self._depth += 1
         self._count += 1
         if self._depth > MAX_DEPTH:
