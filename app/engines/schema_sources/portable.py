@@ -75,8 +75,12 @@ def read_portable(content: object) -> SourceSchema:
         description=value.get("description") or "",
         guidelines=value.get("guidelines") or "",
         review_policy={name: policy[name] for name in POLICY if name in policy},
-        required_skills=value.get("required_skills") or [],
+        required_skills=_skills(value.get("required_skills") or []),
     )
+
+
+def _skills(listed: list[str]) -> list[str]:
+    return [skill for skill in map(line, listed) if skill]
 
 
 def _check(value: object) -> None:

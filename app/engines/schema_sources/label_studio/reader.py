@@ -14,8 +14,6 @@ _MAX_HEADERS = 100
 _LAYOUT = frozenset(
     {"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown", "Table"}
 )
-    {"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown", "Table"}
-)
 _SHOWN = TEXTS | PAGES
 _CONDITIONS = ("visibleWhen", "whenTagName", "whenLabelValue", "whenChoiceValue", "whenRole")
 _NO_PLACE = {
