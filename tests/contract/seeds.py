@@ -72,6 +72,7 @@ def plant(org: Org) -> Seeds:
         "delivery_id": deliveries,
         "job_id": [job["id"] for job in jobs],
         "format_id": ["jsonl", "csv"],
+        "template_id": ["invoice", "w9"],
         "org_slug": [org.slug],
         "invitation_id": _invitations(owner, org),
         "key_id": keys,
@@ -270,6 +271,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"format": "jsonl"},
         ],
+        **_template_bodies(),
         **_team_bodies(seeds),
         **_routing_bodies(seeds),
         "provision_organization": [
@@ -358,6 +360,22 @@ def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         ],
         "bulk_archive_artifacts": [{"artifact_ids": some, "archived": False}, found],
         "bulk_delete_artifacts": [{"artifact_ids": some[:1]}, found],
+    }
+
+
+def _template_bodies() -> dict[str, list[dict[str, Any]]]:
+    """Drafts from templates, and from a file of each format."""
+    kept = {"name": "New", "document_type": "x", "fields": ["total_amount", "line_items"]}
+    described = {"title": "New", "properties": {"a": {"type": "string"}, "b": {"enum": ["c"]}}}
+    labels = '<Labels name="l" toName="t"><Label value="Person"/></Labels>'
+    config = f'<View><Text name="t" value="$text"/>{labels}</View>'
+    return {
+        "instantiate_schema_template": [kept, {}],
+        "import_schema": [
+            {"format": "json_schema", "content": described, "name": "N", "document_type": "x"},
+            {"format": "portable", "content": {"name": "New", "fields": _FIELDS}},
+            {"format": "label_studio", "content": config, "dry_run": True},
+        ],
     }
 
 

@@ -98,7 +98,7 @@ def enveloped(result: Any, dump: Callable[[Any], Any] | None, status: int) -> Re
     reply = result if isinstance(result, Reply) else Reply(result)
     data = dump(reply.data) if dump else reply.data
     headers = dict(reply.headers)
-    if isinstance(data, dict) and "revision" in data:
+    if isinstance(data, dict) and data.get("revision") is not None:
         headers["ETag"] = f'"{data["revision"]}"'
     return json_response(encode({"data": data, "meta": reply.meta}), status, headers)
 
