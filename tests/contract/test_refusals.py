@@ -107,7 +107,7 @@ def test_unknown_members_are_named(op: Operation, org: Org) -> None:
 def test_wrong_types_are_named(op: Operation, org: Org) -> None:
     assert op.body is not None
     for name, field in op.body.load_fields.items():
-        if type(field) is fields.Raw or type(field).__name__ == "Any_":
+        if isinstance(field, fields.Raw):  # any JSON, or nearly
             continue
         wrong: Any = 1 if isinstance(field, fields.String | fields.UUID | fields.DateTime) else "x"
         answer = _send(_caller(op, org), op, _path(op, org), json={field.data_key or name: wrong})

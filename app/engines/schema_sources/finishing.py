@@ -9,6 +9,7 @@ from app.engines.schema_sources.model import Notes, SourceError
 
 MAX_DEPTH = 64
 MAX_CHARACTERS = 4 * 1024 * 1024
+MAX_NUMBER = 2**63 - 1
 
 _NAMES = {
     "min": "The minimum",
@@ -66,6 +67,8 @@ def _check(value: object) -> None:
                 deeper.extend(entry)
             elif isinstance(entry, str) and FORBIDDEN.search(entry):
                 raise SourceError("", "holds a NUL character or half of a surrogate pair")
+            elif isinstance(entry, int) and abs(entry) > MAX_NUMBER:
+                raise SourceError("", "holds a number of more than 64 bits")
         if not deeper:
             return
         level = deeper

@@ -145,7 +145,7 @@ class Resolver:
         if not isinstance(ref, str) or len(ref) > MAX_REFERENCE:
             message = f"must be text of at most {MAX_REFERENCE} characters"
             raise SourceError(_below(part.path, "$ref"), message)
-        if len(part.trail) == MAX_TRAIL:
+        if len(part.trail) > MAX_TRAIL:  # the root is in it
             raise SourceError(part.path, f"is behind more than {MAX_TRAIL} references")
         if ref in part.trail:
             node.circular = True

@@ -29,7 +29,7 @@ def read_json_schema(content: object) -> SourceSchema:
     place = _Place(into=[], keys=Keys(notes))
     if kind_of(node) == "object":
         reader.members(node, place)
-    else:
+    elif kind_of(node) is not None:
         notes.add("", "It describes no object: all of it became one field.")
         whole = "items" if kind_of(node) == "array" else "value"
         reader.member(whole, whole_of_it, place, required=True)

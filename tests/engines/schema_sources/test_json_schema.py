@@ -1,0 +1,256 @@
+"""What becomes of a JSON Schema's keywords."""
+
+from typing import Any
+
+import pytest
+
+from app.engines.schema_sources import SourceError, SourceSchema, read
+
+
+def _read(properties: dict[str, Any], **root: Any) -> SourceSchema:
+    return read("json_schema", {"type": "object", "properties": properties, **root})
+
+
+def _one(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]:
+    """The field of one property, and the warnings."""
+    found = _read({"a": schema}, **root)
+    assert len(found.fields) == 1
+    return found.fields[0], [warning.message for warning in found.warnings]
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind", "constraints"),
+    [
+        ({"type": "string"}, "text", {}),
+        ({"type": "string", "format": "date"}, "date", {}),
+        ({"type": "string", "format": "date-time"}, "datetime", {}),
+        ({"type": "string", "format": "time"}, "time", {}),
+        ({"type": "string", "format": "email"}, "email", {}),
+        ({"type": "string", "format": "uri"}, "url", {}),
+        ({"type": "string", "format": "iban"}, "text", {"formats": ["iban"]}),
+        ({"type": ["string", "null"]}, "text", {}),
+        ({"type": "boolean"}, "boolean", {}),
+        ({"enum": [True, False]}, "boolean", {}),
+        ({"type": "integer", "format": "int64"}, "integer", {}),
+        ({"type": ["integer", "number"]}, "number", {}),
+        ({"type": "number", "minimum": 0.5, "maximum": 7}, "number", {"min": 0.5, "max": 7}),
+        ({"type": "integer", "exclusiveMinimum": 0}, "integer", {"min": 1}),
+        ({"type": "integer", "maximum": 5, "exclusiveMaximum": True}, "integer", {"max": 4}),
+        ({"type": "integer", "minimum": 5, "exclusiveMinimum": False}, "integer", {"min": 5}),
+        (
+            {"minLength": 1, "maxLength": 5, "pattern": "^A"},
+            "text",
+            {"min_length": 1, "max_length": 5, "pattern": "^A"},
+        ),
+        ({"type": "string", "maxLength": 5.0}, "text", {"max_length": 5}),
+        ({"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]}, "date", {}),
+        ({"allOf": [{"type": "number"}, {"type": "integer"}]}, "integer", {}),
+        ({"allOf": [{"minimum": 1}, {"minimum": 3}], "type": "number"}, "number", {"min": 3}),
+        ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, "number", {}),
+    ],
+)
+def test_a_value_keeps_its_type_and_limits(
+    schema: dict[str, Any], kind: str, constraints: dict[str, Any]
+) -> None:
+    field, warnings = _one(schema)
+    assert (field["type"], field["constraints"]) == (kind, constraints)
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind", "part"),
+    [
+        ({}, "text", "may hold anything"),
+        (True, "text", "may hold anything"),
+        ({"type": ["string", "integer"]}, "text", "several types"),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "text", "no type in common"),
+        ({"type": "null"}, "text", "nothing but null"),
+        ({"type": "colour"}, "text", "colour is not known"),
+        ({"type": "object"}, "text", "without named members"),
+        ({"type": "string", "pattern": "a(?=b)"}, "text", "pattern was left out"),
+        ({"type": "string", "format": "hostname"}, "text", "format hostname is not held to"),
+        ({"type": "string", "maxLength": 10**9}, "text", "greatest length was left out"),
+        ({"type": "string", "minLength": "x"}, "text", "least length was left out"),
+        ({"type": "number", "minimum": 3, "maximum": 2}, "number", "maximum was left out"),
+        ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself is allowed"),
+        ({"type": "integer", "multipleOf": 5}, "integer", "Not carried over: multipleOf"),
+        ({"type": "string", "default": "x"}, "text", "Not carried over: default"),
+        ({"type": "string", "not": {}, "if": {}}, "text", "Not carried over: if, not"),
+        ({"type": "string", "x-mine": 1}, "text", "Not carried over: x-mine"),
+        ({"enum": [1, 2]}, "choice", "have become text"),
+        ({"enum": ["a", {}]}, "choice", "no plain value"),
+        ({"enum": ["a", "x" * 201]}, "choice", "too long"),
+        ({"enum": [{}]}, "text", "None of its options"),
+        ({"enum": []}, "text", "None of its options"),
+        ({"enum": [str(n) for n in range(1001)]}, "text", "more than 1,000 options"),
+        ({"const": True}, "boolean", "only one of true and false"),
+        ({"allOf": [{"type": "string"}, {"type": "number"}]}, "text", "contradict"),
+        ({"type": "array"}, "text", "may hold anything"),
+        ({"type": "array", "items": {"type": "array"}}, "text", "list within a list"),
+        ({"type": "array", "items": [{"type": "string"}]}, "text", "not told apart"),
+        (
+            {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+            "text",
+            "uniqueItems",
+        ),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 2}, "text", "minItems"),
+    ],
+)
+def test_what_has_no_place_is_told(schema: Any, kind: str, part: str) -> None:
+    field, warnings = _one(schema)
+    assert field["type"] == kind
+    assert any(part in warning for warning in warnings), warnings
+
+
+@pytest.mark.parametrize(
+    ("schema", "options"),
+    [
+        ({"enum": ["a", "b", None]}, [("a", "a"), ("b", "b")]),
+        ({"const": "a"}, [("a", "a")]),
+        (
+            {"oneOf": [{"const": "a", "title": "First"}, {"const": "b"}]},
+            [("a", "First"), ("b", "b")],
+        ),
+        ({"anyOf": [{"enum": ["a"]}, {"enum": ["b", "a"]}]}, [("a", "a"), ("b", "b")]),
+        ({"allOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}, [("b", "b")]),
+    ],
+)
+def test_constants_become_options(schema: dict[str, Any], options: list[tuple[str, str]]) -> None:
+    field, warnings = _one(schema)
+    assert field["type"] == "choice"
+    assert [(option["value"], option["label"]) for option in field["options"]] == options
+    assert warnings == []
+
+
+def test_titles_descriptions_and_what_is_required() -> None:
+    properties = {
+        "invoiceNo.": {"type": "string", "description": "  Its number. "},
+        "Größe": {"type": "number", "title": "Size\n in cm"},
+        "due_date": {"type": "string"},
+        "2nd": {"type": "string"},
+        "👍": {"type": "string"},
+    }
+    found = _read(properties, required=["invoiceNo.", "gone"], title="My  order")
+    assert found.name == "My order"
+    assert found.document_type == "my_order"
+    assert [(f["key"], f["label"], f["required"]) for f in found.fields] == [
+        ("invoice_no", "invoiceNo.", True),
+        ("grosse", "Size in cm", False),
+        ("due_date", "Due date", False),
+        ("field_2nd", "2nd", False),
+        ("field", "👍", False),
+    ]
+    assert found.fields[0]["description"] == "Its number."
+    assert [w.message for w in found.warnings] == ["gone is required, but not described."]
+
+
+def test_keys_that_meet_get_numbers() -> None:
+    found = _read({key: {"type": "string"} for key in ("a b", "a-b", "a_b", "a_b_2")})
+    assert [field["key"] for field in found.fields] == ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]
+    assert [w.path for w in found.warnings] == [f"properties.{n}" for n in ("a-b", "a_b", "a_b_2")]
+
+
+def test_an_object_is_flattened_and_required_only_with_all_around_it() -> None:
+    street = {"type": "string", "title": "Street"}
+    inner = {"type": "object", "required": ["street"], "properties": {"street": street}}
+    outer = {"type": "object", "required": ["home"], "properties": {"home": inner, "work": inner}}
+    found = _read({"address": outer, "postal": outer}, required=["address"])
+    assert [(f["key"], f["label"], f["required"]) for f in found.fields] == [
+        ("address_home_street", "Address: Home: Street", True),
+        ("address_work_street", "Address: Work: Street", False),
+        ("postal_home_street", "Postal: Home: Street", False),
+        ("postal_work_street", "Postal: Work: Street", False),
+    ]
+    assert {w.message for w in found.warnings} == {
+        "Its members became fields of their own, named after it."
+    }
+
+
+def test_lists_of_values_and_of_objects() -> None:
+    row = {
+        "type": "object",
+        "description": "A position.",
+        "required": ["price"],
+        "properties": {
+            "price": {"type": "number"},
+            "tags": {"type": "array", "items": {"enum": ["x", "y"]}},
+            "size": {"type": "object", "properties": {"width": {"type": "number"}}},
+            "parts": {"type": "array", "items": {"properties": {"a": {"type": "string"}}}},
+        },
+    }
+    lists = {
+        "days": {"type": "array", "items": {"type": "string", "format": "date"}},
+        "lines": {"type": "array", "items": row, "minItems": 1},
+    }
+    found = _read(lists, required=["lines"])
+    days, lines = found.fields
+    assert (days["type"], days["multiple"], days["required"]) == ("date", True, False)
+    assert (lines["type"], lines["required"], lines["description"]) == (
+        "table",
+        True,
+        "A position.",
+    )
+    assert [(c["key"], c["type"], c["multiple"], c["required"]) for c in lines["columns"]] == [
+        ("price", "number", False, True),
+        ("tags", "choice", True, False),
+        ("size_width", "number", False, False),
+    ]
+    told = {w.path: w.message for w in found.warnings}
+    assert "another table" in told["properties.lines.items.properties.parts"]
+    assert "properties.lines" not in told
+
+
+def test_alternatives_of_objects_are_taken_together() -> None:
+    card = {"type": "object", "required": ["kind", "card"]}
+    card["properties"] = {"kind": {"const": "card"}, "card": {"type": "string"}}
+    cash = {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "card"}}}
+    found = _read({"paid": {"oneOf": [card, cash]}}, required=["paid"])
+    assert [(f["key"], f["required"]) for f in found.fields] == [
+        ("paid_kind", True),
+        ("paid_card", False),
+    ]
+    assert any("all its alternatives" in w.message for w in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("root", "key", "kind", "multiple"),
+    [
+        ({"type": "string"}, "value", "text", False),
+        ({"type": "array", "items": {"type": "integer"}}, "items", "integer", True),
+        (
+            {"type": "array", "items": {"properties": {"a": {"type": "string"}}}},
+            "items",
+            "table",
+            False,
+        ),
+    ],
+)
+def test_a_root_that_is_no_object_is_one_field(
+    root: dict[str, Any], key: str, kind: str, multiple: bool
+) -> None:
+    found = read("json_schema", root)
+    (field,) = found.fields
+    assert (field["key"], field["type"], field["multiple"]) == (key, kind, multiple)
+    assert found.warnings[0].path == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "path"),
+    [
+        ([], ""),
+        (True, ""),
+        ("[]", ""),
+        ({}, ""),
+        ({"type": "object"}, ""),
+        ({"properties": {"a": False}}, ""),
+        ({"properties": []}, "properties"),
+        ({"properties": {"a": 1}}, "properties.a"),
+        ({"allOf": {}}, "allOf"),
+        ({"anyOf": [1, 2]}, "anyOf.0"),
+        ({"properties": {f"a{n}": {} for n in range(501)}}, "properties.a500"),
+    ],
+)
+def test_what_is_no_schema_is_refused(content: Any, path: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read("json_schema", content)
+    assert refused.value.path == path

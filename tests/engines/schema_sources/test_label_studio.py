@@ -1,0 +1,240 @@
+"""What becomes of the tags of a labeling configuration."""
+
+from typing import Any
+
+import pytest
+
+from app.engines.schema_sources import SourceError, SourceSchema, read
+
+TEXT = '<Text name="t" value="$t"/>'
+IMAGE = '<Image name="i" value="$i"/>'
+
+
+def _read(inside: str) -> SourceSchema:
+    return read("label_studio", f"<View>{inside}</View>")
+
+
+def _told(found: SourceSchema) -> dict[str, str]:
+    return {warning.path: warning.message for warning in found.warnings}
+
+
+@pytest.mark.parametrize(
+    ("tag", "kind", "constraints"),
+    [
+        ('<TextArea name="a" toName="t"/>', "text", {}),
+        ('<Number name="a" toName="t" min="0" max="9.5"/>', "number", {"min": 0, "max": 9.5}),
+        ('<Rating name="a" toName="t"/>', "integer", {"min": 1, "max": 5}),
+        ('<Rating name="a" toName="t" maxRating="7"/>', "integer", {"min": 1, "max": 7}),
+        ('<DateTime name="a" toName="t"/>', "datetime", {}),
+        ('<DateTime name="a" toName="t" only="date,time"/>', "datetime", {}),
+        (
+            '<DateTime name="a" toName="t" only="date" min="2020-01-31"/>',
+            "date",
+            {"min": "2020-01-31"},
+        ),
+        ('<DateTime name="a" toName="t" only="date, month, year"/>', "date", {}),
+        ('<DateTime name="a" toName="t" only="time"/>', "time", {}),
+        ('<DateTime name="a" toName="t" only="year"/>', "integer", {}),
+        ('<Rectangle name="a" toName="i"/>', "region", {}),
+    ],
+)
+def test_a_control_becomes_a_field(tag: str, kind: str, constraints: dict[str, Any]) -> None:
+    found = _read(TEXT + tag)
+    (field,) = found.fields
+    assert (field["key"], field["type"], field["constraints"]) == ("a", kind, constraints)
+    assert found.warnings == []
+
+
+def test_choices_are_single_or_multiple_with_their_hints() -> None:
+    options = (
+        '<Choice value="Good" hint="If so"/><View><Choice value="Bad one" alias="bad"/></View>'
+    )
+    single, several = _read(
+        f'<Choices name="tone" toName="t" required="true">{options}</Choices>'
+        f'<Choices name="tone" toName="t" choice="multiple">{options}</Choices>'
+    ).fields
+    assert (single["key"], single["required"], single["multiple"]) == ("tone", True, False)
+    assert single["description"] == "- Good: If so"
+    assert single["options"] == [
+        {"value": "Good", "label": "Good"},
+        {"value": "bad", "label": "Bad one"},
+    ]
+    assert (several["key"], several["required"], several["multiple"]) == ("tone_2", False, True)
+
+
+@pytest.mark.parametrize("tag", ["Choices", "Taxonomy"])
+def test_choices_within_choices_become_paths(tag: str) -> None:
+    tree = '<Choice value="A"><Choice value="B"><Choice value="C"/></Choice></Choice>'
+    (field,) = _read(f'<{tag} name="x" toName="t">{tree}<Choice value="D"/></{tag}>').fields
+    assert [o["value"] for o in field["options"]] == ["A", "A / B", "A / B / C", "D"]
+    assert field["multiple"] is (tag == "Taxonomy")
+
+
+def test_options_that_cannot_be_are_told() -> None:
+    choices = '<Choice value="a"/><Choice value="a"/><Choice/>'
+    found = _read(
+        f'<Choices name="x" toName="t">{choices}<Choice value="{"y" * 300}"/></Choices>'
+        '<Choices name="dynamic" toName="t" value="$options"/>'
+        f'<Choices name="many" toName="t">{_numbered(1001)}</Choices>'
+    )
+    messages = [warning.message for warning in found.warnings]
+    assert [len(field["options"]) for field in found.fields] == [2, 0, 0]
+    assert [field["type"] for field in found.fields] == ["choice", "text", "text"]
+    assert sum("stands twice" in message for message in messages) == 1
+    assert sum("without a value" in message for message in messages) == 1
+    assert sum("was cut" in message for message in messages) == 1
+    assert sum("come with each task" in message for message in messages) == 1
+    assert sum("more than 1,000" in message for message in messages) == 1
+
+
+def _numbered(count: int) -> str:
+    return "".join(f'<Choice value="{number}"/>' for number in range(count))
+
+
+@pytest.mark.parametrize(
+    ("tag", "shown", "kind"),
+    [
+        ("Labels", TEXT, "span"),
+        ("HyperTextLabels", '<HyperText name="t" value="$t"/>', "span"),
+        ("ParagraphLabels", '<Paragraphs name="t" value="$t"/>', "span"),
+        ("Labels", "", "span"),
+        ("Labels", '<Image name="t" value="$t"/>', "region"),
+        ("RectangleLabels", '<Image name="t" value="$t"/>', "region"),
+        ("PolygonLabels", '<Pdf name="t" value="$t"/>', "region"),
+    ],
+)
+def test_each_label_is_a_field(tag: str, shown: str, kind: str) -> None:
+    labels = '<Label value="Straße №1" hint="Which"/><Label value="日付"/><Label value="👍"/>'
+    found = _read(f'{shown}<{tag} name="x" toName="t">{labels}</{tag}>')
+    assert [(f["key"], f["label"], f["type"], f["multiple"]) for f in found.fields] == [
+        ("strasse_no1", "Straße №1", kind, True),
+        ("ri_fu", "日付", kind, True),
+        ("label", "👍", kind, True),
+    ]
+    assert found.fields[0]["description"] == "Which"
+    assert any("box around" in told for told in _told(found).values()) is (tag == "PolygonLabels")
+
+
+def test_labels_of_one_name_get_numbers() -> None:
+    labels = '<Label value="Name"/><Label value="name"/>'
+    found = _read(f'<Labels name="a" toName="t">{labels}</Labels>' * 2)
+    assert [f["key"] for f in found.fields] == ["name", "name_2", "name_3", "name_4"]
+    assert "name already" in _told(found)["Labels[a].Label[name]"]
+
+
+def test_labels_of_recordings_have_no_place() -> None:
+    found = _read(
+        '<Audio name="s" value="$s"/><Labels name="x" toName="s"><Label value="A"/></Labels>'
+        '<TextArea name="words" toName="s"/>'
+    )
+    assert [field["key"] for field in found.fields] == ["words"]
+    assert _told(found).keys() == {"Audio[s]", "Labels[x]"}
+
+
+def test_a_tool_draws_for_the_labels_of_its_object() -> None:
+    tool = '<Polygon name="shape" toName="i"/>'
+    labels = '<Labels name="x" toName="i"><Label value="A"/></Labels>'
+    found = _read(IMAGE + labels + tool)
+    assert [(f["key"], f["type"]) for f in found.fields] == [("a", "region")]
+    assert "box around" in _told(found)["Polygon[shape]"]
+    assert [f["key"] for f in _read(IMAGE + tool).fields] == ["shape"]
+
+
+def test_headings_describe_what_follows_or_guide() -> None:
+    found = _read(
+        '<Header value="Look closely"/><Header value="Which tone?"/>'
+        '<View><Choices name="tone" toName="t"><Choice value="a"/></Choices></View>'
+        '<Header value="$title"/><TextArea name="why" toName="t" placeholder="In a few words"/>'
+        '<Header value="Thanks"/>'
+    )
+    assert [f["description"] for f in found.fields] == ["Which tone?", "In a few words"]
+    assert found.guidelines == "Look closely\n\nThanks"
+
+
+def test_what_is_required_on_a_condition_is_not() -> None:
+    found = _read(
+        '<TextArea name="a" toName="t" required="true" perRegion="true"/>'
+        '<View visibleWhen="choice-selected"><Number name="b" toName="t" required="true"/></View>'
+        '<Labels name="l" toName="t" required="true"><Label value="c"/><Label value="d"/></Labels>'
+        '<Labels name="m" toName="t" required="true"><Label value="e" maxUsages="1"/></Labels>'
+    )
+    required = {field["key"]: (field["required"], field["multiple"]) for field in found.fields}
+    assert required == {
+        "a": (False, True),
+        "b": (False, False),
+        "c": (False, True),
+        "d": (False, True),
+        "e": (True, False),
+    }
+    paths = [warning.path for warning in found.warnings]
+    assert paths == [*["TextArea[a]"] * 2, *["Number[b]"] * 2, "Labels[l]"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "part"),
+    [
+        ('<Pairwise name="x" toName="a,b"/>', "Comparing"),
+        ('<Ranker name="x" toName="a"/>', "Ranking"),
+        ('<Relations><Relation value="r"/></Relations>', "Relations"),
+        (
+            '<TimeSeriesLabels name="x" toName="a"><Label value="z"/></TimeSeriesLabels>',
+            "recordings",
+        ),
+        ('<VideoRectangle name="x" toName="a"/>', "recordings"),
+        ('<Repeater on="$x"><TextArea name="y" toName="a"/></Repeater>', "taken once"),
+        ('<Widget name="x"/>', "not known"),
+        ('<Number name="x" toName="a" step="0.1"/>', "step"),
+        ('<Number name="x" toName="a" min="low"/>', "minimum"),
+        ('<DateTime name="x" toName="a" only="month"/>', "takes text"),
+        ('<TextArea name="x" toName="a" value="$ocr"/>', "not filled in"),
+        ('<Labels name="x" toName="a"><Label value="$v"/></Labels>', "comes with each task"),
+        ('<RectangleLabels name="x" toName="a" value="$v"/>', "come with each task"),
+        (
+            '<Choices name="x" toName="a"><Choice value="a" selected="true"/></Choices>',
+            "beforehand",
+        ),
+    ],
+)
+def test_what_has_no_place_is_told(tag: str, part: str) -> None:
+    found = _read(tag + '<TextArea name="kept" toName="t"/>')
+    assert "kept" in [field["key"] for field in found.fields]
+    assert any(part in message for message in _told(found).values()), found.warnings
+
+
+def test_layout_and_what_is_shown_need_no_word() -> None:
+    found = _read(
+        '<Style>.a { color: red }</Style><Collapse><Panel value="P"><View style="x">'
+        f'{TEXT}{IMAGE}<TextArea name="a" toName="t"/></View></Panel></Collapse><!-- note -->'
+        "<![CDATA[ words ]]>"
+    )
+    assert found.warnings == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        "",
+        "<View>",
+        "<View></View>",
+        "<view/>",
+        "<html><View/></html>",
+        f"<View>{TEXT}</View>",
+        "no XML at all",
+        "<View>\x00</View>",
+        "<View>\ud800</View>",
+        "<View>&nbsp;</View>",
+        '<View a="1" a="2"/>',
+        "<View/><View/>",
+    ],
+)
+def test_what_is_no_configuration_is_refused(content: object) -> None:
+    with pytest.raises(SourceError) as refused:
+        read("label_studio", content)
+    assert refused.value.path == ""
+
+
+def test_more_labels_than_fields_are_refused() -> None:
+    labels = "".join(f'<Label value="l{number}"/>' for number in range(501))
+    with pytest.raises(SourceError, match="more than 500"):
+        _read(f'<Labels name="x" toName="t">{labels}</Labels>')

@@ -1,0 +1,146 @@
+"""References in a JSON Schema: followed in the document, never out of it, and never in circles."""
+
+from typing import Any
+
+import pytest
+
+from app.engines.schema_sources import SourceError, read
+from app.engines.schema_sources.json_schema.nodes import MAX_TRAIL
+
+DATE = {"type": "string", "format": "date", "title": "Day", "description": "From there."}
+
+
+def _kinds(content: dict[str, Any]) -> dict[str, str]:
+    return {field["key"]: field["type"] for field in read("json_schema", content).fields}
+
+
+@pytest.mark.parametrize(
+    ("ref", "where"),
+    [
+        ("#/$defs/day", {"$defs": {"day": DATE}}),
+        ("#/definitions/day", {"definitions": {"day": DATE}}),
+        ("#/definitions/a~1b~0c%20d", {"definitions": {"a/b~c d": DATE}}),
+        ("#/x/1", {"x": [{}, DATE]}),
+        ("#day", {"$defs": {"d": {**DATE, "$anchor": "day"}}}),
+        ("#day", {"definitions": {"d": {**DATE, "id": "#day"}}}),
+        (
+            "https://x.example/s.json#/$defs/d",
+            {"$id": "https://x.example/s.json", "$defs": {"d": DATE}},
+        ),
+        ("s.json#/$defs/d", {"$id": "https://x.example/s.json", "$defs": {"d": DATE}}),
+        (
+            "day.json",
+            {"$id": "https://x.example/s.json", "$defs": {"d": {"$id": "day.json", **DATE}}},
+        ),
+        ("day.json", {"$defs": {"d": {"$id": "day.json", **DATE}}}),
+        ("#/properties/b", {}),
+    ],
+)
+def test_places_of_the_document_are_found(ref: str, where: dict[str, Any]) -> None:
+    content = {"properties": {"a": {"$ref": ref}, "b": DATE}, **where}
+    assert _kinds(content) == {"a": "date", "b": "date"}
+
+
+def test_what_stands_beside_a_reference_holds_too() -> None:
+    beside = {"$ref": "#/$defs/day", "title": "Due", "minLength": 1}
+    found = read("json_schema", {"properties": {"a": beside}, "$defs": {"day": DATE}})
+    (field,) = found.fields
+    assert (field["label"], field["description"], field["type"]) == ("Due", "From there.", "date")
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "http://x.example/s.json",
+        "https://x.example/s.json#/a",
+        "file:///etc/passwd",
+        "other.json",
+        "//x.example/",
+        "http://[",
+        "#/nowhere",
+        "#/properties/a/0",
+        "#nowhere",
+        "#" + "/a" * 600,
+        7,
+    ],
+)
+def test_other_places_are_refused(ref: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("something was to be fetched")
+
+    monkeypatch.setattr("socket.socket", refuse)
+    with pytest.raises(SourceError) as refused:
+        read("json_schema", {"properties": {"a": {"$ref": ref}}})
+    assert refused.value.path == "properties.a.$ref"
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"$ref": "#"},
+        {"$ref": "#/$defs/tree"},
+        {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+        {"allOf": [{"$ref": "#/$defs/tree"}]},
+        {"anyOf": [{"$ref": "#/$defs/tree"}, {"type": "null"}]},
+        {"$dynamicRef": "#tree"},
+        {"$recursiveRef": "#"},
+    ],
+)
+def test_what_holds_itself_ends(tree: dict[str, Any]) -> None:
+    node = {"$anchor": "tree", "properties": {"name": {"type": "string"}, "more": tree}}
+    content = {"properties": {"top": {"$ref": "#/$defs/tree"}}, "$defs": {"tree": node}}
+    found = read("json_schema", content)
+    assert "top_name" in [field["key"] for field in found.fields]
+    assert any("holds itself" in warning.message for warning in found.warnings)
+
+
+def test_a_circle_of_references_alone_is_nothing() -> None:
+    content = {
+        "properties": {"a": {"$ref": "#/$defs/x"}, "b": {"type": "string"}},
+        "$defs": {"x": {"$ref": "#/$defs/y"}, "y": {"$ref": "#/$defs/x"}},
+    }
+    assert _kinds(content) == {"b": "text"}
+
+
+def test_the_same_definition_may_be_used_twice() -> None:
+    address = {"properties": {"street": {"type": "string"}}}
+    content = {
+        "properties": {"home": {"$ref": "#/$defs/a"}, "work": {"$ref": "#/$defs/a"}},
+        "$defs": {"a": address},
+    }
+    assert _kinds(content) == {"home_street": "text", "work_street": "text"}
+
+
+def _chain(length: int, link: Any) -> dict[str, Any]:
+    definitions = {f"d{n}": link(f"#/$defs/d{n + 1}") for n in range(length)}
+    return {
+        "properties": {"a": {"$ref": "#/$defs/d0"}},
+        "$defs": {**definitions, f"d{length}": DATE},
+    }
+
+
+def test_a_long_chain_is_followed_and_a_longer_one_refused() -> None:
+    assert _kinds(_chain(MAX_TRAIL - 1, lambda ref: {"$ref": ref})) == {"a": "date"}
+    with pytest.raises(SourceError, match="references"):
+        _kinds(_chain(MAX_TRAIL, lambda ref: {"$ref": ref}))
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        lambda ref: {"allOf": [{"$ref": ref}] * 10},
+        lambda ref: {"anyOf": [{"$ref": ref}] * 10},
+        lambda ref: {"properties": {f"p{n}": {"$ref": ref} for n in range(10)}},
+    ],
+)
+def test_references_that_multiply_are_stopped(link: Any) -> None:
+    with pytest.raises(SourceError, match=r"too large|too many"):
+        _kinds(_chain(12, link))
+
+
+def test_objects_within_objects_are_followed_to_a_depth() -> None:
+    found = read(
+        "json_schema", _chain(60, lambda ref: {"properties": {"x": {"$ref": ref}, "y": {}}})
+    )
+    assert 10 < len(found.fields) < 20
+    assert any("nested too deeply" in warning.message for warning in found.warnings)
