@@ -119,7 +119,7 @@ def test_names_become_one_line() -> None:
         ('{"fields": [NaN]}', ""),
         ('{"name": "\\ud800", "fields": []}', ""),
         ({"fields": [{"key": "a\x00", "type": "text"}]}, ""),
-        ({"fields": [], "version": 10**5000}, ""),
+        ({"fields": [], "version": 10**400}, ""),
         ({"data": []}, "fields"),
         ({}, "fields"),
         ({"fields": None}, "fields"),
