@@ -1,0 +1,32 @@
+"""Several label sets of one document beside each other: what differs, how far they agree, and what
+most of them say.
+
+Pure: tags in normal form (`engines.fields`) in, values out. Tags stand at a *place*: a field, or a
+column of a table with its row. Two tags of one place say the same when
+
+- their values are equal; amounts of money as numbers, so that 1.50 EUR is 1.500 EUR;
+- in a span field, their stretches of the text overlap by half: code points in both, divided by
+  code points in either (Jaccard);
+- in a region field, their values are equal and their boxes on one page overlap by half in the same
+  sense (intersection over union, as in the PASCAL VOC and COCO evaluations).
+
+Where a place has several tags, each is matched with at most one of the other set's, the best pair
+first.
+"""
+
+from app.engines.agreement.comparing import diff
+from app.engines.agreement.measures import Agreement, agreement
+from app.engines.agreement.places import Shape, Shapes, shapes
+from app.engines.agreement.votes import Ballot, Choice, majority
+
+__all__ = [
+    "Agreement",
+    "Ballot",
+    "Choice",
+    "Shape",
+    "Shapes",
+    "agreement",
+    "diff",
+    "majority",
+    "shapes",
+]

@@ -1,0 +1,117 @@
+"""Stretches of text and boxes on pages: how far two of them overlap, and which belong together."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+ALIKE = 0.5
+"""From this share of overlap up, two marks are taken for the same (PASCAL VOC; Everingham 2010)."""
+MAX_PAIRS = 40_000
+"""More pairs at one place are not tried: marks are then compared in reading order."""
+
+
+class Mark(NamedTuple):
+    """What a tag marks: a box of (x0, y0, x1, y1), of a span (start, 0, end, 1).
+
+    Marks on different pages, or of different labels, have nothing in common.
+    """
+
+    page: int
+    box: tuple[float, float, float, float]
+    label: Hashable = None
+
+
+def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
+    """The first stretch of text."""
+    for piece in evidence:
+        if piece["start"] is not None:
+            return Mark(0, (piece["start"], 0, piece["end"], 1))
+    return None
+
+
+def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | None:
+    """The first box."""
+    for piece in evidence:
+        if piece["box"] is not None:
+            x0, y0, x1, y1 = piece["box"]
+            return Mark(piece["page"], (x0, y0, x1, y1), label)
+    return None
+
+
+def overlap(one: Mark, other: Mark) -> float:
+    """Intersection over union, 0 to 1."""
+    if one.page != other.page or one.label != other.label:
+        return 0.0
+    if one.box == other.box:
+        return 1.0
+    (a0, b0, a1, b1), (c0, d0, c1, d1) = one.box, other.box
+    width, height = min(a1, c1) - max(a0, c0), min(b1, d1) - max(b0, d0)
+    if width <= 0 or height <= 0:
+        return 0.0
+    shared = width * height
+    return shared / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - shared)
+
+
+def pairs(
+    left: Sequence[Mark], right: Sequence[Mark], least: float = ALIKE
+) -> list[tuple[int, int]]:
+    """Positions in `left` and `right` of marks that overlap by `least` or more, each in one pair at
+    most; the greatest overlap is paired first. With 0, any overlap will do.
+
+    Swapping the sides swaps the pairs, whatever the order of equal overlaps.
+    """
+    found = []
+    for here, there in _candidates(left, right):
+        one, other = left[here], right[there]
+        shared = overlap(one, other)
+        if shared > 0 and shared >= least:
+            low, high = sorted((_place(one), _place(other)))
+            found.append((-shared, low, high, here, there))
+    found.sort(key=lambda pair: pair[:3])
+    taken_left: set[int] = set()
+    taken_right: set[int] = set()
+    chosen = []
+    for *_, here, there in found:
+        if here not in taken_left and there not in taken_right:
+            taken_left.add(here)
+            taken_right.add(there)
+            chosen.append((here, there))
+    return chosen
+
+
+def groups(marks: Sequence[Mark]) -> list[int]:
+    """For each mark the number of its group: what is alike is together, and so is what is linked by
+    others. The order of the marks does not matter to who is with whom."""
+    parents = list(range(len(marks)))
+
+    def root(one: int) -> int:
+        while parents[one] != one:
+            parents[one] = parents[parents[one]]
+            one = parents[one]
+        return one
+
+    exact: dict[Mark, int] = {}
+    for position, mark in enumerate(marks):
+        parents[position] = exact.setdefault(mark, position)
+    different = list(exact.values())
+    kept = [marks[position] for position in different]
+    for here, there in _candidates(kept, kept):
+        if here < there and overlap(kept[here], kept[there]) >= ALIKE:
+            parents[root(different[here])] = root(different[there])
+    return [root(position) for position in range(len(marks))]
+
+
+def _place(mark: Mark) -> tuple[int, tuple[float, float, float, float]]:
+    return mark.page, mark.box
+
+
+def _candidates(left: Sequence[Mark], right: Sequence[Mark]) -> Iterator[tuple[int, int]]:
+    if len(left) * len(right) <= MAX_PAIRS:
+        yield from ((here, there) for here in range(len(left)) for there in range(len(right)))
+        return
+    # Neighbours in reading order: bounded work, and the same from both sides.
+    near = max(1, MAX_PAIRS // max(len(left), len(right)) // 2)
+    ours = sorted(range(len(left)), key=lambda i: _place(left[i]))
+    theirs = sorted(range(len(right)), key=lambda i: _place(right[i]))
+    for rank, here in enumerate(ours):
+        for there in theirs[max(0, rank - near) : rank + near + 1]:
+            yield here, there

@@ -1,0 +1,105 @@
+"""What most of several label sets say, place by place."""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from app.engines.agreement.marks import groups
+from app.engines.agreement.places import (
+    UNKNOWN,
+    Place,
+    Shape,
+    Shapes,
+    by_place,
+    in_order,
+    marks_of,
+    value_key,
+    written,
+)
+from app.engines.fields import Tag
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value that sets gave: a tag that says it, and the positions of the sets that did."""
+
+    tag: Tag
+    voters: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The values of one place, most votes first; `winners` have the majority, maybe none.
+
+    `tie`: the sets leave open what the place should hold. `unanimous`: all gave the same.
+    """
+
+    field: str
+    row: int | None
+    choices: tuple[Choice, ...]
+    winners: tuple[Choice, ...]
+    tie: bool
+    unanimous: bool
+
+
+def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
+    """A ballot for each place that any of the sets has a tag in, in the schema's order.
+
+    A value wins with the votes of more than half of the sets. In a field of one value, leaving it
+    empty is a vote too; where neither a value nor emptiness has more than half, it is a tie. In a
+    field of several, each value is voted on by itself: exactly half is a tie, less is out.
+
+    The tag that stands for a value is the one that most of its voters gave, member for member;
+    among equals one that does not depend on the order of the sets.
+    """
+    indexed = [by_place(tags) for tags in sets]
+    places = in_order({place for cells in indexed for place in cells}, known)
+    return [_ballot(place, indexed, known.get(place[0], UNKNOWN)) for place in places]
+
+
+def _ballot(place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape) -> Ballot:
+    given = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
+    choices = _choices(given, shape)
+    count = len(indexed)
+    winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
+    if shape.multiple:
+        tie = any(2 * len(choice.voters) == count for choice in choices)
+    else:
+        empty = count - len({voter for voter, _ in given})
+        tie = not winners and 2 * empty <= count
+    unanimous = all(len(choice.voters) == count for choice in choices)
+    return Ballot(place[0], place[1], choices, winners, tie, unanimous)
+
+
+def _choices(given: list[tuple[int, Tag]], shape: Shape) -> tuple[Choice, ...]:
+    grouped: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
+    for key, vote in zip(_keys(given, shape), given, strict=True):
+        grouped[key].append(vote)
+    choices = [_choice(votes) for votes in grouped.values()]
+    return tuple(sorted(choices, key=lambda c: (-len(c.voters), written(c.tag))))
+
+
+def _keys(given: list[tuple[int, Tag]], shape: Shape) -> list[Hashable]:
+    """What a vote is for. A value that a set gave twice is another choice the second time."""
+    marks = marks_of([tag for _, tag in given], shape)
+    if marks is not None:
+        return list(groups(marks))
+    times: Counter[Hashable] = Counter()
+    keys: dict[int, Hashable] = {}
+    order = list(range(len(given)))
+    if shape.multiple:
+        # Which of them is the second is not for the order of the tags to say.
+        order.sort(key=lambda position: written(given[position][1]))
+    for position in order:
+        voter, tag = given[position]
+        value = value_key(tag)
+        times[voter, value] += 1
+        keys[position] = (value, times[voter, value])
+    return [keys[position] for position in range(len(given))]
+
+
+def _choice(votes: list[tuple[int, Tag]]) -> Choice:
+    forms = Counter(written(tag) for _, tag in votes)
+    best = min(forms, key=lambda form: (-forms[form], form))
+    tag = next(tag for _, tag in votes if written(tag) == best)
+    return Choice(tag, tuple(sorted({voter for voter, _ in votes})))

@@ -1,0 +1,37 @@
+"""Tags in normal form, and the shapes of a schema that has every kind of place."""
+
+from typing import Any
+
+from app.engines.agreement import shapes
+from tests.factories.labels import make_field
+
+SHAPES = shapes(
+    [
+        make_field("number", "text"),
+        make_field("total", "money"),
+        make_field("paid", "boolean"),
+        make_field("note", "text", multiple=True),
+        make_field("clause", "span", multiple=False),
+        make_field("names", "span", multiple=True),
+        make_field("stamps", "region", multiple=True),
+        make_field("lines", "table", columns=[make_field("item", "text")]),
+    ]
+)
+
+
+def tag(field: str, value: Any, *, row: int | None = None, **members: Any) -> dict[str, Any]:
+    """A tag as it is stored."""
+    normal = {"confidence": None, "source": "human", "evidence": []}
+    return {"field": field, "value": value, "row": row, **normal, **members}
+
+
+def span(field: str, start: int, end: int, **members: Any) -> dict[str, Any]:
+    """A stretch of text; its value is made of where it stands."""
+    piece = {"page": None, "box": None, "start": start, "end": end, "text": None}
+    return tag(field, f"{start}-{end}", evidence=[piece], **members)
+
+
+def region(box: list[float], value: str = "", *, page: int = 1) -> dict[str, Any]:
+    """A box on a page."""
+    piece = {"page": page, "box": box, "start": None, "end": None, "text": None}
+    return tag("stamps", value, evidence=[piece])

@@ -1,0 +1,86 @@
+"""What most label sets say."""
+
+from typing import Any
+
+import pytest
+
+from app.engines.agreement import Ballot, majority
+from tests.engines.agreement.labels import SHAPES, region, span, tag
+
+A, B = tag("number", "A"), tag("number", "B")
+
+
+def _one(*sets: list[dict[str, Any]]) -> Ballot:
+    (ballot,) = majority(sets, SHAPES)
+    return ballot
+
+
+def _won(ballot: Ballot) -> list[Any]:
+    return [choice.tag["value"] for choice in ballot.winners]
+
+
+@pytest.mark.parametrize(
+    ("sets", "won", "tie", "unanimous"),
+    [
+        ([[A], [A]], ["A"], False, True),
+        ([[A], [B]], [], True, False),
+        ([[A], []], [], True, False),
+        ([[A], [A], [B]], ["A"], False, False),
+        ([[A], [A], []], ["A"], False, False),
+        ([[A], [], []], [], False, False),
+        ([[A], [B], []], [], True, False),
+        ([[A], [A], [B], [B]], [], True, False),
+        ([[A], [A], [B], [], []], [], True, False),
+    ],
+)
+def test_more_than_half_decides(
+    sets: list[Any], won: list[str], tie: bool, unanimous: bool
+) -> None:
+    ballot = _one(*sets)
+    assert (_won(ballot), ballot.tie, ballot.unanimous) == (won, tie, unanimous)
+
+
+def test_voters_are_positions_and_the_most_chosen_comes_first() -> None:
+    ballot = _one([B], [A], [A])
+    assert [(c.tag["value"], c.voters) for c in ballot.choices] == [("A", (1, 2)), ("B", (0,))]
+
+
+def test_each_of_several_values_is_voted_on() -> None:
+    x, y, z = (tag("note", value) for value in "xyz")
+    ballot = _one([x, y], [x, z], [x])
+    assert (_won(ballot), ballot.tie) == (["x"], False)
+    ballot = _one([x, y], [x])
+    assert (_won(ballot), ballot.tie) == (["x"], True)
+
+
+def test_a_value_given_twice_by_most_stands_twice() -> None:
+    x = tag("note", "x")
+    assert _won(_one([x, x], [x, x], [x])) == ["x", "x"]
+    assert _won(_one([x, x], [x], [x])) == ["x"]
+
+
+def test_places_are_in_the_schemas_order() -> None:
+    rows = [tag("lines.item", "a", row=1), tag("lines.item", "b", row=0)]
+    ballots = majority([[*rows, tag("gone", 1), tag("paid", True)], [A]], SHAPES)
+    assert [(b.field, b.row) for b in ballots] == [
+        ("number", None), ("paid", None), ("lines.item", 0), ("lines.item", 1), ("gone", None),
+    ]  # fmt: skip
+
+
+def test_spans_that_overlap_by_half_are_one_choice_in_its_most_frequent_form() -> None:
+    ballot = _one([span("clause", 0, 10)], [span("clause", 0, 11)], [span("clause", 0, 11)])
+    assert _won(ballot) == ["0-11"]
+    assert ballot.winners[0].voters == (0, 1, 2)
+
+
+def test_boxes_are_grouped_by_place_and_word() -> None:
+    near = [region([0, 0, 0.4, 0.4], "s")], [region([0, 0, 0.4, 0.38], "s")]
+    ballot = _one(*near, [region([0, 0, 0.4, 0.4], "t")])
+    assert [c.voters for c in ballot.choices] == [(0, 1), (2,)]
+    assert _won(ballot)[0] == "s"
+
+
+def test_the_form_that_most_gave_stands_for_the_value() -> None:
+    sure = tag("number", "A", confidence=0.9, source="model")
+    for sets in ([[A], [sure], [sure]], [[sure], [A], [sure]]):
+        assert _one(*sets).winners[0].tag == sure

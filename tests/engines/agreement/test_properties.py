@@ -1,0 +1,117 @@
+"""For any label sets: symmetry, identity, and no word about whose set came first."""
+
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.engines.agreement import agreement, diff, majority
+from tests.engines.agreement.labels import SHAPES, region, span, tag
+
+QUICK = settings(max_examples=200, deadline=None)
+
+_offsets = st.tuples(st.integers(0, 12), st.integers(1, 6))
+_corner = st.integers(0, 3).map(lambda n: n / 10)
+_side = st.integers(1, 5).map(lambda n: n / 10)
+_names = st.builds(lambda at: span("names", at[0], at[0] + at[1]), _offsets)
+_stamps = st.builds(
+    lambda x, y, w, h, v, p: region([x, y, x + w, y + h], v, page=p),
+    _corner, _corner, _side, _side, st.sampled_from(["", "s"]), st.integers(1, 2),
+)  # fmt: skip
+_notes = st.builds(
+    lambda v, c: tag("note", v, confidence=c), st.sampled_from("abc"), st.sampled_from([None, 0.5])
+)
+
+
+def _single(field: str, values: list[Any], row: int | None = None) -> Any:
+    return st.lists(st.sampled_from(values).map(lambda v: tag(field, v, row=row)), max_size=1)
+
+
+SETS = st.tuples(
+    _single("number", ["A", "B", ""]),
+    _single("paid", [True, False]),
+    _single("total", [{"amount": a, "currency": "EUR"} for a in ("1.00", "1.000", "2.00")]),
+    st.lists(_offsets.map(lambda at: span("clause", at[0], at[0] + at[1])), max_size=1),
+    st.lists(_notes, max_size=4),
+    st.lists(_names, max_size=4),
+    st.lists(_stamps, max_size=4),
+    _single("lines.item", ["x", "y"], 0),
+    _single("lines.item", ["x", "y"], 1),
+).map(lambda parts: [one for part in parts for one in part])
+
+
+def _bag(tags: list[dict[str, Any]]) -> Counter[bytes]:
+    return Counter(orjson.dumps(one, option=orjson.OPT_SORT_KEYS) for one in tags)
+
+
+@QUICK
+@given(SETS, SETS)
+def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> None:
+    changes = diff(a, b, SHAPES)
+    gone = [c["from"] for c in changes if c["from"]]
+    come = [c["to"] for c in changes if c["to"]]
+    assert _bag(a) - _bag(gone) + _bag(come) == _bag(b)
+    assert all(c["from"] != c["to"] for c in changes)
+
+
+@QUICK
+@given(SETS, SETS)
+def test_a_diff_taken_the_other_way_says_the_opposite(a: list[Any], b: list[Any]) -> None:
+    opposite = {"added": "removed", "removed": "added", "changed": "changed"}
+    there = Counter((c["field"], c["row"], c["kind"]) for c in diff(a, b, SHAPES))
+    back = Counter((c["field"], c["row"], opposite[c["kind"]]) for c in diff(b, a, SHAPES))
+    assert there == back
+
+
+@QUICK
+@given(SETS)
+def test_nothing_differs_from_itself(a: list[Any]) -> None:
+    assert diff(a, a, SHAPES) == []
+    assert diff(a, a[::-1], SHAPES) == []
+    found = agreement([a, a], SHAPES)
+    assert found is not None
+    assert found.overall == 1.0
+    assert set(found.fields.values()) <= {1.0}
+    for ballot in majority([a, a, a], SHAPES):
+        assert not ballot.tie
+        assert ballot.winners == ballot.choices
+
+
+@QUICK
+@given(st.lists(SETS, min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], lots: Any) -> None:
+    order = list(range(len(sets)))
+    lots.shuffle(order)
+    shuffled = [lots.sample(sets[position], len(sets[position])) for position in order]
+    assert agreement(sets, SHAPES) == agreement(shuffled, SHAPES)
+    votes = [_votes(b, list(range(len(sets)))) for b in majority(sets, SHAPES)]
+    assert votes == [_votes(b, order) for b in majority(shuffled, SHAPES)]
+
+
+def _votes(ballot: Any, order: list[int]) -> Any:
+    choices = [(c.tag, sorted(order[v] for v in c.voters)) for c in ballot.choices]
+    winners = [c.tag for c in ballot.winners]
+    return ballot.field, ballot.row, choices, winners, ballot.tie, ballot.unanimous
+
+
+@QUICK
+@given(st.lists(SETS, min_size=2, max_size=4))
+def test_shares_are_shares(sets: list[Any]) -> None:
+    found = agreement(sets, SHAPES)
+    assert found is not None
+    for share in (found.overall, *found.fields.values(), *found.places.values()):
+        assert 0 <= share <= 1
+    if found.overall == pytest.approx(1.0):
+        assert all(ballot.unanimous for ballot in majority(sets, SHAPES) if ballot.field == "paid")
+
+
+@QUICK
+@given(st.lists(SETS, min_size=1, max_size=5))
+def test_a_field_of_one_value_has_one_winner_at_most(sets: list[Any]) -> None:
+    for ballot in majority(sets, SHAPES):
+        if not SHAPES[ballot.field].multiple:
+            assert len(ballot.winners) <= 1
+            assert not (ballot.winners and ballot.tie)
