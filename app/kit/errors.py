@@ -94,10 +94,10 @@ def denied(message: str) -> ApiError:
     return ApiError("permission_denied", message)
 
 
-def stale(current_revision: int) -> ApiError:
-    """Somebody saved in between; the earlier write stands."""
+def stale(current_revision: int, **details: Any) -> ApiError:
+    """Somebody saved in between; the earlier write stands. `details`: what helps to repeat it."""
     return ApiError(
         "stale_precondition",
         "The record has changed since it was read. Read it again and repeat the change.",
-        details={"current_revision": current_revision},
+        details={"current_revision": current_revision, **details},
     )

@@ -14,18 +14,21 @@ Where a place has several tags, each is matched with at most one of the other se
 first.
 """
 
-from app.engines.agreement.comparing import diff
+from app.engines.agreement.comparing import Change, diff
 from app.engines.agreement.measures import Agreement, agreement
-from app.engines.agreement.places import Shape, Shapes, shapes
+from app.engines.agreement.places import Place, Shape, Shapes, by_place, shapes
 from app.engines.agreement.votes import Ballot, Choice, majority
 
 __all__ = [
     "Agreement",
     "Ballot",
+    "Change",
     "Choice",
+    "Place",
     "Shape",
     "Shapes",
     "agreement",
+    "by_place",
     "diff",
     "majority",
     "shapes",

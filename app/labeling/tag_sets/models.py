@@ -4,7 +4,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Computed, ForeignKey, ForeignKeyConstraint, Index, text
+from sqlalchemy import (
+    BigInteger,
+    Computed,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    false,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -42,6 +50,10 @@ class TagSet(TenantModel, db.Revised, db.Base):
     `review_rank` orders the review queue, the least first: urgency, then age. The claim, the
     assignee (a user or a team), the due time and the escalation are of the review: no change of the
     label set, so they raise no revision.
+
+    A merge (`source`) was made of the label sets in `merged_from`; `provenance` has an entry for
+    each of its values. Those of them that still waited when it was accepted are `superseded_by` it.
+    `reopened`: a reviewer took a verdict back, so that no machine gives another one.
     """
 
     __tablename__ = "tag_sets"
@@ -130,13 +142,19 @@ class TagSet(TenantModel, db.Revised, db.Base):
     escalated_at: Mapped[datetime | None]
     escalation_reason: Mapped[str | None]
     flags: Mapped[list[Any]] = mapped_column(default=list)
+    merged_from: Mapped[list[Any] | None]
+    provenance: Mapped[list[Any] | None]
+    superseded_by: Mapped[UUID | None]
+    reopened: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class TagSetRevision(TenantModel, db.Base):
     """What the label set held after one change of it; `number` is its revision after the change.
 
     Every change has its row, so the numbers have no gaps. `kind`: create, save, submit, accept,
-    correction (accepted with other tags) or reject; `note` is what was said with a decision.
+    correction (accepted with other tags), reject, reopen, merge (made of others) or supersede (a
+    merge stands for it); `note` is what was said with a decision. Saves, of which there are most,
+    note their size (`tag_count`, `tags_bytes`), so that lists need not unpack the tags for it.
     """
 
     __tablename__ = "tag_set_revisions"
@@ -168,4 +186,6 @@ class TagSetRevision(TenantModel, db.Base):
     author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     kind: Mapped[str] = mapped_column(default="save")
     note: Mapped[str | None]
+    tag_count: Mapped[int | None]
+    tags_bytes: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)

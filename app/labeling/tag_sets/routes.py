@@ -9,9 +9,15 @@ from app.labeling.artifacts.routes import blueprint as artifacts
 from app.labeling.tag_sets import service
 from app.labeling.tag_sets.schemas import (
     AcceptTagSet,
+    Consensus,
     CreateTagSet,
+    Diff,
+    DiffQuery,
+    MergeTagSets,
     RejectTagSet,
+    ReopenTagSet,
     ReplaceTags,
+    Revision,
     TagSet,
     TagSetFilters,
     TagSetListed,
@@ -30,6 +36,14 @@ blueprint = Blueprint("tag-sets", description="Label sets: what people say is in
 def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
     """Start a label set on the document; takes the document's claim."""
     return service.create(artifact_id, caller=caller, **body)
+
+
+@artifacts.get(
+    "/artifacts/{artifact_id}/consensus", permission="tag_sets:review", returns=Consensus
+)
+def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> Any:
+    """Show a document's label sets side by side: agreement, and the majority value per field."""
+    return service.consensus(artifact_id)
 
 
 @blueprint.get(
@@ -108,3 +122,49 @@ def reject_tag_set(
 ) -> Any:
     """Reject a submitted label set with a reason, back to its labeler or on to another."""
     return service.reject(tag_set_id, caller=caller, revision=revision, **body)
+
+
+@blueprint.post(
+    "/tag-sets/{tag_set_id}/reopen",
+    permission="tag_sets:review",
+    body=ReopenTagSet,
+    returns=TagSet,
+    revision="optional",
+)
+def reopen_tag_set(
+    caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
+) -> Any:
+    """Take back the verdict on an accepted or rejected label set."""
+    return service.reopen(tag_set_id, caller=caller, revision=revision, **body)
+
+
+@blueprint.get(
+    "/tag-sets/{tag_set_id}/revisions",
+    permission="tag_sets:read",
+    query=Listing(sorts=("-number",)),
+    returns=Revision,
+)
+def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
+    """List every revision of a label set: who, when, and what changed."""
+    return service.list_revisions(tag_set_id, caller=caller, **query)
+
+
+@blueprint.get(
+    "/tag-sets/{tag_set_id}/diff", permission="tag_sets:read", query=DiffQuery, returns=Diff
+)
+def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
+    """Compare a label set field by field with another one, a revision or the prediction."""
+    return service.compare(tag_set_id, caller=caller, **query)
+
+
+@blueprint.post(
+    "/tag-sets/merge",
+    permission="tag_sets:review",
+    body=MergeTagSets,
+    max_body=8 * MIB,
+    returns=TagSet,
+    status=201,
+)
+def merge_tag_sets(caller: Caller, body: dict[str, Any]) -> Any:
+    """Adjudicate several label sets of one document into one."""
+    return service.merge(caller=caller, **body)

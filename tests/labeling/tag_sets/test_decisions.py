@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
-from app.labeling.tag_sets.service.decisions import review_rank, sampled
+from app.labeling.tag_sets.service.automatic import sampled
+from app.labeling.tag_sets.service.decisions import review_rank
 from tests.factories import Org
 from tests.factories.desk import Desk, counts, tag
 

@@ -13,7 +13,8 @@ from tests.factories.labels import make_field
 MEMBERS = {
     "id", "artifact_id", "schema_id", "schema_version_id", "labeler", "reviewer", "source", "tags",
     "tag_count", "status", "submitted_at", "decided_at", "reason", "rejections", "seconds_spent",
-    "comment_count", "created_at", "updated_at", "revision",
+    "comment_count", "merged_from", "superseded_by", "provenance", "created_at", "updated_at",
+    "revision",
 }  # fmt: skip
 
 

@@ -41,6 +41,8 @@ _REFRESH = text(
                    FILTER (WHERE tag_sets.status = 'draft' AND tag_sets.reason IS NOT NULL
                        AND tag_sets.labeler_id IS NOT NULL AND skip.user_id IS NULL),
                    '{}') AS reserved_for,
+               bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
+               bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'submitted') AS merging,
                coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
                    AS sets
         FROM artifacts document
@@ -64,8 +66,9 @@ _REFRESH = text(
         labeled_by = counted.labeled_by, reserved_for = counted.reserved_for,
         status = CASE
             WHEN status IN ('processing', 'failed') THEN status
-            WHEN accepted >= sets THEN 'done'
-            WHEN draft = 0 AND submitted > 0 AND submitted + accepted >= sets THEN 'in_review'
+            WHEN accepted >= sets OR merged THEN 'done'
+            WHEN draft = 0 AND submitted > 0 AND (submitted + accepted >= sets OR merging)
+                THEN 'in_review'
             WHEN draft + submitted + accepted > 0 THEN 'in_progress'
             WHEN claim_user_id IS NOT NULL AND claim_expires_at > now() THEN 'in_progress'
             ELSE 'ready' END,

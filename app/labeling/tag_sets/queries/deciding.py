@@ -8,6 +8,7 @@ from sqlalchemy import Row, and_, case, delete, func, insert, literal, null, sel
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
 from app.kit import db
+from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet, TagSetRevision
 
@@ -24,6 +25,12 @@ _LOCKED = (
         TagSet.status,
         TagSet.rejections,
         TagSet.revision,
+        TagSet.source,
+        TagSet.submitted_at,
+        TagSet.flags,
+        TagSet.merged_from,
+        TagSet.reopened,
+        SchemaVersion.number.label("version"),
         case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
         TagSet.claim_expires_at,
         TagSet.assignee_id,
@@ -37,6 +44,13 @@ _LOCKED = (
         Artifact,
         and_(Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id),
     )
+    .join(
+        SchemaVersion,
+        and_(
+            SchemaVersion.organization_id == TagSet.organization_id,
+            SchemaVersion.id == TagSet.schema_version_id,
+        ),
+    )
     # The document first: whoever changes a document and its label sets locks in this order.
     .with_for_update(of=(Artifact, TagSet), key_share=True)
 )
@@ -47,12 +61,20 @@ def lock(tag_set_id: UUID) -> Row[Any] | None:
     return db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
 
 
-def insert_draft(values: dict[str, Any], *, author_id: UUID) -> UUID:
+def lock_document(artifact_id: UUID) -> list[Row[Any]]:
+    """`lock` of all label sets of a document but drafts, in the order of their ids."""
+    others = _LOCKED.where(TagSet.artifact_id == artifact_id, TagSet.status != "draft")
+    return list(db.session().execute(others.order_by(TagSet.id)))
+
+
+def insert_new(
+    values: dict[str, Any], *, author_id: UUID, kind: str = "create", note: str | None = None
+) -> UUID:
     """A new label set with its first revision; its id."""
     tag_set = TagSet(**values)
     db.session().add(tag_set)
     db.session().flush()
-    _note(tag_set.id, kind="create", author_id=author_id, note=None)
+    _note(tag_set.id, kind=kind, author_id=author_id, note=note)
     return tag_set.id
 
 

@@ -23,7 +23,8 @@ _labeler = aliased(User)
 _reviewer = aliased(User)
 
 
-def _person(user: Any, label: str) -> ColumnElement[Any]:
+def person(user: Any, label: str) -> ColumnElement[Any]:
+    """A user as colleagues see them; null where the outer join found none."""
     built = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
@@ -37,8 +38,8 @@ _SHOWN: tuple[Any, ...] = (
     TagSet.schema_version_id,
     TagSet.labeler_id,
     TagSet.reviewer_id,
-    _person(_labeler, "labeler"),
-    _person(_reviewer, "reviewer"),
+    person(_labeler, "labeler"),
+    person(_reviewer, "reviewer"),
     TagSet.source,
     TagSet.tag_count,
     TagSet.status,
@@ -48,6 +49,8 @@ _SHOWN: tuple[Any, ...] = (
     TagSet.rejections,
     TagSet.seconds_spent,
     TagSet.comment_count,
+    TagSet.merged_from,
+    TagSet.superseded_by,
     TagSet.created_at,
     TagSet.updated_at,
     TagSet.revision,
@@ -67,7 +70,7 @@ def _with_people(statement: Select[Any]) -> Select[Any]:
     )
 
 
-_ONE = _with_people(select(*_SHOWN, TagSet.tags).select_from(TagSet))
+_ONE = _with_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(TagSet))
 
 
 def get(tag_set_id: UUID) -> Row[Any] | None:

@@ -40,11 +40,12 @@ _SAVE = Prepared(
         UPDATE tag_sets SET tags = $3, seconds_spent = COALESCE($4, seconds_spent),
                             revision = revision + 1, updated_at = now()
         WHERE organization_id = $1 AND id = $2
-        RETURNING revision, tags, tag_count, seconds_spent, updated_at
+        RETURNING revision, tags, tag_count, tags_bytes, seconds_spent, updated_at
     ), noted AS (
         INSERT INTO tag_set_revisions
-            (organization_id, tag_set_id, number, tags, author_id, kind, created_at)
-        SELECT $1, $2, revision, tags, $5, 'save', updated_at FROM saved
+            (organization_id, tag_set_id, number, tags, author_id, kind, tag_count, tags_bytes,
+             created_at)
+        SELECT $1, $2, revision, tags, $5, 'save', tag_count, tags_bytes, updated_at FROM saved
     ), claimed AS (
         UPDATE artifacts
         SET claim_user_id = $7, claim_expires_at = now() + make_interval(mins => $8)

@@ -1,8 +1,10 @@
 """Label sets: drafts and their saves, and what becomes of them."""
 
 from app.labeling.tag_sets.service.bulk import accept_many, reject_many
-from app.labeling.tag_sets.service.decisions import accept, reject, release_member, submit
+from app.labeling.tag_sets.service.comparing import compare, consensus, list_revisions
+from app.labeling.tag_sets.service.decisions import accept, reject, release_member
 from app.labeling.tag_sets.service.drafts import create, delete, replace_tags
+from app.labeling.tag_sets.service.merging import merge
 from app.labeling.tag_sets.service.reading import (
     acts,
     field_names,
@@ -12,23 +14,30 @@ from app.labeling.tag_sets.service.reading import (
     listed,
     who_may_see,
 )
+from app.labeling.tag_sets.service.reopening import reopen
 from app.labeling.tag_sets.service.reviewing import check_review
+from app.labeling.tag_sets.service.submitting import submit
 
 __all__ = [
     "accept",
     "accept_many",
     "acts",
     "check_review",
+    "compare",
+    "consensus",
     "create",
     "delete",
     "field_names",
     "get",
     "is_blind",
+    "list_revisions",
     "list_tag_sets",
     "listed",
+    "merge",
     "reject",
     "reject_many",
     "release_member",
+    "reopen",
     "replace_tags",
     "submit",
     "who_may_see",

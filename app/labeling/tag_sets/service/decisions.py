@@ -1,6 +1,5 @@
-"""From a draft to a verdict: submit, accept, reject."""
+"""A reviewer's verdict: accept, reject."""
 
-import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,13 +8,10 @@ from app.kit import db, errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
-from app.labeling.tag_sets.queries import deciding, reading
+from app.labeling.tag_sets.queries import beside, deciding, reading
 from app.labeling.tag_sets.service import rules
 from app.labeling.tag_sets.service.drafts import tell
 from app.labeling.tag_sets.service.reviewing import check_review
-
-LOW_CONFIDENCE = 0.5
-"""Below it a model's tag makes a label set `low_confidence`, where the schema names no other."""
 
 RANK_STEP = 10**13
 """More milliseconds than any due time has: priority comes first, time decides among equals."""
@@ -35,16 +31,6 @@ DECIDED = {
 """What a decision ends: all that is of the review."""
 
 
-def sampled(tag_set_id: UUID, rate: float) -> bool:
-    """Whether a label set is among the share `rate` (0..1) that is reviewed.
-
-    Its id alone decides, by SHA-256 as a number in 0..1, so that neither a retry nor anybody's wish
-    changes the lot, and a higher rate reviews all that a lower one would.
-    """
-    lot = int.from_bytes(hashlib.sha256(tag_set_id.bytes).digest()[:8], "big")
-    return lot < rate * 2**64
-
-
 def review_rank(priority: int, at: datetime) -> int:
     """The place in the queue, the least first: by priority (0 to 100), then by time.
 
@@ -53,50 +39,6 @@ def review_rank(priority: int, at: datetime) -> int:
     """
     milliseconds = (at - _EPOCH) // timedelta(milliseconds=1)
     return (100 - priority) * RANK_STEP + min(max(milliseconds, 0), RANK_STEP - 1)
-
-
-def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
-    """Hand a draft to review; one that the schema's sampling passes by is accepted at once, unless
-    the document has as many accepted ones as the schema asks for.
-
-    Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400 `required_fields_missing` or, when
-    the document has changed under its tags, `validation_error`.
-    """
-    held = _lock(tag_set_id)
-    rules.check_labeler(caller, held)
-    rules.check_state(held, "draft", revision)
-    terms = rules.terms(held.schema_version_id)
-    _check(terms, held, held.tags)
-    now = db.utc_now()
-    values = {
-        "status": "submitted",
-        "submitted_at": now,
-        "decided_at": None,
-        "reviewer_id": None,
-        "reason": None,
-        "review_rank": review_rank(held.priority, held.due_at or now),
-        "flags": _flags(held, terms),
-    }
-    deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)
-    deciding.release_claim(held.artifact_id, held.labeler_id)
-    tell("submitted", tag_set_id, held._asdict())
-    # Once there are enough, a reviewer decides what becomes of one more.
-    wanted = len(_accepted(held)) < terms.labels_per_artifact
-    if wanted and not sampled(tag_set_id, terms.sample_rate):
-        _accept(held, {}, reviewer_id=None, kind="accept", note=None)
-    artifacts.refresh_status(held.artifact_id)
-    return reading.get(tag_set_id)
-
-
-def _flags(held: Any, terms: rules.Terms) -> list[str]:
-    least = terms.auto_accept_confidence
-    limit = LOW_CONFIDENCE if least is None else least
-    doubtful = any(
-        tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] < limit
-        for tag in held.tags
-    )
-    found = ["low_confidence"] if doubtful else []
-    return [*found, "resubmitted"] if held.rejections else found
 
 
 def accept(
@@ -114,24 +56,36 @@ def accept(
     ids, when the schema asks for no more; 400 `validation_error` or `required_fields_missing` on
     corrections.
     """
-    held = _lock(tag_set_id)
+    held = lock(tag_set_id)
     _check_decision(held, caller, revision)
     terms = rules.terms(held.schema_version_id)
     _check_wanted(held, terms)
     changes: dict[str, Any] = {}
     if tags is not None:
-        checked = _check(terms, held, tags)
+        checked = check(terms, held, tags)
         if checked != held.tags:
             changes["tags"] = checked
     kind = "correction" if changes else "accept"
-    _accept(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
+    mark_accepted(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
     artifacts.refresh_status(held.artifact_id)
     return reading.get(tag_set_id)
 
 
+def enough(held: Any, terms: rules.Terms) -> list[UUID]:
+    """The accepted label sets that stand for its document, which is locked, if no more are wanted.
+
+    A merge stands for all, so nothing is wanted beside it; and it is wanted beside all others.
+    """
+    merged = beside.merges(held.artifact_id, ("accepted",))
+    if merged or held.source == "merge":
+        return merged
+    accepted = deciding.in_states(held.artifact_id, ("accepted",))
+    return accepted if len(accepted) >= terms.labels_per_artifact else []
+
+
 def _check_wanted(held: Any, terms: rules.Terms) -> None:
-    accepted = _accepted(held)
-    if len(accepted) >= terms.labels_per_artifact:
+    accepted = enough(held, terms)
+    if accepted:
         raise errors.conflict(
             "The document has as many accepted label sets as its schema asks for.",
             accepted=accepted,
@@ -139,15 +93,13 @@ def _check_wanted(held: Any, terms: rules.Terms) -> None:
         )
 
 
-def _accepted(held: Any) -> list[UUID]:
-    """Those of its document, which is locked."""
-    return deciding.in_states(held.artifact_id, ("accepted",))
-
-
-def _accept(
+def mark_accepted(
     held: Any, changes: dict[str, Any], *, reviewer_id: UUID | None, kind: str, note: str | None
 ) -> None:
-    """Make it accepted, and say so: the one place that emits `tag_set.accepted`."""
+    """Make it accepted, and say so: the one place that emits `tag_set.accepted` for a single one.
+
+    A merge takes what still waits of its sources out of the queue.
+    """
     values = {
         **DECIDED,
         **changes,
@@ -157,8 +109,21 @@ def _accept(
         "reason": note,
     }
     deciding.change(held.id, values, kind=kind, author_id=reviewer_id, note=note)
+    if held.source == "merge":
+        _supersede(held, reviewer_id)
     corrected = bool(changes)
     tell("accepted", held.id, held._asdict(), reviewer_id=reviewer_id, corrected=corrected)
+
+
+def _supersede(merge: Any, reviewer_id: UUID | None) -> None:
+    sources = [UUID(one) for one in merge.merged_from]
+    values = {
+        **DECIDED,
+        "status": "rejected",
+        "reviewer_id": reviewer_id,
+        "decided_at": db.utc_now(),
+    }
+    beside.supersede(sources, merge.id, values, author_id=reviewer_id)
 
 
 def reject(
@@ -173,14 +138,14 @@ def reject(
     `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others, `tag_set_id` of one
     in the way, or `rejections` when the schema lets no more go back; 400 on `send_to`.
     """
-    held = _lock(tag_set_id)
+    held = lock(tag_set_id)
     _check_decision(held, caller, revision)
     heir = _heir(held, send_to)
     back = heir is not None and heir == held.labeler_id
     if back:
         _check_return(held)
     if heir is not None:
-        _check_has_none(held, heir)
+        check_has_none(held, heir)
     values = {
         **DECIDED,
         "status": "draft" if back else "rejected",
@@ -229,7 +194,8 @@ def _check_return(held: Any) -> None:
         )
 
 
-def _check_has_none(held: Any, heir: UUID) -> None:
+def check_has_none(held: Any, heir: UUID) -> None:
+    """Raise 409 when somebody who is to get a label set has another one of its document."""
     states = rules.states_in_the_way(rules.terms(held.schema_version_id))
     other = deciding.open_set(held.artifact_id, heir, states, but=held.id)
     if other is not None:
@@ -247,12 +213,13 @@ def _pass_on(held: Any, heir: UUID, reason: str, caller: Caller) -> UUID:
         "tags": held.tags,
         "reason": reason,
     }
-    draft_id = deciding.insert_draft(values, author_id=caller.user_id)
+    draft_id = deciding.insert_new(values, author_id=caller.user_id)
     tell("created", draft_id, values)
     return draft_id
 
 
-def _lock(tag_set_id: UUID) -> Any:
+def lock(tag_set_id: UUID) -> Any:
+    """A label set and its document, locked. Raises 404."""
     held = deciding.lock(tag_set_id)
     if held is None:
         raise errors.not_found()
@@ -261,11 +228,13 @@ def _lock(tag_set_id: UUID) -> Any:
 
 def _check_decision(held: Any, caller: Caller, revision: int | None) -> None:
     rules.check_reviewer(caller, held)
+    rules.check_sources(caller, held.merged_from or ())
     rules.check_state(held, "submitted", revision)
     check_review(caller, held)
 
 
-def _check(terms: rules.Terms, held: Any, tags: list[Any]) -> list[dict[str, Any]]:
+def check(terms: rules.Terms, held: Any, tags: list[Any]) -> list[dict[str, Any]]:
+    """The tags in canonical form, complete. Raises 400."""
     checked = rules.check_tags(
         terms, tags, text_length=held.text_length, page_count=held.page_count
     )

@@ -3,16 +3,21 @@
 from typing import Any
 from uuid import UUID
 
+from app.engines.agreement import diff
 from app.engines.fields import CompiledFields, TagErrors
 from app.kit import errors, events
+from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service as schemas
 from app.labeling.artifacts import service as artifacts
-from app.labeling.tag_sets.queries import deciding, reading, saving
+from app.labeling.tag_sets.queries import beside, deciding, reading, revisions, saving
 from app.labeling.tag_sets.service import rules
+from app.labeling.tag_sets.service.changes import bounded
 
 OPEN_FOR_LABELS = ("ready", "in_progress", "in_review")
+
+_NEVER_OF_DRAFTS = {"merged_from": None, "provenance": None, "superseded_by": None}
 
 
 def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
@@ -39,7 +44,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
         "labeler_id": caller.user_id,
         "tags": _copied(source, artifact, terms.fields, caller),
     }
-    tag_set_id = deciding.insert_draft(values, author_id=caller.user_id)
+    tag_set_id = deciding.insert_new(values, author_id=caller.user_id)
     deciding.take_claim(artifact_id, caller.user_id, minutes=rules.claim_minutes(caller))
     artifacts.refresh_status(artifact_id)
     tell("created", tag_set_id, values)
@@ -53,7 +58,8 @@ def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
     claim = artifact.claim
     if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.overlapping:
         raise errors.conflict("Somebody else is working on this document.", claim=claim)
-    if len(deciding.in_states(artifact.id, ("submitted", "accepted"))) >= terms.labels_per_artifact:
+    standing = deciding.in_states(artifact.id, ("submitted", "accepted"))
+    if len(standing) >= terms.labels_per_artifact or beside.merges(artifact.id, ("accepted",)):
         raise errors.conflict(
             "The document has as many label sets as its schema asks for.",
             state=artifact.status,
@@ -101,15 +107,19 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Save all tags of a draft as a new revision, and renew its labeler's claim.
 
-    Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400 on the first tag that does not fit.
+    Raises 404, 403, 409 (`conflict`; `stale_precondition` with what to merge by), 400 on the first
+    tag that does not fit.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:
         raise errors.not_found()
     rules.check_labeler(caller, draft)
-    rules.check_state(draft, "draft", revision)
+    terms = rules.terms(draft.schema_version_id)
+    rules.check_state(draft, "draft", None)
+    if revision is not None and revision != draft.revision:
+        raise _stale(draft, revision, terms)
     checked = rules.check_tags(
-        rules.terms(draft.schema_version_id),
+        terms,
         tags,
         text_length=draft.text_length,
         page_count=draft.page_count,
@@ -121,23 +131,34 @@ def replace_tags(
         seconds_spent=seconds_spent,
         claim_minutes=rules.claim_minutes(caller),
     )
-    after = {**draft._asdict(), **saved._asdict(), "tags": checked}
+    after = {**draft._asdict(), **saved._asdict(), "tags": checked, **_NEVER_OF_DRAFTS}
     tell("saved", draft.id, after, revision=saved.revision, author_id=caller.user_id)
     return after
+
+
+def _stale(draft: saving.Draft, sent: int, terms: rules.Terms) -> ApiError:
+    """The refusal of a save over another one, with what changed since the revision that was sent:
+    `details.changes`, as in a diff. Null where there was no such revision; `details.truncated` says
+    that there are more."""
+    held = revisions.tags(draft.id, (sent, draft.revision))
+    if sent not in held:
+        return errors.stale(draft.revision, changes=None, truncated=False)
+    found = bounded(diff(held[sent], held[draft.revision], terms.shapes))
+    return errors.stale(draft.revision, changes=found["entries"], truncated=found["truncated"])
 
 
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     """Discard a draft with its revisions. Raises 404, 403, 409.
 
-    One that was sent back holds the record of its rejections: only an admin discards it, to others
-    it is 409 `conflict` with `details.rejections`.
+    One that was sent back, rejected or reopened, holds the record of that: only an admin discards
+    it, to others it is 409 `conflict` with `details.rejections`.
     """
     held = deciding.lock(tag_set_id)
     if held is None:
         raise errors.not_found()
     rules.check_labeler(caller, held)
     rules.check_state(held, "draft", revision)
-    if held.rejections and not caller.has(Role.admin):
+    if held.submitted_at is not None and not caller.has(Role.admin):
         raise errors.conflict(
             "A label set that was sent back cannot be discarded. Release the document instead.",
             rejections=held.rejections,

@@ -13,13 +13,19 @@ from app.labeling.tag_sets.service import rules
 
 def get(tag_set_id: UUID, *, caller: Caller) -> Any:
     """One label set. Raises 404, also when it is hidden from a labeler who must label blind."""
-    row = reading.get(tag_set_id)
+    row = find(tag_set_id, caller=caller)
     if row is None:
         raise errors.not_found()
-    own = row.labeler_id == caller.user_id
-    if not (own or rules.sees_all(caller) or reading.is_visible(tag_set_id, caller.user_id)):
-        raise errors.not_found()
     return row
+
+
+def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
+    """One label set; None where there is none, or it is hidden from the caller."""
+    row = reading.get(tag_set_id)
+    if row is None:
+        return None
+    shown = row.labeler_id == caller.user_id or rules.sees_all(caller)
+    return row if shown or reading.is_visible(tag_set_id, caller.user_id) else None
 
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:

@@ -1,17 +1,19 @@
 """The rules that every operation on label sets goes by."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
 
+from app.engines.agreement import Shapes, shapes
 from app.engines.fields import CompiledFields, TagErrors
 from app.kit import errors
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service as schemas
-from app.labeling.tag_sets.queries import reading
+from app.labeling.tag_sets.queries import beside, reading
 
 DEFAULT_CLAIM_MINUTES = 30
 _TERMS_KEPT = 256
@@ -38,8 +40,10 @@ class Terms:
     """What a schema version asks of its label sets; `max_rejections` None means no limit."""
 
     fields: CompiledFields
+    shapes: Shapes
     labels_per_artifact: int
     sample_rate: float
+    auto_accept_agreement: float | None
     auto_accept_confidence: float | None
     max_rejections: int | None
 
@@ -69,8 +73,10 @@ def terms(version_id: UUID) -> Terms:
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
     return Terms(
         schemas.compiled(version.id, version.fields),
+        shapes(version.fields),
         policy["labels_per_artifact"],
         policy["sample_rate"],
+        policy["auto_accept_agreement"],
         policy["auto_accept_confidence"],
         policy["max_rejections"],
     )
@@ -126,16 +132,31 @@ class Labeled(Protocol):
 
 def check_reviewer(caller: Caller, held: Labeled) -> None:
     """Raise 403 when the label set is the caller's own, unless the organization allows that."""
-    own = held.labeler_id == caller.user_id
-    if own and caller.org.settings.get("allow_self_review") is not True:
+    if held.labeler_id == caller.user_id and not _reviews_own(caller):
         raise errors.denied("Nobody reviews their own label set.")
 
 
-def check_state(held: Locked, expected: str, revision: int | None) -> None:
+def check_sources(caller: Caller, merged_from: Iterable[str | UUID]) -> None:
+    """Raise 403 when the caller labeled one of the label sets that a merge is made of: it is their
+    own too."""
+    sources = [UUID(str(one)) for one in merged_from]
+    if not sources or _reviews_own(caller):
+        return
+    if beside.labeled_any(sources, caller.user_id):
+        raise errors.denied("Nobody reviews a merge of their own label set.")
+
+
+def _reviews_own(caller: Caller) -> bool:
+    return caller.org.settings.get("allow_self_review") is True
+
+
+def check_state(held: Locked, expected: str | tuple[str, ...], revision: int | None) -> None:
     """Raise 409: `conflict` with `details.state`, or `stale_precondition`."""
-    if held.status != expected:
+    states = (expected,) if isinstance(expected, str) else expected
+    if held.status not in states:
         raise errors.conflict(
-            f"The label set is {held.status}; this needs one that is {expected}.", state=held.status
+            f"The label set is {held.status}; this needs one that is {' or '.join(states)}.",
+            state=held.status,
         )
     if revision is not None and revision != held.revision:
         raise errors.stale(held.revision)

@@ -1,35 +1,13 @@
-"""Bodies and answers of label sets."""
+"""Tags: in answers as stored, in bodies held to their shape."""
 
 from collections.abc import Iterator
 from typing import Any
-from uuid import UUID
 
 from marshmallow import ValidationError
 
-from app.kit.api.fields import (
-    Any_,
-    Float,
-    Int,
-    List,
-    Nested,
-    OneOf,
-    Schema,
-    Str,
-    UtcDateTime,
-    Uuid,
-)
+from app.kit.api.fields import Any_, Float, Int, List, Nested, OneOf, Schema, Str
 
-STATES = ("draft", "submitted", "accepted", "rejected")
-SOURCES = ("human", "model", "import", "merge")
 TAG_SOURCES = ("human", "model", "import")
-
-
-class Person(Schema):
-    """A user, as colleagues see them."""
-
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
 
 
 class Evidence(Schema):
@@ -136,106 +114,3 @@ def _wrong_members(
                 yield f"{path}.{name[:64]}", "Unknown field."
         elif member is not None and type(member) not in allowed:
             yield f"{path}.{name}", "Not of the declared type."
-
-
-class TagSet(Schema):
-    """A label set: one person's or model's labels of one document."""
-
-    id = Uuid(required=True)
-    artifact_id = Uuid(required=True)
-    schema_id = Uuid(required=True)
-    schema_version_id = Uuid(required=True)
-    labeler = Nested(Person, required=True, allow_none=True)
-    reviewer = Nested(Person, required=True, allow_none=True)
-    source = Str(required=True, validate=OneOf(SOURCES))
-    tags = List(Nested(Tag), required=True)
-    tag_count = Int(required=True)
-    status = Str(required=True, validate=OneOf(STATES))
-    submitted_at = UtcDateTime(required=True, allow_none=True)
-    decided_at = UtcDateTime(required=True, allow_none=True)
-    reason = Str(
-        required=True, allow_none=True, metadata={"description": "What the reviewer said, if so."}
-    )
-    rejections = Int(required=True, metadata={"description": "How often it was rejected."})
-    seconds_spent = Int(required=True)
-    comment_count = Int(required=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
-
-
-class TagSetListed(TagSet):
-    """A label set in a list. Tags that are too many for a page of this size are left out (null)."""
-
-    tags = List(
-        Nested(Tag),
-        required=True,
-        allow_none=True,
-        metadata={"description": "Null where they exceed 8 MiB divided by page_size."},
-    )
-
-
-class CreateTagSet(Schema):
-    """What to start from: nothing, or another label set of the same document."""
-
-    source = Str(
-        data_key="from",
-        load_default="empty",
-        max_length=36,
-        metadata={"description": "`empty`, or the id of a label set to copy the tags of."},
-    )
-
-
-class ReplaceTags(Schema):
-    """All tags of the draft, and the revision that they are based on."""
-
-    tags = Tags(required=True)
-    revision = Int(metadata={"description": "The revision that was read; or send If-Match."})
-    seconds_spent = Int(metadata={"description": "Working time in all; left as it is if absent."})
-
-
-class AcceptTagSet(Schema):
-    """An acceptance, with corrections if any."""
-
-    tags = Tags(metadata={"description": "The corrected tags, all of them."})
-    note = Str(max_length=5000)
-    revision = Int()
-
-
-def _said(value: str) -> None:
-    if not value.strip():
-        raise ValidationError("Must not be blank.")
-
-
-def _recipient(value: str) -> None:
-    if value in ("labeler", "pool"):
-        return
-    try:
-        UUID(value)
-    except ValueError:
-        raise ValidationError("Must be labeler, pool or a user's id.") from None
-
-
-class RejectTagSet(Schema):
-    """A rejection, its reason, and who labels next."""
-
-    reason = Str(required=True, max_length=5000, validate=_said)
-    send_to = Str(
-        load_default="labeler",
-        max_length=45,
-        validate=_recipient,
-        metadata={"description": "`labeler`, `pool`, or the id of a member."},
-    )
-    revision = Int()
-
-
-class TagSetFilters(Schema):
-    """Filters of the list."""
-
-    artifact_id = Uuid()
-    schema_id = Uuid()
-    labeler_id = Uuid()
-    status = Str(validate=OneOf(STATES))
-    source = Str(validate=OneOf(SOURCES))
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()

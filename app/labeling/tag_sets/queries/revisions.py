@@ -1,0 +1,52 @@
+"""SQL of a label set's revisions."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Text, cast, func, select
+
+from app.identity.users.models import User
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate
+from app.labeling.tag_sets.models import TagSetRevision
+from app.labeling.tag_sets.queries.reading import person
+
+# Only saves have noted their size.
+_SIZE = func.coalesce(TagSetRevision.tags_bytes, func.octet_length(cast(TagSetRevision.tags, Text)))
+_COUNT = func.coalesce(TagSetRevision.tag_count, func.jsonb_array_length(TagSetRevision.tags))
+
+
+def page(request: PageRequest, tag_set_id: UUID) -> Page:
+    """A page of the revisions, without their tags."""
+    statement = (
+        select(
+            TagSetRevision.number,
+            TagSetRevision.kind,
+            person(User, "author"),
+            TagSetRevision.note,
+            TagSetRevision.created_at,
+            _COUNT.label("tag_count"),
+        )
+        .outerjoin(User, User.id == TagSetRevision.author_id)
+        .where(TagSetRevision.tag_set_id == tag_set_id)
+    )
+    return paginate(
+        statement,
+        request,
+        sorts={"number": TagSetRevision.number},
+        unique=TagSetRevision.number,
+        count=select(TagSetRevision.number).where(TagSetRevision.tag_set_id == tag_set_id),
+    )
+
+
+def tags(
+    tag_set_id: UUID, numbers: Sequence[int], *, most_bytes: int | None = None
+) -> dict[int, list[Any]]:
+    """The tags of revisions by number; those of more than `most_bytes` as JSON are left out."""
+    statement = select(TagSetRevision.number, TagSetRevision.tags).where(
+        TagSetRevision.tag_set_id == tag_set_id, TagSetRevision.number.in_(numbers)
+    )
+    if most_bytes is not None:
+        statement = statement.where(most_bytes >= _SIZE)
+    return {row.number: row.tags for row in db.session().execute(statement)}

@@ -1,0 +1,155 @@
+"""What label sets are compared with, and what comes out."""
+
+from app.kit.api.fields import (
+    Any_,
+    Bool,
+    Float,
+    Int,
+    List,
+    Nested,
+    OneOf,
+    QueryBool,
+    QueryInt,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+from app.labeling.tag_sets.schemas.records import SOURCES, STATES, Person
+from app.labeling.tag_sets.schemas.tags import Evidence, Tag
+
+KINDS = (
+    "create", "save", "submit", "accept", "correction", "reject", "reopen", "merge", "supersede",
+)  # fmt: skip
+
+
+class Change(Schema):
+    """What became of one tag."""
+
+    field = Str(required=True)
+    row = Int(required=True, allow_none=True)
+    kind = Str(required=True, validate=OneOf(("added", "removed", "changed")))
+    members = List(
+        Str(),
+        required=True,
+        metadata={"description": "Of value, evidence, confidence, source: those that changed."},
+    )
+    before = Nested(Tag, required=True, allow_none=True, data_key="from", attribute="from")
+    after = Nested(Tag, required=True, allow_none=True, data_key="to", attribute="to")
+
+
+class _Counts(Schema):
+    added = Int(required=True)
+    removed = Int(required=True)
+    changed = Int(required=True)
+
+
+class Changes(_Counts):
+    """How many tags changed, and what became of them, as far as there is room."""
+
+    entries = List(Nested(Change), required=True)
+    truncated = Bool(required=True, metadata={"description": "There are more changes."})
+
+
+class Revision(Schema):
+    """One saved state of a label set: who made it, when, and what changed."""
+
+    number = Int(required=True)
+    kind = Str(required=True, validate=OneOf(KINDS))
+    author = Nested(Person, required=True, allow_none=True)
+    note = Str(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    tag_count = Int(required=True)
+    changes = Nested(
+        Changes,
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Since the revision before. Null where the tags of either exceed 8 MiB"
+            " divided by page_size."
+        },
+    )
+
+
+class DiffQuery(Schema):
+    """What to compare with: exactly one of `against`, `revision` and `prediction`."""
+
+    against = Uuid(metadata={"description": "Another label set of the document."})
+    revision = QueryInt(minimum=1, metadata={"description": "A revision of this label set."})
+    prediction = QueryBool(metadata={"description": "The model's latest label set."})
+    at_revision = QueryInt(
+        minimum=1,
+        metadata={"description": "This label set as of a revision; as it is, if absent."},
+    )
+
+
+class DiffSide(Schema):
+    """What a label set was compared with."""
+
+    kind = Str(required=True, validate=OneOf(("tag_set", "revision", "prediction")))
+    tag_set_id = Uuid(required=True)
+    revision = Int(required=True)
+
+
+class Diff(_Counts):
+    """What differs: `from` is what was compared with, `to` the label set itself."""
+
+    tag_set_id = Uuid(required=True)
+    revision = Int(required=True)
+    against = Nested(DiffSide, required=True)
+    changes = List(Nested(Change), required=True)
+
+
+class ConsensusSet(Schema):
+    """One of the label sets that stand beside each other."""
+
+    tag_set_id = Uuid(required=True)
+    labeler = Nested(Person, required=True, allow_none=True)
+    source = Str(required=True, validate=OneOf(SOURCES))
+    status = Str(required=True, validate=OneOf(STATES))
+    superseded_by = Uuid(required=True, allow_none=True)
+    counted = Bool(
+        required=True, metadata={"description": "Whether the values and agreement count it."}
+    )
+    gold_agreement = Float(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of a gold document, agreement with its accepted label set."},
+    )
+
+
+class ConsensusValue(Schema):
+    """One value, and who gave it."""
+
+    value = Any_(required=True, allow_none=True)
+    evidence = List(Nested(Evidence), required=True)
+    tag_set_ids = List(Uuid(), required=True)
+
+
+class ConsensusField(Schema):
+    """The values of one field, in a table of one row."""
+
+    field = Str(required=True)
+    row = Int(required=True, allow_none=True)
+    values = List(Nested(ConsensusValue), required=True)
+    majority = List(
+        Any_(),
+        required=True,
+        metadata={"description": "The values that more than half of the label sets have."},
+    )
+    tie = Bool(required=True, metadata={"description": "No majority, not even for no value."})
+    agreement = Float(required=True, allow_none=True)
+
+
+class Consensus(Schema):
+    """A document's label sets side by side."""
+
+    artifact_id = Uuid(required=True)
+    labels_per_artifact = Int(required=True, allow_none=True)
+    agreement = Float(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Mean over all pairs, 0 to 1; null of fewer than two."},
+    )
+    sets = List(Nested(ConsensusSet), required=True)
+    fields_ = List(Nested(ConsensusField), required=True, data_key="fields", attribute="fields")

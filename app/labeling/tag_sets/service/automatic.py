@@ -1,0 +1,75 @@
+"""Which label sets no reviewer need look at: by lot, by confidence, by agreement.
+
+docs/decisions/0025 has the rules in full. What a reviewer once sent back, no machine accepts.
+"""
+
+import hashlib
+from typing import Any
+from uuid import UUID
+
+from app.engines.agreement import agreement
+from app.labeling.tag_sets.queries import beside, deciding
+from app.labeling.tag_sets.service import rules
+
+NOT_INDEPENDENT = ("merge", "model")
+"""Label sets from these sources are no opinion of their own."""
+
+
+def sampled(tag_set_id: UUID, rate: float) -> bool:
+    """Whether a label set is among the share `rate` (0..1) that is reviewed.
+
+    Its id alone decides, by SHA-256 as a number in 0..1, so that neither a retry nor anybody's wish
+    changes the lot, and a higher rate reviews all that a lower one would.
+    """
+    lot = int.from_bytes(hashlib.sha256(tag_set_id.bytes).digest()[:8], "big")
+    return lot < rate * 2**64
+
+
+def confident(tags: list[dict[str, Any]], least: float | None) -> bool:
+    """Whether there are tags, and each is as sure as `least`; None: no confidence is enough."""
+    if least is None or not tags:
+        return False
+    return all(tag["confidence"] is not None and tag["confidence"] >= least for tag in tags)
+
+
+def sent_back(held: Any) -> bool:
+    """Whether a reviewer rejected or reopened it: they want to see it again."""
+    return bool(held.rejections or held.reopened)
+
+
+def accepts_alone(held: Any, terms: rules.Terms) -> bool:
+    """Whether a submitted label set needs no review, whatever others say of its document."""
+    if sent_back(held):
+        return False
+    return not sampled(held.id, terms.sample_rate) or confident(
+        held.tags, terms.auto_accept_confidence
+    )
+
+
+def agreed(artifact_id: UUID, terms: rules.Terms) -> list[Any]:
+    """The submitted label sets of a locked document that its labelers' agreement accepts.
+
+    They are all that wait, once there are as many independent ones as the schema asks for, of which
+    none was sent back, and their mean agreement is as high as the schema asks for. Below, those
+    that wait are flagged `disagreement`, and otherwise freed of that flag. What a reviewer has in
+    hands is left to them.
+    """
+    least = terms.auto_accept_agreement
+    if least is None or not terms.overlapping:
+        return []
+    group = [
+        one
+        for one in deciding.lock_document(artifact_id)
+        if one.status in ("submitted", "accepted") and one.source not in NOT_INDEPENDENT
+    ]
+    found = agreement([one.tags for one in group], terms.shapes)
+    if found is None or len(group) < terms.labels_per_artifact:
+        return []
+    waiting = [one for one in group if one.status == "submitted"]
+    disagree = found.overall < least
+    beside.mark_disagreement([one.id for one in waiting], disagree=disagree)
+    # Of more than were asked for, a reviewer chooses.
+    surplus = len(group) > terms.labels_per_artifact
+    if disagree or surplus or any(sent_back(one) for one in group):
+        return []
+    return [one for one in waiting if one.claimed_by is None]

@@ -1,0 +1,193 @@
+"""Several label sets of a document are adjudicated into one."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.engines.agreement import Ballot, Place, by_place, majority
+from app.engines.fields import TagErrors
+from app.kit import db, errors
+from app.kit.principal import Caller
+from app.labeling.artifacts import service as artifacts
+from app.labeling.tag_sets.queries import beside, deciding, reading
+from app.labeling.tag_sets.service import decisions, rules
+from app.labeling.tag_sets.service.comparing import shown
+from app.labeling.tag_sets.service.drafts import tell
+
+MAX_UNDECIDED = 100
+
+
+class _Merged(NamedTuple):
+    """Tags, and where each came from: {field, row, value, tag_set_ids, by}."""
+
+    tags: list[dict[str, Any]]
+    provenance: list[dict[str, Any]]
+
+    def add(self, tag: dict[str, Any], tag_set_ids: list[UUID], by: str) -> None:
+        self.tags.append(tag)
+        named = {name: tag[name] for name in ("field", "row", "value")}
+        ids = [str(one) for one in tag_set_ids]
+        self.provenance.append({**named, "tag_set_ids": ids, "by": by})
+
+
+def merge(
+    *,
+    caller: Caller,
+    tag_set_ids: list[UUID],
+    strategy: str,
+    choices: Sequence[dict[str, Any]] = (),
+    tags: Sequence[Any] = (),
+    accept: bool = False,
+    note: str | None = None,
+) -> Any:
+    """One label set made of 2 to 20 of a document: a merge, without a labeler, that records for
+    each value which of them it came from. It waits for review or, with `accept`, is accepted.
+
+    Of each place (a field, in a table with its row) it holds what the reviewer wrote in `tags`; or
+    what the chosen label set has there; or, by the strategy `majority`, what more than half of them
+    say, by `choose` what all of them say. Where that leaves a place open: 400 on `choices` with
+    `details.undecided`. The schema version is the newest among them.
+
+    Emits `tag_set.merged`. Raises 400 on what is named wrongly or does not fit the version, or
+    `required_fields_missing`; 403 when one is the caller's own; 409 `conflict` with `details.state`
+    of a draft among them, or `tag_set_id` of another merge that waits or stands.
+    """
+    artifact_id = _document(tag_set_ids)
+    sources = _lock(artifact_id, tag_set_ids, caller)
+    newest = max(sources, key=lambda one: one.version)
+    terms = rules.terms(newest.schema_version_id)
+    own = rules.check_tags(
+        terms, list(tags), text_length=newest.text_length, page_count=newest.page_count
+    )
+    merged = _adjudicate(sources, terms, strategy, _chosen(choices, sources, own), own)
+    checked = _checked(merged, terms, newest)
+    now = db.utc_now()
+    values = {
+        "artifact_id": artifact_id,
+        "schema_id": newest.schema_id,
+        "schema_version_id": newest.schema_version_id,
+        "labeler_id": None,
+        "source": "merge",
+        "status": "submitted",
+        "submitted_at": now,
+        "tags": checked,
+        "merged_from": [str(one) for one in tag_set_ids],
+        "provenance": merged.provenance,
+        "review_rank": decisions.review_rank(newest.priority, newest.due_at or now),
+    }
+    made = deciding.insert_new(values, author_id=caller.user_id, kind="merge", note=note)
+    tell("merged", made, values, merged_from=tag_set_ids, author_id=caller.user_id)
+    if accept:
+        _accept(made, caller, note)
+    artifacts.refresh_status(artifact_id)
+    return reading.get(made)
+
+
+def _accept(made: UUID, caller: Caller, note: str | None) -> None:
+    held = decisions.lock(made)
+    decisions.mark_accepted(held, {}, reviewer_id=caller.user_id, kind="accept", note=note)
+
+
+def _document(tag_set_ids: list[UUID]) -> UUID:
+    found = beside.documents_of(tag_set_ids)
+    for position, one in enumerate(tag_set_ids):
+        # Another organization's is none.
+        if one not in found or found[one] != found.get(tag_set_ids[0]):
+            message = "Must be label sets of one document."
+            raise errors.invalid(message, f"tag_set_ids.{position}")
+        if one in tag_set_ids[:position]:
+            raise errors.invalid("Is named twice.", f"tag_set_ids.{position}")
+    return found[tag_set_ids[0]]
+
+
+def _lock(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[Any]:
+    """The label sets in the order given; 409 and 403 as `merge` says."""
+    artifacts.lock(artifact_id)
+    others = {one.id: one for one in deciding.lock_document(artifact_id)}
+    sources = []
+    for position, one in enumerate(tag_set_ids):
+        held = others.get(one)
+        if held is None:
+            raise errors.conflict("A draft cannot be merged.", state="draft", tag_set_id=one)
+        if held.source == "merge":
+            raise errors.invalid("Must not be a merge itself.", f"tag_set_ids.{position}")
+        rules.check_reviewer(caller, held)
+        sources.append(held)
+    for other in beside.merges(artifact_id, ("submitted", "accepted")):
+        raise errors.conflict("The document has a merge already.", tag_set_id=other)
+    if len({one.schema_id for one in sources}) > 1:
+        raise errors.invalid("Must be label sets of one schema.", "tag_set_ids")
+    return sources
+
+
+def _chosen(
+    choices: Sequence[dict[str, Any]], sources: list[Any], own: list[dict[str, Any]]
+) -> dict[Place, UUID]:
+    """{place: the label set that was chosen for it}; 400 on a choice that means nothing."""
+    known = {place for one in sources for place in by_place(one.tags)}
+    written = by_place(own)
+    ids = {one.id for one in sources}
+    found: dict[Place, UUID] = {}
+    for position, choice in enumerate(choices):
+        place = (choice["field"], choice["row"])
+        path = f"choices.{position}"
+        if choice["tag_set_id"] not in ids:
+            raise errors.invalid("Must be one of tag_set_ids.", f"{path}.tag_set_id")
+        if place not in known:
+            raise errors.invalid("None of the label sets has a value there.", f"{path}.field")
+        if place in found or place in written:
+            raise errors.invalid("Is decided by another choice, or by tags.", f"{path}.field")
+        found[place] = choice["tag_set_id"]
+    return found
+
+
+def _adjudicate(
+    sources: list[Any],
+    terms: rules.Terms,
+    strategy: str,
+    chosen: dict[Place, UUID],
+    own: list[dict[str, Any]],
+) -> _Merged:
+    ids = [one.id for one in sources]
+    cells = {one.id: by_place(one.tags) for one in sources}
+    written = by_place(own)
+    merged = _Merged([], [])
+    undecided: list[Ballot] = []
+    for ballot in majority([one.tags for one in sources], terms.shapes):
+        place = (ballot.field, ballot.row)
+        if place in written:
+            continue
+        if place in chosen:
+            for tag in cells[chosen[place]].get(place, ()):
+                merged.add(tag, [chosen[place]], "choice")
+        elif ballot.unanimous or (strategy == "majority" and not ballot.tie):
+            for winner in ballot.winners:
+                by = "agreement" if len(winner.voters) == len(ids) else "majority"
+                merged.add(winner.tag, [ids[voter] for voter in winner.voters], by)
+        else:
+            undecided.append(ballot)
+    if undecided:
+        raise _undecided(undecided, ids)
+    for tag in own:
+        merged.add(tag, [], "reviewer")
+    return merged
+
+
+def _undecided(ballots: list[Ballot], ids: list[UUID]) -> errors.ApiError:
+    listed = [shown(ballot, ids) for ballot in ballots[:MAX_UNDECIDED]]
+    return errors.invalid(
+        "The label sets leave open what these fields hold. Choose, or write tags.",
+        "choices",
+        undecided=listed,
+        truncated=len(listed) < len(ballots),
+    )
+
+
+def _checked(merged: _Merged, terms: rules.Terms, of: Any) -> list[dict[str, Any]]:
+    document = {"text_length": of.text_length, "page_count": of.page_count or 0}
+    try:
+        checked = terms.fields.check_tags(merged.tags, **document)
+    except TagErrors as failure:
+        raise rules.refusal(failure, "tag_set_ids") from None
+    rules.check_complete(terms, checked)
+    return checked
