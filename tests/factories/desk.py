@@ -29,6 +29,14 @@ FIELDS: list[dict[str, Any]] = [
     make_field("lines", "table", columns=[make_field("item", "text", required=True)]),
 ]
 
+MEMBERS = {
+    "id", "artifact_id", "schema_id", "schema_version_id", "labeler", "reviewer", "source", "tags",
+    "tag_count", "status", "submitted_at", "decided_at", "reason", "rejections", "seconds_spent",
+    "comment_count", "merged_from", "superseded_by", "provenance", "created_at", "updated_at",
+    "revision",
+}  # fmt: skip
+"""The members of a label set's answer."""
+
 
 def counts(**sets: int) -> dict[str, int]:
     """A document's label counts."""

@@ -19,8 +19,8 @@ from app.kit.api.fields import (
 )
 
 ARTIFACT = "app.labeling.artifacts.schemas.documents.Artifact"
-TAG_SET = "app.labeling.tag_sets.schemas.TagSet"
-LISTED_TAG_SET = "app.labeling.tag_sets.schemas.TagSetListed"
+TAG_SET = "app.labeling.tag_sets.schemas.records.TagSet"
+LISTED_TAG_SET = "app.labeling.tag_sets.schemas.records.TagSetListed"
 """By its registered name: a room's schemas are its own to import, its shapes are everybody's."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")

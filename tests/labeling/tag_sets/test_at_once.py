@@ -30,16 +30,21 @@ def _together(*calls: Callable[[], Any]) -> list[Any]:
 
 def test_of_writers_at_once_exactly_one_wins(desk: Desk) -> None:
     draft = desk.draft()
-    for _ in range(10):
+    for turn in range(10):
         answers = _together(
-            *(lambda i=i, d=draft: desk.save(d, [tag("number", f"A-{i}")]) for i in range(_THREADS))
+            *(
+                lambda v=f"{turn}-{i}", d=draft: desk.save(d, [tag("number", v)])
+                for i in range(_THREADS)
+            )
         )
         codes = sorted(a.status_code for a in answers)
         assert codes == [200] + [409] * (_THREADS - 1)
         (won,) = [a.json["data"] for a in answers if a.status_code == 200]
         for lost in (a.json["error"] for a in answers if a.status_code == 409):
             assert lost["code"] == "stale_precondition"
-            assert lost["details"] == {"current_revision": won["revision"]}
+            assert lost["details"]["current_revision"] == won["revision"]
+            (change,) = lost["details"]["changes"]
+            assert change["to"] == won["tags"][0]
         draft = won
     kept = desk.revisions(draft["id"])
     assert [r.number for r in kept] == list(range(1, 12))

@@ -24,7 +24,7 @@ _LOCK_DOCUMENTS = text(
 _LOCK = text(
     """
     SELECT item.id, item.artifact_id, item.schema_id, item.schema_version_id, item.labeler_id,
-           item.status, item.rejections, item.revision,
+           item.status, item.source, item.rejections, item.revision,
            CASE WHEN item.claim_expires_at > now() THEN item.claim_user_id END AS claimed_by,
            item.claim_expires_at, item.assignee_id, item.assignee_team_id, version.review_policy
     FROM tag_sets item
@@ -36,7 +36,7 @@ _LOCK = text(
 )
 _SIBLINGS = text(
     """
-    SELECT id, artifact_id, labeler_id, status FROM tag_sets
+    SELECT id, artifact_id, labeler_id, status, source FROM tag_sets
     WHERE organization_id = :org AND artifact_id = ANY (CAST(:artifact_ids AS uuid[]))
       AND status IN ('draft', 'submitted', 'accepted')
     ORDER BY id
@@ -66,7 +66,7 @@ def lock(tag_set_ids: Sequence[UUID]) -> list[Row[Any]]:
 
 
 def siblings(artifact_ids: Iterable[UUID]) -> list[Row[Any]]:
-    """id, artifact_id, labeler_id, status of the documents' label sets that were not rejected."""
+    """id, artifact_id, labeler_id, status, source of documents' label sets but rejected ones."""
     values = {"org": tenancy.current_organization_id(), "artifact_ids": _texts(artifact_ids)}
     return list(db.session().execute(_SIBLINGS, values))
 

@@ -4,7 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Row, Select, case, exists, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    Text,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import aliased
 
@@ -61,7 +73,13 @@ _SHOWN: tuple[Any, ...] = (
 def _columns(page_size: int) -> tuple[Any, ...]:
     # Large tags are null.
     share = PAGE_BYTES // page_size
-    return (*_SHOWN, case((TagSet.tags_bytes <= share, TagSet.tags)).label("tags"))
+    traced = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
+    fits = TagSet.tags_bytes + traced <= share
+    return (
+        *_SHOWN,
+        case((fits, TagSet.tags)).label("tags"),
+        case((fits, TagSet.provenance)).label("provenance"),
+    )
 
 
 def _with_people(statement: Select[Any]) -> Select[Any]:

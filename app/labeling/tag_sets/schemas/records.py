@@ -31,8 +31,8 @@ class Origin(Schema):
     )
 
 
-class Listed(Schema):
-    """What a label set shows in lists too, its tags aside."""
+class TagSet(Schema):
+    """A label set: one person's or model's labels of one document, or a merge of several."""
 
     id = Uuid(required=True)
     artifact_id = Uuid(required=True)
@@ -41,6 +41,7 @@ class Listed(Schema):
     labeler = Nested(Person, required=True, allow_none=True)
     reviewer = Nested(Person, required=True, allow_none=True)
     source = Str(required=True, validate=OneOf(SOURCES))
+    tags = List(Nested(Tag), required=True)
     tag_count = Int(required=True)
     status = Str(required=True, validate=OneOf(STATES))
     submitted_at = UtcDateTime(required=True, allow_none=True)
@@ -57,6 +58,12 @@ class Listed(Schema):
         allow_none=True,
         metadata={"description": "The label sets that a merge was made of."},
     )
+    provenance = List(
+        Nested(Origin),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of a merge, where each of its values came from."},
+    )
     superseded_by = Uuid(
         required=True,
         allow_none=True,
@@ -67,20 +74,9 @@ class Listed(Schema):
     revision = Int(required=True)
 
 
-class TagSet(Listed):
-    """A label set: one person's or model's labels of one document, or a merge of several."""
-
-    tags = List(Nested(Tag), required=True)
-    provenance = List(
-        Nested(Origin),
-        required=True,
-        allow_none=True,
-        metadata={"description": "Of a merge, where each of its values came from."},
-    )
-
-
-class TagSetListed(Listed):
-    """A label set in a list. Tags that are too many for a page of this size are left out (null)."""
+class TagSetListed(TagSet):
+    """A label set in a list. Tags that are too many for a page of this size are left out (null),
+    the provenance with them."""
 
     tags = List(
         Nested(Tag),

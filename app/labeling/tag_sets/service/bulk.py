@@ -46,9 +46,12 @@ class _Batch:
         self.held = {row.id: row for row in queries.lock(self.ids)}
         self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, self.held)
         self.teams = self._teams()
+        self.merged: set[UUID] = set()
         self.beside: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
         for row in queries.siblings({row.artifact_id for row in self.held.values()}):
             self.beside[row.artifact_id][row.id] = (row.labeler_id, row.status)
+            if row.source == "merge" and row.status == "accepted":
+                self.merged.add(row.artifact_id)
 
     def _teams(self) -> set[UUID]:
         assigned = any(row.assignee_team_id is not None for row in self.held.values())
@@ -99,7 +102,10 @@ def accept_many(
     batch = _Batch(tag_set_ids, caller)
 
     def check(held: Any) -> str:
-        if batch.accepted(held) >= _policy(held).labels_per_artifact:
+        if held.source == "merge":
+            raise errors.conflict("A merge decides on its sources too: accept it by itself.")
+        enough = batch.accepted(held) >= _policy(held).labels_per_artifact
+        if enough or held.artifact_id in batch.merged:
             raise errors.conflict(
                 "The document has as many accepted label sets as its schema asks for."
             )

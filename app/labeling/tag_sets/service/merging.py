@@ -56,14 +56,29 @@ def merge(
     sources = _lock(artifact_id, tag_set_ids, caller)
     newest = max(sources, key=lambda one: one.version)
     terms = rules.terms(newest.schema_version_id)
-    own = rules.check_tags(
-        terms, list(tags), text_length=newest.text_length, page_count=newest.page_count
-    )
+    own = _checked(list(tags), terms, newest)
     merged = _adjudicate(sources, terms, strategy, _chosen(choices, sources, own), own)
-    checked = _checked(merged, terms, newest)
+    made = _insert(newest, terms, merged, tag_set_ids, caller, note)
+    if accept:
+        held = decisions.lock(made)
+        decisions.mark_accepted(held, {}, reviewer_id=caller.user_id, kind="accept", note=note)
+    artifacts.refresh_status(artifact_id)
+    return reading.get(made)
+
+
+def _insert(
+    newest: Any,
+    terms: rules.Terms,
+    merged: _Merged,
+    tag_set_ids: list[UUID],
+    caller: Caller,
+    note: str | None,
+) -> UUID:
+    checked = _checked(merged.tags, terms, newest, field="tag_set_ids")
+    rules.check_complete(terms, checked)
     now = db.utc_now()
     values = {
-        "artifact_id": artifact_id,
+        "artifact_id": newest.artifact_id,
         "schema_id": newest.schema_id,
         "schema_version_id": newest.schema_version_id,
         "labeler_id": None,
@@ -77,15 +92,7 @@ def merge(
     }
     made = deciding.insert_new(values, author_id=caller.user_id, kind="merge", note=note)
     tell("merged", made, values, merged_from=tag_set_ids, author_id=caller.user_id)
-    if accept:
-        _accept(made, caller, note)
-    artifacts.refresh_status(artifact_id)
-    return reading.get(made)
-
-
-def _accept(made: UUID, caller: Caller, note: str | None) -> None:
-    held = decisions.lock(made)
-    decisions.mark_accepted(held, {}, reviewer_id=caller.user_id, kind="accept", note=note)
+    return made
 
 
 def _document(tag_set_ids: list[UUID]) -> UUID:
@@ -183,11 +190,13 @@ def _undecided(ballots: list[Ballot], ids: list[UUID]) -> errors.ApiError:
     )
 
 
-def _checked(merged: _Merged, terms: rules.Terms, of: Any) -> list[dict[str, Any]]:
-    document = {"text_length": of.text_length, "page_count": of.page_count or 0}
+def _checked(
+    tags: list[Any], terms: rules.Terms, of: Any, *, field: str | None = None
+) -> list[dict[str, Any]]:
+    """The tags in canonical form; 400 on `field`, or on the path of the first that does not fit."""
     try:
-        checked = terms.fields.check_tags(merged.tags, **document)
+        return terms.fields.check_tags(
+            tags, text_length=of.text_length, page_count=of.page_count or 0
+        )
     except TagErrors as failure:
-        raise rules.refusal(failure, "tag_set_ids") from None
-    rules.check_complete(terms, checked)
-    return checked
+        raise rules.refusal(failure, field) from None

@@ -1,0 +1,126 @@
+"""Which tags a draft takes, and how it refuses others."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories.desk import FIELDS, Desk, tag
+from tests.factories.labels import make_field
+
+
+@pytest.mark.parametrize(
+    ("tags", "field"),
+    [
+        ([tag("number", "A"), tag("nope", "x")], "tags.1.field"),
+        ([tag("number", "A"), tag("number", "B")], "tags.1.field"),
+        ([tag("pages", "many")], "tags.0.value"),
+        ([tag("pages", "9" * 40)], "tags.0.value"),
+        ([tag("number", "A\x00")], "tags.0.value"),
+        ([tag("number", None)], "tags.0.value"),
+        ([tag("number", {"deep": {"er": [1]}})], "tags.0.value"),
+        ([tag("total", {"amount": "1", "currency": "XXXX"})], "tags.0.value"),
+        ([tag("lines.item", "x")], "tags.0.row"),
+        ([tag("lines", "x")], "tags.0.field"),
+        ([tag("number", "A", row=1)], "tags.0.row"),
+        ([tag("number", "A", confidence=1.5)], "tags.0.confidence"),
+        ([tag("number", "A", evidence=[{"page": 3}])], "tags.0.evidence.0.page"),
+        (
+            [tag("number", "A", evidence=[{"page": 1, "box": [0, 0, 2, 1]}])],
+            "tags.0.evidence.0.box",
+        ),
+        ([tag("clause", "A", evidence=[{"start": 0, "end": 1001}])], "tags.0.evidence.0.end"),
+        ([tag("clause", "A", evidence=[{"start": 5, "end": 5}])], "tags.0.evidence.0.end"),
+        ([tag("number", "A", evidence=[{"text": "\x00"}])], "tags.0.evidence.0.text"),
+        ([tag("note", "x")] * 5001, "tags"),
+    ],
+)  # fmt: skip
+def test_tags_that_do_not_fit_are_named(tags: list[Any], field: str, desk: Desk) -> None:
+    draft = desk.draft()
+    answer = desk.save(draft, tags)
+    assert answer.status_code == 400, answer.json
+    error = answer.json["error"]
+    assert error["code"] == "validation_error"
+    assert error["field"] == field
+    assert error["details"]["errors"][0]["field"] == field
+    assert len(desk.revisions(draft["id"])) == 1
+
+
+def test_all_misfits_are_listed(desk: Desk) -> None:
+    answer = desk.save(desk.draft(), [tag("pages", "x"), tag("number", "A"), tag("nope", 1)])
+    found = [e["field"] for e in answer.json["error"]["details"]["errors"]]
+    assert found == ["tags.0.value", "tags.2.field"]
+
+
+@pytest.mark.parametrize(
+    ("member", "field"),
+    [
+        ("x", "tags.0"),
+        ([], "tags.0"),
+        ({"value": 1}, "tags.0.field"),
+        ({"field": None}, "tags.0.field"),
+        ({"field": 1}, "tags.0.field"),
+        ({"field": "number", "row": "1"}, "tags.0.row"),
+        ({"field": "number", "row": True}, "tags.0.row"),
+        ({"field": "number", "confidence": "1"}, "tags.0.confidence"),
+        ({"field": "number", "source": 1}, "tags.0.source"),
+        ({"field": "number", "evidence": {}}, "tags.0.evidence"),
+        ({"field": "number", "evidence": ["x"]}, "tags.0.evidence.0"),
+        ({"field": "number", "evidence": [{"page": 1.5}]}, "tags.0.evidence.0.page"),
+        ({"field": "number", "evidence": [{"note": 1}]}, "tags.0.evidence.0.note"),
+        ({"field": "number", "colour": "red"}, "tags.0.colour"),
+    ],
+)
+def test_tags_of_another_shape_are_unprocessable(member: Any, field: str, desk: Desk) -> None:
+    answer = desk.save(desk.draft(), [member])
+    assert answer.status_code == 422, answer.json
+    assert answer.json["error"]["field"] == field
+
+
+def test_offsets_count_code_points(desk: Desk) -> None:
+    # "😀 total" has seven code points, and eight UTF-16 units.
+    draft = desk.draft(desk.artifact(text_length=7))
+    good = tag("clause", "😀 total", evidence=[{"start": 0, "end": 7, "text": "😀 total"}])
+    saved = desk.save(draft, [good])
+    assert saved.status_code == 200
+    assert saved.json["data"]["tags"][0]["value"] == "😀 total"
+    units = tag("clause", "😀 total", evidence=[{"start": 0, "end": 8}])
+    refused = desk.save(saved.json["data"], [units])
+    assert refused.json["error"]["field"] == "tags.0.evidence.0.end"
+
+
+def test_half_a_surrogate_pair_is_no_text(desk: Desk) -> None:
+    draft = desk.draft()
+    raw = b'{"revision": 1, "tags": [{"field": "number", "value": "\\ud83d"}]}'
+    answer = desk.org.api("labeler").request(
+        "PUT", f"/tag-sets/{draft['id']}/tags", data=raw,
+        headers={"Content-Type": "application/json"},
+    )  # fmt: skip
+    assert answer.status_code == 422
+
+
+def test_five_thousand_tags(desk: Desk) -> None:
+    draft = desk.draft()
+    tags = [tag("note", f"n{i}", evidence=[{"start": i % 900, "end": i % 900 + 1}])
+            for i in range(5000)]  # fmt: skip
+    saved = desk.save(draft, tags).json["data"]
+    assert saved["tag_count"] == 5000
+    assert saved["tags"][4999]["value"] == "n4999"
+    (listed,) = desk.org.api("viewer").get("/tag-sets").json["data"]
+    assert listed["tag_count"] == 5000
+    assert listed["tags"] is None
+    (alone,) = desk.org.api("viewer").get("/tag-sets?page_size=1").json["data"]
+    assert len(alone["tags"]) == 5000
+
+
+def test_rows_and_columns_of_a_table(desk: Desk) -> None:
+    tags = [tag("lines.item", "a", row=0), tag("lines.item", "b", row=1)]
+    saved = desk.save(desk.draft(), tags).json["data"]
+    assert [(t["field"], t["row"]) for t in saved["tags"]] == [("lines.item", 0), ("lines.item", 1)]
+
+
+def test_a_field_of_another_schema_is_refused(desk: Desk) -> None:
+    other = desk.schema(fields=[*FIELDS, make_field("elsewhere", "text")])
+    desk.save(desk.draft(desk.artifact(other)), [tag("elsewhere", "x")])
+    desk.org.add_user("second", "labeler")
+    answer = desk.save(desk.draft(by="second"), [tag("elsewhere", "x")], by="second")
+    assert answer.json["error"]["field"] == "tags.0.field"
