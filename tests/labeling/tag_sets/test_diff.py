@@ -1,0 +1,113 @@
+"""A label set beside another one, a revision of its own, the prediction."""
+
+from typing import Any
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.desk import Desk, tag
+
+
+def _diff(desk: Desk, tag_set: dict[str, Any], query: str, *, by: str = "viewer") -> Any:
+    return desk.org.api(by).get(f"/tag-sets/{tag_set['id']}/diff?{query}")
+
+
+def _predict(desk: Desk, of: dict[str, Any]) -> str:
+    """Make a label set into what a model said."""
+    desk.sql("UPDATE tag_sets SET source = 'model', labeler_id = NULL WHERE id = :id", id=of["id"])
+    found: str = of["id"]
+    return found
+
+
+def _two(desk: Desk) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Drafts of two people on one document, which differ."""
+    first = desk.save(desk.draft(), [tag("number", "A-1"), tag("note", "x")]).json["data"]
+    desk.release(first["artifact_id"])
+    path = f"/artifacts/{first['artifact_id']}/tag-sets"
+    second = desk.org.api("reviewer").post(path, json={}).json["data"]
+    tags = [tag("number", "A-2"), tag("pages", 3)]
+    return first, desk.save(second, tags, by="reviewer").json["data"]
+
+
+def test_against_another_label_set(desk: Desk) -> None:
+    first, second = _two(desk)
+    answer = _diff(desk, second, f"against={first['id']}")
+    assert answer.status_code == 200
+    found = answer.json["data"]
+    assert found["tag_set_id"] == second["id"]
+    assert found["against"] == {"kind": "tag_set", "tag_set_id": first["id"], "revision": 2}
+    assert (found["added"], found["removed"], found["changed"]) == (1, 1, 1)
+    told = [
+        (c["field"], c["kind"], (c["from"] or {}).get("value"), (c["to"] or {}).get("value"))
+        for c in found["changes"]
+    ]
+    assert told == [
+        ("number", "changed", "A-1", "A-2"),
+        ("note", "removed", "x", None),
+        ("pages", "added", None, 3),
+    ]
+    assert _diff(desk, second, f"against={second['id']}").json["data"]["changes"] == []
+
+
+def test_against_a_revision(desk: Desk) -> None:
+    draft = desk.draft()
+    for value in ("A", "B", "C"):
+        draft = desk.save(draft, [tag("number", value)]).json["data"]
+    now = _diff(desk, draft, "revision=2").json["data"]
+    assert (now["revision"], now["against"]["revision"]) == (4, 2)
+    (change,) = now["changes"]
+    assert (change["from"]["value"], change["to"]["value"]) == ("A", "C")
+    then = _diff(desk, draft, "revision=1&at_revision=3").json["data"]
+    assert (then["revision"], then["added"]) == (3, 1)
+    assert then["changes"][0]["to"]["value"] == "B"
+
+
+def test_against_the_latest_prediction(desk: Desk) -> None:
+    first, second = _two(desk)
+    none = _diff(desk, second, "prediction=true")
+    assert none.status_code == 400
+    assert none.json["error"]["field"] == "prediction"
+    model = _predict(desk, first)
+    found = _diff(desk, second, "prediction=true").json["data"]
+    assert found["against"] == {"kind": "prediction", "tag_set_id": model, "revision": 2}
+    assert found["changed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "field"),
+    [
+        ("", 400, "against"),
+        ("revision=1&prediction=true", 400, "against"),
+        ("prediction=false", 400, "against"),
+        ("revision=9", 400, "revision"),
+        ("revision=1&at_revision=9", 400, "at_revision"),
+        ("revision=0", 422, "revision"),
+        ("revision=x", 422, "revision"),
+        ("against=x", 422, "against"),
+        ("prediction=maybe", 422, "prediction"),
+    ],
+)
+def test_what_is_compared_must_be_there(desk: Desk, query: str, status: int, field: str) -> None:
+    answer = _diff(desk, desk.draft(), query)
+    assert answer.status_code == status
+    assert answer.json["error"]["field"] == field
+
+
+def test_what_one_may_not_see_is_like_what_is_not(desk: Desk, other_org: Org) -> None:
+    desk.org.add_user("second", "labeler")
+    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
+    first = desk.submitted(artifact_id)
+    mine = desk.draft(artifact_id, by="second")
+    absent = _diff(desk, mine, f"against={uuid7()}", by="second")
+    assert absent.status_code == 400
+    elsewhere, foreign = desk.draft(), Desk(other_org).draft()
+    for other in (first, elsewhere, foreign):
+        assert _diff(desk, mine, f"against={other['id']}", by="second").data == absent.data
+    # Neither may what a model said lead those who label blind.
+    none = _diff(desk, mine, "prediction=true", by="second")
+    _predict(desk, first)
+    assert _diff(desk, mine, "prediction=true", by="second").data == none.data
+    assert _diff(desk, mine, "prediction=true", by="reviewer").status_code == 200
+    hidden = desk.org.api("second").get(f"/tag-sets/{first['id']}/diff?revision=1")
+    assert hidden.status_code == 404

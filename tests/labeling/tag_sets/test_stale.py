@@ -1,0 +1,89 @@
+"""Two tabs that save the same draft lose nothing."""
+
+from typing import Any
+
+from tests.factories.desk import Desk, tag
+
+Tags = list[dict[str, Any]]
+
+
+def _sent(tags: Tags) -> Tags:
+    members = ("field", "value", "row", "confidence", "source", "evidence")
+    return [{name: one[name] for name in members} for one in tags]
+
+
+def _merged(mine: Tags, changes: Tags) -> Tags:
+    """What a client makes of its own tags and those changes that another tab saved."""
+    kept = list(mine)
+    for change in changes:
+        if change["from"] in kept:
+            kept.remove(change["from"])
+        if change["to"] is not None:
+            kept.append(change["to"])
+    return kept
+
+
+def test_a_stale_save_is_told_what_to_merge_by(desk: Desk) -> None:
+    base = desk.save(desk.draft(), [tag("number", "A-1"), tag("note", "both")]).json["data"]
+    one = [*base["tags"], tag("pages", 3)]
+    other = [base["tags"][1], tag("number", "A-2"), tag("note", "mine")]
+    assert desk.save(base, other).status_code == 200
+    stale = desk.save(base, one)
+    assert stale.status_code == 409
+    details = stale.json["error"]["details"]
+    assert details["current_revision"] == 3
+    assert details["truncated"] is False
+    told = [(c["field"], c["kind"], c["members"]) for c in details["changes"]]
+    assert told == [("number", "changed", ["value"]), ("note", "added", [])]
+    again = {**base, "revision": details["current_revision"]}
+    saved = desk.save(again, _sent_or_new(_merged(one, details["changes"])))
+    assert saved.status_code == 200, saved.json
+    values = {(t["field"], t["value"]) for t in saved.json["data"]["tags"]}
+    assert values == {("number", "A-2"), ("note", "both"), ("note", "mine"), ("pages", 3)}
+    kept = desk.revisions(base["id"])
+    assert [(r.number, r.kind) for r in kept] == [
+        (1, "create"), (2, "save"), (3, "save"), (4, "save"),
+    ]  # fmt: skip
+
+
+def _sent_or_new(tags: Tags) -> Tags:
+    return [_sent([one])[0] if "evidence" in one else one for one in tags]
+
+
+def test_evidence_alone_is_a_change_too(desk: Desk) -> None:
+    base = desk.saved()
+    moved = [tag("number", "A-1", evidence=[{"page": 2}])]
+    desk.save(base, moved)
+    (change,) = desk.save(base, []).json["error"]["details"]["changes"]
+    assert change["members"] == ["evidence"]
+    assert change["to"]["evidence"][0]["page"] == 2
+
+
+def test_a_revision_that_never_was_has_no_changes(desk: Desk) -> None:
+    draft = desk.saved()
+    for number in (0, 3, 2**31 - 1):
+        details = desk.save({**draft, "revision": number}, []).json["error"]["details"]
+        assert details == {"current_revision": 2, "changes": None, "truncated": False}
+
+
+def test_long_differences_are_cut(desk: Desk) -> None:
+    base = desk.draft()
+    desk.save(base, [tag("note", f"n{n}") for n in range(600)])
+    details = desk.save(base, []).json["error"]["details"]
+    assert (len(details["changes"]), details["truncated"]) == (500, True)
+    large = desk.draft()
+    text = {"text": "y" * 20_000}
+    desk.save(large, [tag("note", f"n{n}", evidence=[text] * 10) for n in range(10)])
+    refused = desk.save(large, [])
+    details = refused.json["error"]["details"]
+    assert 0 < len(details["changes"]) < 10
+    assert details["truncated"] is True
+    assert len(refused.data) < 1.5 * 1024 * 1024
+
+
+def test_whoever_may_not_write_is_told_nothing(desk: Desk) -> None:
+    draft = desk.saved()
+    desk.org.add_user("second", "labeler")
+    refused = desk.save({**draft, "revision": 1}, [], by="second")
+    assert refused.status_code == 403
+    assert "details" not in refused.json["error"]
