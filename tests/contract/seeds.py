@@ -253,6 +253,17 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "replace_tags": [{"tags": _TAGS, "revision": 2, "seconds_spent": 5}],
         "accept_tag_set": [{"tags": _TAGS, "note": "ok", "revision": 3}, {}],
         "reject_tag_set": [{"reason": "No", "send_to": "pool"}],
+        "reopen_tag_set": [{"reason": "Look again"}, {"reason": "No", "to": "labeler"}],
+        "merge_tag_sets": [
+            {
+                "tag_set_ids": seeds.ids["tag_set_id"][:2],
+                "strategy": "choose",
+                "choices": [{"field": "number", "row": None, "tag_set_id": tag_set}],
+                "tags": _TAGS[:1],
+                "accept": True,
+                "note": "Both",
+            }
+        ],
         "create_tag_set_comment": [
             {
                 "body": "Which *total*?",

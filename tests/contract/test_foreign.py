@@ -34,6 +34,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "replace_tags": {"tags": [], "revision": 1},
     "update_schema": {"name": "x", "revision": 1},
     "reject_tag_set": {"reason": "x"},
+    "reopen_tag_set": {"reason": "x"},
     "update_artifact": {"name": "x"},
     "update_webhook": {"description": "x"},
     "escalate_review_item": {"user_id": str(uuid7()), "reason": "x"},
