@@ -4,6 +4,7 @@ Pure: values in, values out. Libraries that only some field types need are loade
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from app.engines.fields.changes import Change, compare
 from app.engines.fields.compiled import CompiledFields
@@ -28,6 +29,7 @@ __all__ = [
     "compile_fields",
     "missing_required",
     "normalise",
+    "tags_schema",
 ]
 
 
@@ -54,3 +56,15 @@ def check_tags(
 def missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
     """`CompiledFields.missing_required` for a single use."""
     return compile_fields(fields).missing_required(tags)
+
+
+def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
+    """JSON Schema 2020-12 of the list of tags that fields in normal form accept.
+
+    What it accepts, `check_tags` accepts, with the reservations that its description lists; and
+    what `check_tags` returns, it accepts.
+    """
+    # On first use: it takes the libraries of every type.
+    from app.engines.fields.json_schema import labels  # noqa: PLC0415
+
+    return labels.tags_schema(fields, identifier=identifier, title=title)

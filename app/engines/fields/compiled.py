@@ -7,7 +7,7 @@ from typing import Any
 from app.engines.fields.errors import TagErrors, ValueProblem
 from app.engines.fields.evidence import EvidenceProblem, check_evidence
 from app.engines.fields.model import Field, JsonValue, Normaliser, Tag
-from app.engines.fields.plain import shown
+from app.engines.fields.plain import shown, whole
 from app.engines.fields.values import normaliser
 
 MAX_TAGS = 5000
@@ -15,7 +15,7 @@ MAX_ROW = 9999
 MAX_REPORTED = 100
 
 _MEMBERS = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
-_SOURCES = frozenset({"human", "model", "import"})
+SOURCES = frozenset({"human", "model", "import"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,8 @@ def _slot(field: Field, *, in_table: bool) -> _Slot:
     return _Slot(normaliser(field), bool(field["multiple"]), in_table, field["type"])
 
 
-def _row(row: object, slot: _Slot) -> int | None:
+def _row(raw: object, slot: _Slot) -> int | None:
+    row = whole(raw)
     if not slot.in_table:
         if row is not None:
             raise _TagError(".row", "stands only with a column of a table")
@@ -223,6 +224,6 @@ def _confidence(raw: object) -> float | None:
 def _source(raw: object) -> str:
     if raw is None:
         return "human"
-    if not isinstance(raw, str) or raw not in _SOURCES:
+    if not isinstance(raw, str) or raw not in SOURCES:
         raise _TagError(".source", "must be human, model or import")
     return raw

@@ -7,7 +7,6 @@ from app.engines.fields.errors import ValueProblem
 from app.engines.fields.plain import plain
 
 MAX_DIGITS = 50
-MAX_EXPONENT = 50
 
 _JSON_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _WRITTEN = re.compile(r"([+-]?) ?([0-9.,' ]*[0-9])")
@@ -21,7 +20,7 @@ def decimal_of(value: object) -> Decimal:
 
     A string in JSON's own notation (`-1234.5`, `1e3`) is taken as such; any other is read by
     `read_written`. A float stands for its shortest notation, so 0.1 is one tenth.
-    Raises ValueProblem, also beyond 50 digits or an exponent of ±50 (floats: their own range).
+    Raises ValueProblem, also beyond 50 digits before or after the point (floats: their own range).
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueProblem("must be a number")
@@ -58,8 +57,8 @@ def bounded(number: Decimal) -> Decimal:
     """`number` without a negative zero; raises ValueProblem beyond the limits of this module."""
     if not number:
         return Decimal(0)
-    if len(number.as_tuple().digits) > MAX_DIGITS or abs(number.adjusted()) > MAX_EXPONENT:
-        raise ValueProblem(f"has more than {MAX_DIGITS} digits")
+    if number.adjusted() >= MAX_DIGITS or len(digits_of(number).partition(".")[2]) > MAX_DIGITS:
+        raise ValueProblem(f"has more than {MAX_DIGITS} digits before or after its point")
     return number
 
 

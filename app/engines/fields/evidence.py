@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.plain import FORBIDDEN, shown
+from app.engines.fields.plain import FORBIDDEN, shown, whole
 
 MAX_EVIDENCE = 100
 MAX_EVIDENCE_TEXT = 20_000
@@ -49,7 +49,8 @@ def _piece(piece: object, text_length: int, page_count: int) -> dict[str, Any]:
         unknown = next(name for name in piece if name not in _MEMBERS)
         raise EvidenceProblem(f".{shown(unknown)}", "is not known")
     get = piece.get
-    page, box, start, end, text = get("page"), get("box"), get("start"), get("end"), get("text")
+    page, start, end = whole(get("page")), whole(get("start")), whole(get("end"))
+    box, text = get("box"), get("text")
     if page is not None and not (type(page) is int and 1 <= page <= page_count):
         raise EvidenceProblem(".page", f"is not a page of the document, which has {page_count}")
     if box is not None:

@@ -48,6 +48,11 @@ def plain(value: object, limit: int = 200) -> str:
     return text
 
 
+def whole(value: object) -> object:
+    """An integer that was written as 1.0, the same to JSON, as one; else `value` itself."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def shown(name: object) -> str:
     """A member's name, fit to be put into an error: short, printable, valid UTF-8."""
     if not isinstance(name, str):

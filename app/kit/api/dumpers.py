@@ -78,8 +78,9 @@ def _members(schema: Schema, read: Callable[[str], str], scope: dict[str, Any]) 
 
 
 def _attribute(name: str) -> str:
-    # A change has members called `from` and `to`: the first is no attribute that Python can name.
-    return f"getattr(o, {name!r})" if keyword.iskeyword(name) else f"o.{name}"
+    # A change has a member called `from`, a JSON Schema `$id`: Python cannot name such attributes.
+    named = name.isidentifier() and not keyword.iskeyword(name)
+    return f"o.{name}" if named else f"getattr(o, {name!r})"
 
 
 @cache

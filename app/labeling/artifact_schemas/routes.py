@@ -10,6 +10,7 @@ from app.labeling.artifact_schemas.schemas import (
     CreateSchema,
     DiffQuery,
     DuplicateSchema,
+    LabelsJsonSchema,
     ListedVersion,
     PublishedVersion,
     PublishSchema,
@@ -171,3 +172,13 @@ def get_schema_version(caller: Caller, version_id: UUID) -> Any:
 def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any]) -> Any:
     """Show fields added, removed and changed against another version, breaking changes marked."""
     return service.diff(version_id, **query)
+
+
+@versions.get(
+    "/schema-versions/{version_id}/json-schema",
+    permission="schemas:read",
+    returns=LabelsJsonSchema,
+)
+def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> Any:
+    """Describe the labels that this version accepts as JSON Schema 2020-12."""
+    return service.json_schema(version_id)

@@ -38,6 +38,10 @@ _EVERYDAY = {
 }
 
 
+ALPHA_2: frozenset[str] = frozenset(country.alpha_2 for country in pycountry.countries)
+"""The codes that countries are kept as."""
+
+
 def make(field: Field) -> Normaliser:  # noqa: ARG001 - a country takes no constraints
     """The normaliser of a country field: takes alpha-2, alpha-3, and names in thirty languages."""
     return _country

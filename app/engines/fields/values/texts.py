@@ -39,7 +39,7 @@ def length_and_pattern(field: Field) -> Callable[[str], None]:
     """A check of `min_length`, `max_length` (code points) and `pattern`; raises ValueProblem."""
     constraints = field.get("constraints") or {}
     low: int = constraints.get("min_length") or 0
-    high: int = constraints.get("max_length") or MAX_TEXT
+    high: int = constraints.get("max_length", MAX_TEXT)
     pattern = constraints.get("pattern")
     found = compile_pattern(pattern).search if pattern else None
 

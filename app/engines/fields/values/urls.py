@@ -12,11 +12,11 @@ from app.engines.fields.plain import text_of
 from app.engines.fields.values.texts import length_and_pattern
 
 MAX_URL = 2048
-_MAX_HOST = 253  # RFC 1035
+MAX_HOST = 253  # RFC 1035
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\\<>\"^`{|}]")
 _BARE = re.compile(r"(?:www\.)?[^\s/:?#@]+\.[^\s/:?#@.]{2,}(?:[:/?#].*)?")
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-_KEPT = "/%:@!$&'()*+,;=~-._?#[]"
+KEPT = "/%:@!$&'()*+,;=~-._?#[]"
 _NOT_A_URL = "is not a web address (http, https or ftp)"
 
 
@@ -51,7 +51,7 @@ def _url(text: str) -> str:
         raise ValueProblem("holds a user name or password; leave it out")
     host = _host(parts.hostname)
     netloc = host if port is None else f"{host}:{port}"
-    url = urlunsplit(SplitResult(parts.scheme, netloc, *(quote(p, _KEPT) for p in parts[2:])))
+    url = urlunsplit(SplitResult(parts.scheme, netloc, *(quote(p, KEPT) for p in parts[2:])))
     if len(url) > MAX_URL:
         raise ValueProblem(f"is longer than {MAX_URL:,} characters")
     return url
@@ -60,13 +60,15 @@ def _url(text: str) -> str:
 def _host(host: str) -> str:
     try:
         if ":" in host:
+            if "%" in host:  # a network interface of whoever wrote it
+                raise ValueProblem(_NOT_A_URL)
             return f"[{ipaddress.IPv6Address(host)}]"
         if not host.isascii():
             host = idna.encode(host, uts46=True).decode("ascii")
     except ValueError:  # IDNAError and AddressValueError are among them
         raise ValueProblem(_NOT_A_URL) from None
     host = host.lower()
-    labels = host.rstrip(".").split(".")
-    if len(host) > _MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
+    labels = host.removesuffix(".").split(".")
+    if len(host) > MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
         raise ValueProblem(_NOT_A_URL)
     return host

@@ -1,6 +1,7 @@
 """Bodies and answers of labeling schemas."""
 
 from app.labeling.artifact_schemas.schemas.answers import (
+    LabelsJsonSchema,
     ListedVersion,
     PublishedVersion,
     ReviewPolicy,
@@ -29,6 +30,7 @@ __all__ = [
     "CreateSchema",
     "DiffQuery",
     "DuplicateSchema",
+    "LabelsJsonSchema",
     "ListedVersion",
     "PublishSchema",
     "PublishedVersion",

@@ -143,3 +143,17 @@ class VersionDiff(Schema):
     version = Nested(VersionReference, required=True, data_key="to", attribute="to")
     changes = List(Nested(FieldChange), required=True)
     breaking = Bool(required=True)
+
+
+class LabelsJsonSchema(Schema):
+    """JSON Schema 2020-12 of the member `tags` of a label set; usable as it is."""
+
+    dialect = Str(required=True, data_key="$schema", attribute="$schema")
+    identifier = Str(required=True, data_key="$id", attribute="$id")
+    title = Str(required=True)
+    description = Str(required=True)
+    type = Str(required=True)
+    maxItems = Int(required=True)  # noqa: N815 - as JSON Schema has it
+    items = JsonObject(required=True)
+    allOf = List(Any_(), required=True)  # noqa: N815 - as JSON Schema has it
+    definitions = JsonObject(required=True, data_key="$defs", attribute="$defs")

@@ -24,6 +24,7 @@ from app.labeling.artifact_schemas.service.versions import (
     diff,
     get_active_version,
     get_version,
+    json_schema,
     list_versions,
 )
 
@@ -42,6 +43,7 @@ __all__ = [
     "get",
     "get_active_version",
     "get_version",
+    "json_schema",
     "list_schemas",
     "list_versions",
     "publish",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from app.engines.fields import CompiledFields, compare
+from app.engines.fields import CompiledFields, compare, tags_schema
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.labeling.artifact_schemas import cache
@@ -59,6 +59,17 @@ def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
         "changes": changes,
         "breaking": any(change["breaking"] for change in changes),
     }
+
+
+def json_schema(version_id: UUID) -> dict[str, Any]:
+    """JSON Schema 2020-12 of the tags that a version accepts. Raises 404."""
+    version = get_version(version_id)
+    schema = drafts.get(version.schema_id)
+    return tags_schema(
+        version.fields,
+        identifier=version_id.urn,
+        title=f"{schema.name}, version {version.number}: tags",
+    )
 
 
 def _base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:

@@ -1,0 +1,1 @@
+"""JSON Schema of tags: `labels` puts it together, the other modules describe its parts."""

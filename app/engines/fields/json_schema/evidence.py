@@ -1,0 +1,55 @@
+"""The JSON Schema of evidence: where in a document a tag's value stands."""
+
+from typing import Any
+
+from app.engines.fields.evidence import MAX_EVIDENCE_TEXT
+
+Schema = dict[str, Any]
+
+
+def _has(**types: str) -> Schema:
+    """An object whose members are there, and of these types."""
+    return {
+        "properties": {name: {"type": kind} for name, kind in types.items()},
+        "required": list(types),
+    }
+
+
+EVIDENCE: Schema = {
+    "type": "object",
+    "properties": {
+        "page": {"type": ["integer", "null"], "minimum": 1, "description": "From 1."},
+        "box": {
+            "type": ["array", "null"],
+            "description": "[x0, y0, x1, y1] in 0..1 from the top left of the page.",
+            "items": {"type": "number", "minimum": 0, "maximum": 1},
+            "minItems": 4,
+            "maxItems": 4,
+        },
+        "start": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "description": "In code points of the document's text.",
+        },
+        "end": {"type": ["integer", "null"], "minimum": 1, "description": "Exclusive."},
+        "text": {
+            "anyOf": [
+                {"type": "null"},
+                {"$ref": "#/$defs/Verbatim", "maxLength": MAX_EVIDENCE_TEXT},
+            ]
+        },
+    },
+    "additionalProperties": False,
+    "anyOf": [_has(page="integer"), _has(start="integer"), _has(text="string")],
+    "allOf": [
+        {"if": _has(box="array"), "then": _has(page="integer")},
+        {"if": _has(start="integer"), "then": _has(end="integer")},
+        {"if": _has(end="integer"), "then": _has(start="integer")},
+    ],
+}
+
+ANCHORS: dict[str, Schema] = {
+    "span": {"contains": _has(start="integer")},
+    "region": {"contains": _has(box="array")},
+}
+"""What the evidence must have for the types whose value is a place."""

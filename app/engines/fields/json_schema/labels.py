@@ -1,0 +1,118 @@
+"""JSON Schema 2020-12 of the tags that the fields of a schema version accept."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, SOURCES
+from app.engines.fields.evidence import MAX_EVIDENCE
+from app.engines.fields.json_schema.evidence import ANCHORS, EVIDENCE
+from app.engines.fields.json_schema.values import SHARED, value_schema
+from app.engines.fields.model import Field
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DESCRIPTION = (
+    "The tags of a label set, as they are kept and as they may be sent. What fits this is "
+    "accepted if it also keeps what a JSON Schema cannot say: a column that is not multiple "
+    "(x-multiple) has one tag in a row; evidence lies within the document, its end after its "
+    "start, x0 before x1 and y0 before y1 in its box; values fit the named formats and, where no "
+    "pattern stands beside it, the x-pattern (RE2). Other notations than the ones described here "
+    "may be sent too: they are brought into these. Required fields (x-required) may be missing "
+    "until the label set is submitted."
+)
+
+
+def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
+    """The JSON Schema of the list of tags of `fields`, which are in normal form.
+
+    What it accepts, `check_tags` accepts, with the reservations of DESCRIPTION; and what
+    `check_tags` returns, it accepts.
+    """
+    slots = list(_slots(fields))
+    definitions: dict[str, Schema] = {name: _slot(name, slot) for name, slot in slots}
+    alone = [name for name, slot in slots if "." not in name and not slot["multiple"]]
+    return {
+        "$schema": DIALECT,
+        "$id": identifier,
+        "title": title,
+        "description": DESCRIPTION,
+        "type": "array",
+        "maxItems": MAX_TAGS,
+        "items": {
+            "type": "object",
+            "properties": {
+                "field": {"enum": [name for name, _ in slots]},
+                "value": True,
+                "row": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_ROW},
+                "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+                "source": {"enum": sorted(SOURCES)},
+                "evidence": {
+                    "type": "array",
+                    "maxItems": MAX_EVIDENCE,
+                    "items": {"$ref": "#/$defs/Evidence"},
+                },
+            },
+            "required": ["field", "value"],
+            "additionalProperties": False,
+            "allOf": [
+                {"if": _about(name), "then": {"$ref": f"#/$defs/{name}"}} for name, _ in slots
+            ],
+        },
+        "allOf": [{"contains": _about(name), "minContains": 0, "maxContains": 1} for name in alone]
+        or [True],
+        "$defs": {**definitions, "Evidence": EVIDENCE, **_shared(definitions)},
+    }
+
+
+def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
+    """What a tag may name, with the field or the column that it means."""
+    for field in fields:
+        if field["type"] != "table":
+            yield field["key"], field
+        for column in field["columns"]:
+            yield f"{field['key']}.{column['key']}", column
+
+
+def _about(name: str) -> Schema:
+    return {"properties": {"field": {"const": name}}, "required": ["field"]}
+
+
+def _slot(name: str, field: Field) -> Schema:
+    in_table = "." in name
+    described = {"description": field["description"]} if field["description"] else {}
+    members: Schema = {"value": value_schema(field)}
+    required = ["row"] if in_table else []
+    members["row"] = {"type": "integer" if in_table else "null"}
+    if field["type"] in ANCHORS:
+        members["evidence"] = ANCHORS[field["type"]]
+        required.append("evidence")
+    return {
+        "title": field["label"],
+        **described,
+        "x-type": field["type"],
+        "x-required": field["required"],
+        "x-multiple": field["multiple"],
+        "properties": members,
+        **({"required": required} if required else {}),
+    }
+
+
+def _shared(definitions: Schema) -> Schema:
+    """Those of the shared definitions that anything refers to, also by way of one another."""
+    found = set(_references([definitions, EVIDENCE]))
+    for name in [*found]:
+        found |= set(_references(SHARED[name]))
+    return {name: schema for name, schema in SHARED.items() if name in found}
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            yield reference.rpartition("/")[2]
+        for part in schema.values():
+            yield from _references(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _references(part)

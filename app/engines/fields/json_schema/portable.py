@@ -1,0 +1,199 @@
+"""Patterns of schemas, which are RE2's, written so that ECMA-262 and Python read them alike.
+
+What the dialects mean differently is spelled out: `\\d` is `[0-9]`, `\\s` RE2's five characters,
+`.` anything but a line feed. What they do not share (flags, `\\p{…}`, `\\Q…\\E`) is left out.
+"""
+
+import re
+
+_WORD = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+_SETS: dict[str, tuple[tuple[int, int], ...]] = {
+    "d": ((0x30, 0x39),),
+    "w": _WORD,
+    "s": ((0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20)),
+}
+_NAMED: dict[str, tuple[tuple[int, int], ...]] = {
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "ascii": ((0x00, 0x7F),),
+    "blank": ((0x09, 0x09), (0x20, 0x20)),
+    "cntrl": ((0x00, 0x1F), (0x7F, 0x7F)),
+    "digit": ((0x30, 0x39),),
+    "graph": ((0x21, 0x7E),),
+    "lower": ((0x61, 0x7A),),
+    "print": ((0x20, 0x7E),),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "space": ((0x09, 0x0D), (0x20, 0x20)),
+    "upper": ((0x41, 0x5A),),
+    "word": _WORD,
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+}
+_CONTROLS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "a": 0x07}
+_ANCHORS = {"A": "^", "z": "$"}
+_LAST = 0x10FFFF
+_HEX = re.compile(r"x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,6})\})")
+_REPEAT = re.compile(r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??")
+_GROUP = re.compile(r"\((?:\?(?::|P?<[A-Za-z0-9_]+>))?(?!\?)")
+_POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
+_SPECIAL = frozenset("^$\\.*+?()[]{}|/")
+_BOUNDARY = {
+    "b": "(?:(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?![0-9A-Za-z_]))",
+    "B": "(?:(?<![0-9A-Za-z_])(?![0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_]))",
+}
+
+Ranges = list[tuple[int, int]]
+
+
+class _NotSharedError(Exception):
+    """The pattern says something that not all engines understand."""
+
+
+def portable(pattern: str) -> str | None:
+    """A pattern that RE2 takes, in the words that ECMA-262 (with `u`) and Python's `re` share.
+
+    It finds what RE2 finds. None when it cannot be said so.
+    """
+    try:
+        return _Reader(pattern).translated()
+    except _NotSharedError:
+        return None
+
+
+class _Reader:
+    def __init__(self, pattern: str) -> None:
+        self.text = pattern
+        self.at = 0
+
+    def translated(self) -> str:
+        parts: list[str] = []
+        repeatable = False
+        while self.at < len(self.text):
+            match = _REPEAT.match(self.text, self.at)
+            if match is None:
+                part, repeatable = self._atom()
+                parts.append(part)
+                continue
+            # RE2 takes `^*`, which others refuse.
+            if not repeatable:
+                raise _NotSharedError
+            self.at = match.end()
+            parts.append(match[0])
+            repeatable = False
+        return "".join(parts)
+
+    def _atom(self) -> tuple[str, bool]:
+        """The next piece, and whether it may be repeated."""
+        char = self.text[self.at]
+        if char == "(":
+            return self._open(), False
+        if char == "[":
+            return self._class(), True
+        if char == "\\":
+            return self._escape()
+        self.at += 1
+        if char == ".":
+            return r"[^\n]", True
+        if char in "|^$":
+            return char, False
+        return (char, True) if char == ")" else (_literal(ord(char)), True)
+
+    def _open(self) -> str:
+        match = _GROUP.match(self.text, self.at)
+        if match is None:
+            raise _NotSharedError
+        self.at = match.end()
+        return "(?:"
+
+    def _escape(self) -> tuple[str, bool]:
+        char = self.text[self.at + 1 : self.at + 2]
+        if char in _ANCHORS or char in _BOUNDARY:
+            self.at += 2
+            return _ANCHORS.get(char) or _BOUNDARY[char], False
+        if char.lower() in _SETS:
+            self.at += 2
+            return _written(list(_SETS[char.lower()]), negated=char.isupper()), True
+        return _literal(self._character()), True
+
+    def _character(self) -> int:
+        """The code point of an escape that stands for one."""
+        match = _HEX.match(self.text, self.at + 1)
+        if match is not None:
+            self.at = match.end()
+            return int(match[1] or match[2], 16)
+        char = self.text[self.at + 1 : self.at + 2]
+        self.at += 2
+        if char in _CONTROLS:
+            return _CONTROLS[char]
+        if not char.isascii() or char.isalnum() or not char:
+            raise _NotSharedError
+        return ord(char)
+
+    def _class(self) -> str:
+        self.at += 1
+        negated = self.text.startswith("^", self.at)
+        self.at += negated
+        ranges: Ranges = []
+        first = True
+        while first or not self.text.startswith("]", self.at):
+            ranges += self._member()
+            first = False
+        self.at += 1
+        return _written(ranges, negated=negated)
+
+    def _member(self) -> Ranges:
+        match = _POSIX.match(self.text, self.at)
+        if match is not None:
+            if match[2] not in _NAMED:
+                raise _NotSharedError
+            self.at = match.end()
+            return _outside(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
+        escaped = self.text[self.at + 1 : self.at + 2]
+        if self.text.startswith("\\", self.at) and escaped.lower() in _SETS:
+            self.at += 2
+            found = _SETS[escaped.lower()]
+            return _outside(found) if escaped.isupper() else list(found)
+        low = self._one()
+        ends = self.text[self.at : self.at + 2]
+        if not ends.startswith("-") or ends == "-]":
+            return [(low, low)]
+        self.at += 1
+        return [(low, self._one())]
+
+    def _one(self) -> int:
+        if self.text.startswith("\\", self.at):
+            return self._character()
+        char = self.text[self.at : self.at + 1]
+        if not char:
+            raise _NotSharedError
+        self.at += 1
+        return ord(char)
+
+
+def _outside(ranges: tuple[tuple[int, int], ...]) -> Ranges:
+    found, start = [], 0
+    for low, high in sorted(ranges):
+        found.append((start, low - 1))
+        start = high + 1
+    return [(low, high) for low, high in [*found, (start, _LAST)] if low <= high]
+
+
+def _written(ranges: Ranges, *, negated: bool) -> str:
+    inner = "".join(
+        _inside(low) if low == high else f"{_inside(low)}-{_inside(high)}" for low, high in ranges
+    )
+    return f"[{'^' if negated else ''}{inner}]"
+
+
+def _inside(code: int) -> str:
+    return f"\\{chr(code)}" if chr(code) in "^-[]\\" else _plain(code)
+
+
+def _literal(code: int) -> str:
+    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _plain(code)
+
+
+def _plain(code: int) -> str:
+    # Control characters escaped for the reader, all others as they are: every engine takes them.
+    if code == _CONTROLS["n"]:
+        return r"\n"
+    return f"\\x{code:02x}" if code < 0x20 or 0x7F <= code < 0xA0 else chr(code)  # noqa: PLR2004

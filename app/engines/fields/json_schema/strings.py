@@ -1,0 +1,120 @@
+"""The shapes of strings: text, moments, addresses of the web, phone numbers."""
+
+from typing import Any
+
+from app.engines.fields.json_schema.portable import portable
+from app.engines.fields.json_schema.ranges import moment_at_least, moment_at_most
+from app.engines.fields.model import Field
+from app.engines.fields.values.emails import MAX_EMAIL
+from app.engines.fields.values.texts import MAX_TEXT
+from app.engines.fields.values.urls import KEPT, MAX_HOST, MAX_URL
+
+Schema = dict[str, Any]
+
+# What Python's `strip` takes away.
+_SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+_YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})"
+_FOURTH = "(?:0[48]|[2468][048]|[13579][26])"
+_LEAP_YEAR = f"(?:[0-9]{{2}}{_FOURTH}|{_FOURTH}00)"
+_DAY = (
+    f"(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+    f"|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}-02-29)"
+)
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{6})?"
+_MOMENTS = {"date": f"^{_DAY}$", "time": f"^{_TIME}$", "datetime": f"^{_DAY}T{_TIME}Z$"}
+
+_HEX = "[0-9a-f]{1,4}"
+_IPV6 = "|".join(
+    [
+        f"(?:{_HEX}:){{7}}{_HEX}",
+        f"(?:{_HEX}:){{1,7}}:",
+        *(f"(?:{_HEX}:){{1,{6 - n}}}(?::{_HEX}){{1,{n + 1}}}" for n in range(6)),
+        f":(?:(?::{_HEX}){{1,7}}|:)",
+    ]
+)
+_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+_CHARS = "A-Za-z0-9" + "".join(f"\\{char}" if char in "[]-^\\" else char for char in KEPT)
+_QUERY, _PATH = _CHARS.replace("#", ""), _CHARS.replace("#", "").replace("?", "")
+_URL = (
+    rf"^(?:https?|ftp)://(?:{_LABEL}(?:\.{_LABEL})*\.?|\[(?:{_IPV6})\])(?::{_PORT})?"
+    rf"(?:/[{_PATH}]*)?(?:\?[{_QUERY}]+)?(?:#[{_CHARS}]+)?$"
+)
+_HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
+
+
+def _without(pattern: str) -> Schema:
+    # What is no string has one fault, not two.
+    return {"type": "string", "not": {"type": "string", "pattern": pattern}}
+
+
+TRIMMED = _without(f"^[{_SPACE}]|[{_SPACE}]$|\\x00")
+VERBATIM = _without("\\x00")
+
+
+def text(field: Field) -> Schema:
+    """Trimmed text, compact where the field names `formats`."""
+    formats = field["constraints"].get("formats") or []
+    named = {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
+    return {"$ref": "#/$defs/Trimmed", **_limits(field, MAX_TEXT), **named}
+
+
+def span(field: Field) -> Schema:
+    """Text to the letter."""
+    return {"$ref": "#/$defs/Verbatim", **_limits(field, MAX_TEXT)}
+
+
+def region(_field: Field) -> Schema:
+    """Text to the letter, or none."""
+    return {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
+
+
+def email(field: Field) -> Schema:
+    """The shape of an address; what else makes one is said by the format."""
+    shape = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+    limits = _limits(field, MAX_EMAIL)
+    return {"type": "string", "format": "idn-email", "allOf": [{"pattern": shape}], **limits}
+
+
+def phone(field: Field) -> Schema:
+    """E.164; which lengths a country has is said by the format."""
+    shape = r"^\+[1-9][0-9]{3,16}$"
+    return {"type": "string", "format": "phone", "allOf": [{"pattern": shape}], **_limits(field)}
+
+
+def url(field: Field) -> Schema:
+    """A web address as it is kept."""
+    return {"$ref": "#/$defs/Url", **_limits(field, MAX_URL)}
+
+
+URL: Schema = {"type": "string", "allOf": [{"pattern": _URL}, {"pattern": _HOST}]}
+
+
+def moment(field: Field) -> Schema:
+    """A date, a time of day or an instant within the field's limits."""
+    kind, limits = field["type"], field["constraints"]
+    patterns = [_MOMENTS[kind]]
+    if "min" in limits:
+        patterns.append(moment_at_least(limits["min"]))
+    if "max" in limits:
+        patterns.append(moment_at_most(limits["max"]))
+    format_ = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
+    return {"type": "string", **format_, "allOf": [{"pattern": one} for one in patterns]}
+
+
+def _limits(field: Field, most: int | None = None) -> Schema:
+    constraints = field["constraints"]
+    found: Schema = {}
+    if constraints.get("min_length"):
+        found["minLength"] = constraints["min_length"]
+    longest = [length for length in (most, constraints.get("max_length")) if length is not None]
+    if longest:
+        found["maxLength"] = min(longest)
+    if "pattern" in constraints:
+        found["x-pattern"] = constraints["pattern"]
+        pattern = portable(constraints["pattern"])
+        if pattern is not None:
+            found["pattern"] = pattern
+    return found

@@ -1,0 +1,138 @@
+"""The JSON Schema of one value in canonical form, by the type of its field."""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from app.engines.fields.decimals import decimal_of
+from app.engines.fields.json_schema import strings
+from app.engines.fields.json_schema.ranges import DECIMAL, decimal_at_least, decimal_at_most
+from app.engines.fields.model import Field
+from app.engines.fields.values.addresses import MAX_PART, PARTS
+from app.engines.fields.values.countries import ALPHA_2
+from app.engines.fields.values.currencies import CODES
+from app.engines.fields.values.quantities import SAFE_INTEGER
+
+Schema = dict[str, Any]
+
+
+def value_schema(field: Field) -> Schema:
+    """What a value of `field`, in normal form and no table, looks like once it is kept."""
+    return _BY_TYPE[field["type"]](field)
+
+
+def _number(field: Field) -> Schema:
+    low, high = _range(field)
+    number: Schema = {"type": "number"}
+    if low is not None:
+        number["minimum"] = _double(low, up=True)
+    if high is not None:
+        number["maximum"] = _double(high, up=False)
+    return {"anyOf": [number, _decimal(low, high)]}
+
+
+def _integer(field: Field) -> Schema:
+    low, high = _range(field)
+    least = -SAFE_INTEGER if low is None else max(-SAFE_INTEGER, math.ceil(low))
+    most = SAFE_INTEGER if high is None else min(SAFE_INTEGER, math.floor(high))
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def _money(field: Field) -> Schema:
+    return {
+        "type": "object",
+        "properties": {"amount": _decimal(*_range(field)), "currency": _currency(field)},
+        "required": ["amount", "currency"],
+        "additionalProperties": False,
+    }
+
+
+def _currency(field: Field) -> Schema:
+    allowed = field["constraints"].get("currencies")
+    return {"enum": list(allowed)} if allowed else {"$ref": "#/$defs/Currency"}
+
+
+def _boolean(_field: Field) -> Schema:
+    return {"type": "boolean"}
+
+
+def _choice(field: Field) -> Schema:
+    return {"enum": [option["value"] for option in field["options"]]}
+
+
+def _country(_field: Field) -> Schema:
+    return {"$ref": "#/$defs/Country"}
+
+
+def _address(_field: Field) -> Schema:
+    return {"$ref": "#/$defs/Address"}
+
+
+def _decimal(low: Decimal | None, high: Decimal | None) -> Schema:
+    patterns = [DECIMAL]
+    if low is not None:
+        patterns.append(decimal_at_least(low))
+    if high is not None:
+        patterns.append(decimal_at_most(high))
+    return {"type": "string", "allOf": [{"pattern": pattern} for pattern in patterns]}
+
+
+def _range(field: Field) -> tuple[Decimal | None, Decimal | None]:
+    limits = field["constraints"]
+    low, high = (decimal_of(limits[name]) if name in limits else None for name in ("min", "max"))
+    return low, high
+
+
+def _double(limit: Decimal, *, up: bool) -> int | float:
+    """The JSON number that lets through the same doubles as `limit` does."""
+    if limit == limit.to_integral_value() and limit.copy_abs() <= SAFE_INTEGER:
+        return int(limit)
+    double = float(limit)
+    told = Decimal(repr(double))
+    if up and told < limit:
+        return math.nextafter(double, math.inf)
+    return math.nextafter(double, -math.inf) if not up and told > limit else double
+
+
+_BY_TYPE: dict[str, Callable[[Field], Schema]] = {
+    "text": strings.text,
+    "number": _number,
+    "integer": _integer,
+    "money": _money,
+    "date": strings.moment,
+    "time": strings.moment,
+    "datetime": strings.moment,
+    "boolean": _boolean,
+    "choice": _choice,
+    "email": strings.email,
+    "phone": strings.phone,
+    "url": strings.url,
+    "country": _country,
+    "currency": _currency,
+    "address": _address,
+    "span": strings.span,
+    "region": strings.region,
+}
+
+_PART: Schema = {"$ref": "#/$defs/Trimmed", "minLength": 1, "maxLength": MAX_PART}
+
+SHARED: dict[str, Schema] = {
+    "Trimmed": strings.TRIMMED,
+    "Verbatim": strings.VERBATIM,
+    "Url": strings.URL,
+    "Country": {"title": "ISO 3166-1 alpha-2", "enum": sorted(ALPHA_2)},
+    "Currency": {"title": "ISO 4217, and what was withdrawn since 1999", "enum": sorted(CODES)},
+    "Address": {
+        "anyOf": [
+            _PART,
+            {
+                "type": "object",
+                "properties": dict.fromkeys(PARTS, _PART),
+                "additionalProperties": False,
+                "minProperties": 1,
+            },
+        ]
+    },
+}
+"""What the values of many fields refer to, under `$defs`."""
