@@ -103,7 +103,7 @@ def constraints(kind: str) -> st.SearchStrategy[dict[str, Any]]:
         },
     )
     if kind in MOMENTS:
-        return ordered(MOMENTS[kind])
+        return ordered(MOMENTS[kind], lambda text: text.rstrip("Z"))
     if kind in {"number", "integer", "money"}:
         return ordered(NUMBERS, float)
     if kind == "text":
