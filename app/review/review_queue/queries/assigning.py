@@ -28,18 +28,18 @@ _LOCK = text(
 # of whom the item is given to.
 _ASSIGN = text(
     f"""
-    UPDATE tag_sets SET
+    UPDATE tag_sets item SET
         assignee_id = given.user_id, assignee_team_id = :team_id,
-        review_due_at = coalesce(CAST(:due_at AS timestamptz), review_due_at),
-        review_rank = CASE WHEN CAST(:due_at AS timestamptz) IS NULL THEN review_rank ELSE
+        review_due_at = coalesce(CAST(:due_at AS timestamptz), item.review_due_at),
+        review_rank = CASE WHEN CAST(:due_at AS timestamptz) IS NULL THEN item.review_rank ELSE
             (100 - document.priority) * {RANK_STEP} + least(greatest(0, CAST(floor(extract(
                 epoch FROM CAST(:due_at AS timestamptz)) * 1000) AS bigint)), {RANK_STEP - 1}) END,
-        claim_user_id = CASE WHEN given.keeps THEN claim_user_id END,
-        claim_expires_at = CASE WHEN given.keeps THEN claim_expires_at END
+        claim_user_id = CASE WHEN given.keeps THEN item.claim_user_id END,
+        claim_expires_at = CASE WHEN given.keeps THEN item.claim_expires_at END
     FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps AS boolean[]))
         AS given (id, user_id, keeps), artifacts document
-    WHERE tag_sets.organization_id = :org AND tag_sets.id = given.id
-      AND document.organization_id = :org AND document.id = tag_sets.artifact_id
+    WHERE item.organization_id = :org AND item.id = given.id
+      AND document.organization_id = :org AND document.id = item.artifact_id
     """  # noqa: S608 - made of constants
 )
 

@@ -3,11 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select
 
 from app.identity.teams.models import TeamMember
-from app.kit import db
+from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.prepared import Prepared
 from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet
@@ -50,10 +51,22 @@ _ITEMS = (
 )
 
 
-def one(item_id: UUID) -> Row[Any] | None:
-    """One item that waits for review."""
-    statement = _ITEMS.where(TagSet.id == item_id, TagSet.status == "submitted")
-    return db.session().execute(statement).one_or_none()
+# Every draw shows one.
+_SHOWN = Prepared.of(
+    "show_review_item",
+    _ITEMS.where(
+        TagSet.organization_id == bindparam("organization_id"),
+        TagSet.id == bindparam("item_id"),
+        TagSet.status == "submitted",
+    ),
+    organization_id="uuid",
+    item_id="uuid",
+)
+
+
+def shown(item_id: UUID) -> Any:
+    """One item that waits for review: a named tuple of what it shows; None when there is none."""
+    return _SHOWN.first(str(tenancy.current_organization_id()), str(item_id))
 
 
 def waits(item_id: UUID) -> bool:

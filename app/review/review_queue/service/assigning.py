@@ -52,8 +52,7 @@ def assign_many(
     team_id: UUID | None = None,
     due_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """Assign items to reviewers, spread evenly in the order of the queue, or to a team; what became
-    of each (`kit.bulk`).
+    """Assign items to reviewers, spread evenly, or to a team; what became of each (`kit.bulk`).
 
     An outcome may be not_found, or conflict: somebody else works on it, or only its labeler is
     there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned` for each
@@ -62,11 +61,12 @@ def assign_many(
     people = list(dict.fromkeys(user_ids))
     _check_recipients(people, "user_ids", team_id)
     able = people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
-    held = sorted(assigning.lock(tag_set_ids), key=lambda row: (row.review_rank, row.id))
+    held = assigning.lock(tag_set_ids)
     failures = bulk.missing(tag_set_ids, {row.id for row in held})
     shares = _Shares(able, caller)
     given: dict[UUID, UUID] = {}
-    for row in held:
+    # Those that not everyone may have first, so that the others even it out.
+    for row in sorted(held, key=lambda row: (shares.choice(row), row.review_rank, row.id)):
         try:
             given[row.id] = shares.take(row)
         except ApiError as failure:
@@ -90,12 +90,19 @@ class _Shares:
         self.caller = caller
         self.own_too = caller.org.settings.get("allow_self_review") is True
 
+    def choice(self, held: Any) -> int:
+        """Among how many an item could be given away."""
+        return 1 if held.claimed_by in self.taken else len(self._able(held))
+
+    def _able(self, held: Any) -> list[UUID]:
+        return [one for one in self.taken if self.own_too or one != held.labeler_id]
+
     def take(self, held: Any) -> UUID:
         """Who gets an item: who holds it, or else who has the fewest. Raises 409."""
         if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.taken:
             claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
             raise errors.conflict("Another reviewer is working on this label set.", claim=claim)
-        able = [one for one in self.taken if self.own_too or one != held.labeler_id]
+        able = self._able(held)
         if held.claimed_by in able:
             chosen: UUID = held.claimed_by
         elif able:

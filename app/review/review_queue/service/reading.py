@@ -30,15 +30,16 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     Raises 404, also when the label set does not wait for review.
     """
     item = shown(item_id)
-    item["document"] = artifacts.get(item["artifact"]["id"])
-    prediction = reading.prediction(item["artifact"]["id"])
+    artifact_id = UUID(str(item["artifact"]["id"]))
+    item["document"] = artifacts.get(artifact_id)
+    prediction = reading.prediction(artifact_id)
     item["prediction"] = tag_sets.get(prediction, caller=caller) if prediction else None
     return item
 
 
 def shown(item_id: UUID) -> dict[str, Any]:
     """One item with all tags. Raises 404."""
-    row = reading.one(item_id)
+    row = reading.shown(item_id)
     found = tag_sets.listed([item_id], page_size=1) if row is not None else {}
     if item_id not in found:
         raise errors.not_found()

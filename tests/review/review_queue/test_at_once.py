@@ -1,0 +1,120 @@
+"""Reviewers at the same instant: nobody gets another's item, and nothing is decided twice."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+from tests.factories.desk import Desk, counts
+
+_REVIEWERS = [f"reviewer{number}" for number in range(8)]
+
+
+def _together(*calls: Callable[[], Any]) -> list[Any]:
+    """The answers of calls that start at the same instant."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait(timeout=10)
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def _staffed(desk: Desk) -> None:
+    for name in _REVIEWERS:
+        desk.org.add_user(name, "reviewer")
+
+
+def _items(desk: Desk, number: int) -> list[dict[str, Any]]:
+    schema_id = desk.schema()
+    return [desk.submitted(desk.artifact(schema_id)) for _ in range(number)]
+
+
+def test_reviewers_drain_the_queue_and_decide_each_item_once(desk: Desk) -> None:
+    _staffed(desk)
+    sent = {one["id"] for one in _items(desk, 100)}
+
+    def work(name: str) -> list[str]:
+        api, done = desk.org.api(name), []
+        while True:
+            answer = api.post("/review-queue/next", json={})
+            assert answer.status_code == 200, answer.json
+            item = answer.json["data"]
+            if item is None:
+                return done
+            accepted = api.post(f"/tag-sets/{item['id']}/accept", json={})
+            assert accepted.status_code == 200, accepted.json
+            done.append(item["id"])
+
+    shares = _together(*(lambda n=n: work(n) for n in _REVIEWERS))
+    decided = [one for share in shares for one in share]
+    assert sorted(decided) == sorted(sent)
+    told = [data["tag_set_id"] for data in desk.events("tag_set.accepted")]
+    assert sorted(told) == sorted(sent)
+    kinds = desk.sql("SELECT kind, count(*) FROM tag_set_revisions GROUP BY kind")
+    assert dict(map(tuple, kinds)) == dict.fromkeys(("create", "save", "submit", "accept"), 100)
+
+
+def test_of_claims_at_once_one_stands(desk: Desk) -> None:
+    _staffed(desk)
+    for one in _items(desk, 3):
+        path = f"/review-queue/{one['id']}/claim"
+        answers = _together(*(lambda n=n, p=path: desk.org.api(n).post(p) for n in _REVIEWERS))
+        assert sorted(a.status_code for a in answers) == [200] + [409] * 7
+        (won,) = [a.json["data"]["claim"] for a in answers if a.status_code == 200]
+        for lost in (a.json["error"]["details"] for a in answers if a.status_code == 409):
+            assert lost == {"claim": won}
+
+
+def test_of_draws_at_once_each_gets_another_item(desk: Desk) -> None:
+    _staffed(desk)
+    sent = {one["id"] for one in _items(desk, 5)}
+    answers = _together(
+        *(lambda n=n: desk.org.api(n).post("/review-queue/next", json={}) for n in _REVIEWERS)
+    )
+    drawn = [a.json["data"]["id"] for a in answers if a.json["data"] is not None]
+    assert (len(drawn), set(drawn)) == (5, sent)
+
+
+def test_of_bulk_verdicts_at_once_each_item_has_one(desk: Desk) -> None:
+    _staffed(desk)
+    sent = _items(desk, 20)
+    ids = [one["id"] for one in sent]
+    bodies: list[tuple[str, str, dict[str, Any]]] = [
+        (_REVIEWERS[0], "accept", {"tag_set_ids": ids}),
+        (_REVIEWERS[1], "accept", {"tag_set_ids": ids[::-1]}),
+        (_REVIEWERS[2], "reject", {"tag_set_ids": ids, "reason": "no", "send_to": "pool"}),
+    ]
+    answers = _together(
+        *(
+            lambda by=by, what=what, body=body: desk.org.api(by).post(
+                f"/review-queue/bulk-{what}", json=body
+            )
+            for by, what, body in bodies
+        )
+    )
+    assert {a.status_code for a in answers} == {200}
+    assert sum(a.json["data"]["succeeded"] for a in answers) == 20
+    told = desk.events("tag_set.accepted") + desk.events("tag_set.rejected")
+    assert sorted(data["tag_set_id"] for data in told) == sorted(ids)
+    for one in sent:
+        assert [r.number for r in desk.revisions(one["id"])] == [1, 2, 3, 4]
+
+
+def test_a_bulk_verdict_beside_single_ones_of_the_same_documents_waits_for_them(desk: Desk) -> None:
+    for name in ("second", "third", "other"):
+        desk.org.add_user(name, "reviewer" if name == "other" else "labeler")
+    schema_id = desk.schema(labels_per_artifact=2)
+    for _ in range(3):
+        artifact_id = desk.artifact(schema_id)
+        sent = [desk.submitted(artifact_id, by=name) for name in ("second", "third")]
+        body = {"tag_set_ids": [one["id"] for one in sent]}
+        bulk, single = _together(
+            lambda b=body: desk.org.api("reviewer").post("/review-queue/bulk-accept", json=b),
+            lambda s=sent: desk.org.api("other").post(f"/tag-sets/{s[1]['id']}/accept", json={}),
+        )
+        assert bulk.status_code == 200
+        assert bulk.json["data"]["succeeded"] + (single.status_code == 200) == 2
+        assert desk.artifact_row(artifact_id).label_counts == counts(accepted=2)

@@ -1,0 +1,238 @@
+"""One item: read, claimed, given back, handed on."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.desk import Desk
+
+
+@pytest.fixture
+def item(desk: Desk) -> dict[str, Any]:
+    """A label set that waits for review; there are two reviewers."""
+    desk.org.add_user("other", "reviewer")
+    return desk.submitted()
+
+
+def _do(desk: Desk, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any) -> Any:
+    return desk.org.api(by).post(f"/review-queue/{item['id']}/{what}", json=body or None)
+
+
+def _done(desk: Desk, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any) -> Any:
+    answer = _do(desk, item, what, by, **body)
+    assert answer.status_code == 200, answer.json
+    return answer.json["data"]
+
+
+def _refused(answer: Any) -> tuple[int, str, Any]:
+    error = answer.json["error"]
+    return answer.status_code, error["code"], error.get("details") or error.get("field")
+
+
+def _user(desk: Desk, name: str) -> str:
+    return str(desk.org.users[name])
+
+
+def _team(desk: Desk, *people: str) -> str:
+    api = desk.org.api("admin")
+    team: str = api.post("/teams", json={"name": uuid7().hex}).json["data"]["id"]
+    for one in people:
+        api.post(f"/teams/{team}/members", json={"user_ids": [_user(desk, one)]})
+    return team
+
+
+def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(desk: Desk) -> None:
+    artifact_id = desk.artifact(name="a.pdf")
+    sent = desk.submitted(artifact_id)
+    read = desk.org.api("reviewer").get
+    shown = read(f"/review-queue/{sent['id']}").json["data"]
+    listed = read("/review-queue").json["data"][0]
+    assert {k: v for k, v in shown.items() if k not in ("document", "prediction")} == listed
+    assert shown["tag_set"] == sent
+    assert shown["document"] == read(f"/artifacts/{artifact_id}").json["data"]
+    assert shown["prediction"] is None
+    for age, number in ((2, "old"), (1, "new")):
+        desk.sql(
+            """
+            INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id,
+                source, tags, status, seconds_spent, comment_count, rejections, review_rank,
+                escalated, flags, created_at, updated_at, revision)
+            SELECT organization_id, gen_random_uuid(), artifact_id, schema_id, schema_version_id,
+                'model',
+                jsonb_build_array(jsonb_set(tags -> 0, '{value}', to_jsonb(CAST(:number AS text)))),
+                'draft', 0, 0, 0, 0, false, '[]', now() - :age * interval '1 day', now(), 1
+            FROM tag_sets WHERE id = :id
+            """,
+            id=sent["id"],
+            age=age,
+            number=number,
+        )
+    prediction = read(f"/review-queue/{sent['id']}").json["data"]["prediction"]
+    assert (prediction["source"], prediction["tags"][0]["value"]) == ("model", "new")
+
+
+def test_only_what_waits_is_an_item(desk: Desk, other_org: Org) -> None:
+    draft, decided = desk.draft(), desk.submitted()
+    desk.org.api("reviewer").post(f"/tag-sets/{decided['id']}/accept", json={})
+    waiting = desk.submitted()
+    for org, tag_set in ((desk.org, draft), (desk.org, decided), (other_org, waiting)):
+        api, path = org.api("admin"), f"/review-queue/{tag_set['id']}"
+        escalation = {"user_id": str(org.users["owner"]), "reason": "x"}
+        answers = [
+            api.get(path),
+            api.post(f"{path}/claim"),
+            api.post(f"{path}/release"),
+            api.post(f"{path}/escalate", json=escalation),
+        ]
+        assert {a.status_code for a in answers} == {404}
+        assert {a.data for a in answers} == {api.get(f"/review-queue/{uuid7()}").data}
+
+
+def test_a_claim_is_exclusive_renewed_and_leaves_the_revision(
+    desk: Desk, item: dict[str, Any]
+) -> None:
+    first = _done(desk, item, "claim")
+    assert first["claim"]["user_id"] == _user(desk, "reviewer")
+    assert first["tag_set"]["revision"] == item["revision"]
+    assert first["updated_at"] == item["updated_at"]
+    lost = _refused(_do(desk, item, "claim", "other"))
+    assert lost == (409, "conflict", {"claim": first["claim"]})
+    desk.settings(claim_minutes=90)
+    again = _done(desk, item, "claim")["claim"]
+    assert again["expires_at"] > first["claim"]["expires_at"]
+    accept = desk.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={})
+    assert _refused(accept) == (409, "conflict", {"claim": again})
+
+
+def test_an_admin_takes_an_item_over(desk: Desk, item: dict[str, Any]) -> None:
+    _done(desk, item, "claim")
+    assert _done(desk, item, "claim", "admin")["claim"]["user_id"] == _user(desk, "admin")
+    assert _do(desk, item, "claim").status_code == 409
+
+
+def test_ones_own_label_set_is_not_for_oneself(desk: Desk) -> None:
+    own = desk.submitted(by="reviewer")
+    escalation = {"user_id": _user(desk, "admin"), "reason": "x"}
+    for what, body in (("claim", {}), ("escalate", escalation)):
+        assert _refused(_do(desk, own, what, **body))[:2] == (403, "permission_denied")
+    desk.settings(allow_self_review=True)
+    _done(desk, own, "claim")
+
+
+def test_what_is_assigned_to_others_is_left_to_them(desk: Desk, item: dict[str, Any]) -> None:
+    other, team = desk.org.users["other"], _team(desk, "other")
+    accept = f"/tag-sets/{item['id']}/accept"
+    for column, value in (("assignee_id", other), ("assignee_team_id", team)):
+        assign = f"UPDATE tag_sets SET {column} = :value WHERE id = :id"
+        desk.sql(assign, value=value, id=item["id"])
+        expected = (409, "conflict", {column: str(value)})
+        assert _refused(_do(desk, item, "claim")) == expected
+        assert _refused(desk.org.api("reviewer").post(accept, json={})) == expected
+        reject = desk.org.api("reviewer").post(accept.replace("accept", "reject"), {"reason": "x"})
+        assert _refused(reject) == expected
+        for by in ("other", "admin"):
+            _done(desk, item, "claim", by)
+            _done(desk, item, "release", by)
+        desk.sql(assign, value=None, id=item["id"])
+    _done(desk, item, "claim")
+
+
+def test_giving_back(desk: Desk, item: dict[str, Any]) -> None:
+    assert _refused(_do(desk, item, "release"))[:2] == (409, "conflict")
+    _done(desk, item, "claim")
+    assert _refused(_do(desk, item, "release", "other"))[:2] == (403, "permission_denied")
+    assert _done(desk, item, "release")["claim"] is None
+    _done(desk, item, "claim", "other")
+    assert _done(desk, item, "release", "admin")["claim"] is None
+
+
+def test_an_escalated_item_is_its_recipients(desk: Desk, item: dict[str, Any]) -> None:
+    _done(desk, item, "claim")
+    shown = _done(desk, item, "escalate", user_id=_user(desk, "other"), reason="Too hard")
+    assert (shown["assignee_id"], shown["assignee_team_id"]) == (_user(desk, "other"), None)
+    assert (shown["claim"], shown["escalated"]) == (None, True)
+    told = shown["escalation"]
+    assert (told["by"], told["reason"]) == (_user(desk, "reviewer"), "Too hard")
+    assert datetime.now(UTC) - datetime.fromisoformat(told["at"]) < timedelta(minutes=1)
+    assert desk.events("reviews.assigned") == [
+        {
+            "tag_set_ids": [item["id"]],
+            "user_ids": [_user(desk, "other")],
+            "team_id": None,
+            "by": _user(desk, "reviewer"),
+            "escalated": True,
+            "reason": "Too hard",
+        }
+    ]
+    assert _do(desk, item, "claim").status_code == 409
+    drawn = desk.org.api("other").post("/review-queue/next", json={}).json["data"]
+    assert drawn["id"] == item["id"]
+    assert desk.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={}).status_code == 200
+
+
+def test_an_item_is_escalated_to_a_team(desk: Desk, item: dict[str, Any]) -> None:
+    team = _team(desk, "other", "labeler")
+    shown = _done(desk, item, "escalate", team_id=team, reason="Theirs")
+    assert (shown["assignee_id"], shown["assignee_team_id"]) == (None, team)
+    assert desk.events("reviews.assigned")[0]["team_id"] == team
+    found = desk.org.api("other").get(f"/review-queue?team_id={team}&mine=true").json["data"]
+    assert [one["id"] for one in found] == [item["id"]]
+
+
+def test_a_decision_ends_what_was_of_the_review(desk: Desk, item: dict[str, Any]) -> None:
+    _done(desk, item, "escalate", user_id=_user(desk, "other"), reason="Too hard")
+    desk.org.api("other").post(f"/tag-sets/{item['id']}/reject", json={"reason": "no"})
+    desk.org.api("labeler").post(f"/tag-sets/{item['id']}/submit")
+    (again,) = desk.org.api("reviewer").get("/review-queue").json["data"]
+    assert (again["escalated"], again["escalation"], again["assignee_id"]) == (False, None, None)
+
+
+def test_who_may_not_escalate(desk: Desk, item: dict[str, Any]) -> None:
+    body = {"user_id": _user(desk, "admin"), "reason": "x"}
+    claim = _done(desk, item, "claim", "other")["claim"]
+    assert _refused(_do(desk, item, "escalate", **body)) == (409, "conflict", {"claim": claim})
+    shown = _done(desk, item, "escalate", "admin", **{**body, "user_id": _user(desk, "owner")})
+    assert shown["assignee_id"] == _user(desk, "owner")
+    refused = _refused(_do(desk, item, "escalate", **body))
+    assert refused == (409, "conflict", {"assignee_id": _user(desk, "owner")})
+
+
+def test_to_whom_nothing_is_escalated(desk: Desk, item: dict[str, Any], other_org: Org) -> None:
+    theirs = Desk(other_org)
+    cases: list[tuple[str, Any]] = [
+        ("user_id", _user(desk, "labeler")),
+        ("user_id", _user(desk, "reviewer")),
+        ("user_id", str(other_org.users["reviewer"])),
+        ("user_id", str(uuid7())),
+        ("team_id", _team(theirs, "reviewer")),
+        ("team_id", str(uuid7())),
+        ("team_id", _team(desk, "labeler")),
+    ]
+    for field, value in cases:
+        answer = _do(desk, item, "escalate", **{field: value, "reason": "x"})
+        assert _refused(answer) == (400, "validation_error", field), value
+    own = desk.submitted(by="other")
+    for field, value in (("user_id", _user(desk, "other")), ("team_id", _team(desk, "other"))):
+        answer = _do(desk, own, "escalate", **{field: value, "reason": "x"})
+        assert _refused(answer) == (400, "validation_error", field)
+    assert desk.events("reviews.assigned") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "body"),
+    [
+        ("user_id", {"reason": "x"}),
+        ("user_id", {"reason": "x", "user_id": str(uuid7()), "team_id": str(uuid7())}),
+        ("reason", {"user_id": str(uuid7()), "reason": " "}),
+        ("reason", {"user_id": str(uuid7())}),
+        ("reason", {"user_id": str(uuid7()), "reason": "x" * 5001}),
+    ],
+)
+def test_garbled_escalations_are_refused(
+    desk: Desk, item: dict[str, Any], field: str, body: dict[str, Any]
+) -> None:
+    answer = _do(desk, item, "escalate", **body)
+    assert (answer.status_code, answer.json["error"]["field"]) == (422, field)
