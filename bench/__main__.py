@@ -15,7 +15,7 @@ REVIEW = ("reviews", "own", "accepts")
 DOCUMENTS = ("search", "stats", "archive")
 NAMES = (
     *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *DOCUMENTS),
-    *("export", "deliver", "memory"),
+    *("export", "deliver", "memory", "routing"),
 )
 
 
@@ -24,6 +24,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="documents in the list")
     parser.add_argument("--exports", type=int, default=50_000, help="label sets to export")
+    parser.add_argument("--routed", type=int, default=50_000, help="documents to route")
     parser.add_argument("--deliveries", type=int, default=5_000, help="webhooks to deliver")
     parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
     parser.add_argument("--only", nargs="*", choices=NAMES, default=[], help="just these rows")
@@ -43,6 +44,7 @@ def main() -> int:
             jobs_rows,
             memory_rows,
             review_rows,
+            routing_rows,
             search_rows,
         )
         from bench.requests_rows import Requests  # noqa: PLC0415
@@ -71,6 +73,8 @@ def main() -> int:
             jobs_rows.export(report, service, make_org(service.app), options.exports)
         if not names or "deliver" in names:
             jobs_rows.deliver(report, make_org(service.app), options.deliveries)
+        if not names or "routing" in names:
+            routing_rows.measure(report, service, options.routed)
     for name in report.missed():
         print(f"missed: {name}")
     return 1 if report.missed() else 0

@@ -161,7 +161,8 @@ def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> Non
     router.rule(where("confidence", "not_exists"), priority=20)
     urgent, doubtful, sure, unlabeled = (desk.artifact(schema) for _ in range(4))
     desk.sql(
-        "INSERT INTO artifact_texts VALUES (:org, :id, 'An URGENT letter', '')",
+        "INSERT INTO artifact_texts (organization_id, artifact_id, text)"
+        " VALUES (:org, :id, 'An URGENT letter')",
         org=desk.org.id,
         id=urgent,
     )

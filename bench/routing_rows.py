@@ -1,0 +1,143 @@
+"""Routing rows: many documents through many rules, beside what writing them alone takes."""
+
+import random
+import resource
+import time
+from typing import Any
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from app.labeling.artifacts import service as artifacts
+from app.labeling.artifacts.service import Assigned
+from app.review.routing_rules import service
+from bench import filling
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org, make_org
+from tests.factories.desk import Desk
+from tests.factories.routing import Router, where
+
+RULES = 50
+_BOUND = 5_000
+_MEMBERS = 20
+_VENDORS = 60
+_KINDS = ("invoice", "receipt", "lease", "letter")
+_BATCH = 1_000
+
+# Of every kind of attribute that most rules of people ask for.
+_DOCUMENTS = text(
+    """
+    INSERT INTO artifacts (organization_id, id, name, metadata, priority, gold, archived,
+        media_type, size_bytes, sha256, page_count, language, text_length, status, assignees,
+        label_counts, created_at, updated_at, revision)
+    SELECT :org, gen_random_uuid(), (CAST(:kinds AS text[]))[1 + i % 4] || '-' || i || '.pdf',
+        jsonb_build_object('vendor', 'Vendor ' || i % :vendors, 'amount', i % 5000),
+        50, false, false, CASE WHEN i % 5 = 0 THEN 'image/png' ELSE 'application/pdf' END,
+        1000 + i, encode(sha256(convert_to(:salt || i, 'UTF8')), 'hex'), 1 + i % 30,
+        (ARRAY['en', 'de', 'fr'])[1 + i % 3], 100, 'ready', '[]',
+        '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}',
+        now() + i * interval '1 millisecond', now(), 1
+    FROM generate_series(1, :rows) AS i
+    """
+)
+_TEXTS = text(
+    """
+    INSERT INTO artifact_texts (organization_id, artifact_id, text)
+    SELECT organization_id, id, repeat('Words of a page of the document ' || name || '. ', 50)
+    FROM artifacts WHERE organization_id = :org
+    """
+)
+
+
+def measure(report: Report, service_: Service, rows: int) -> None:
+    """The rows: rules on what stands in the documents' rows, and with one that reads their text."""
+    for reading in (False, True):
+        org = make_org(service_.app)
+        with filling.quietly(service_):
+            _fill(org, rows)
+        filling.analyze(service_)
+        _rules(org, reading=reading)
+        floor = _floor(service_, rows)
+        began, before = time.perf_counter(), _peak()
+        matched = _route(org)
+        seconds = time.perf_counter() - began
+        ours = rows / seconds
+        what = " (one reads texts)" if reading else ""
+        report.add(
+            Row(
+                f"route {rows:,} documents, {RULES} rules{what}",
+                f"{ours:,.0f}/s",
+                f"{floor:,.0f}/s written",
+                floor / ours,
+                f">= {_BOUND:,}/s",
+                None if reading else ours >= _BOUND,
+            )
+        )
+        print(f"  {matched:,} of {rows:,} matched; {_peak() - before:.0f} MB more at the peak")
+
+
+def _fill(org: Org, rows: int) -> None:
+    values = {"org": org.id, "rows": rows, "salt": org.slug}
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("SET LOCAL statement_timeout = 0"))
+        session.execute(_DOCUMENTS, {**values, "vendors": _VENDORS, "kinds": list(_KINDS)})
+        session.execute(_TEXTS, values)
+
+
+def _rules(org: Org, *, reading: bool) -> None:
+    """Rules as organizations have them: by vendor, amount, name, language; groups, patterns; all
+    strategies. Four documents of five match one, most only after many others did not."""
+    router, draw = Router(Desk(org)), random.Random(7)
+    team = router.team(*(f"member{number}" for number in range(_MEMBERS)))
+    strategies = ("round_robin", "least_loaded", "skills", "everyone")
+    for number in range(RULES - 2):
+        conditions: list[dict[str, Any]] = [
+            where("metadata.vendor", "equals", f"vendor {number}"),
+            draw.choice(
+                [
+                    where("metadata.amount", "at_least", 1),
+                    where("page_count", "at_most", 30),
+                    {"any": [where("language", "in", ["de", "en", "fr"]), where("text", "exists")]}
+                    if reading
+                    else where("language", "in", ["de", "en", "fr"]),
+                    where("name", "matches", r"^(invoice|receipt|lease|letter)-\d+\.pdf$"),
+                ]
+            ),
+        ]
+        action = {"team_id": team, "strategy": strategies[number % 4], "priority": number}
+        router.rule(*conditions, **action)
+    words = where("text", "contains", "words of no document")
+    router.rule(words if reading else where("name", "contains", "nobody"), priority=1)
+    router.rule(where("size_bytes", "greater_than", 10**9), priority=2)
+
+
+def _route(org: Org) -> int:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        return service.route_waiting(db.checkpoint)
+
+
+def _floor(service_: Service, rows: int) -> float:
+    """Documents a second when all that is done is to write the same assignees, batch by batch."""
+    org = make_org(service_.app)
+    with filling.quietly(service_):
+        _fill(org, rows)
+    filling.analyze(service_)
+    given: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        ids = list(
+            session.scalars(
+                text("SELECT id FROM artifacts WHERE organization_id = :o"), {"o": org.id}
+            )
+        )
+        began = time.perf_counter()
+        for start in range(0, rows, _BATCH):
+            batch = [Assigned(one, given, 10) for one in ids[start : start + _BATCH]]
+            artifacts.assign_many(batch)
+            db.checkpoint()
+        return rows / (time.perf_counter() - began)
+
+
+def _peak() -> float:
+    """This process's peak of resident memory, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
