@@ -1,0 +1,93 @@
+"""What a test knows of a document and its label sets: as much of the rules as decides an answer."""
+
+from dataclasses import dataclass, field
+
+WANTED, MAX_REJECTIONS = 2, 1
+OPEN, STANDING = ("ready", "in_progress"), ("submitted", "accepted")
+
+
+@dataclass
+class Labels:
+    """A label set. `kept` has (kind, value) of each revision; `handed`: with a reason, which
+    reserves the document for its labeler; times are ticks of the test's clock."""
+
+    id: str
+    labeler: str
+    created: int
+    decided: int = 0
+    value: str | None = None
+    status: str = "draft"
+    rejections: int = 0
+    handed: bool = False
+    submitted: bool = False
+    reviewer: str | None = None
+    kept: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def note(self, kind: str) -> None:
+        self.kept.append((kind, self.value))
+
+    @property
+    def since(self) -> int:
+        """From when on a skip is about this draft."""
+        return max(self.created, self.decided)
+
+    @property
+    def revision(self) -> int:
+        return len(self.kept)
+
+
+@dataclass
+class Document:
+    """A document. What follows from its label sets is brought up to date
+    where the service does so: `follow`."""
+
+    status: str = "ready"
+    archived: bool = False
+    holder: str | None = None
+    labeled_by: list[str] = field(default_factory=list)
+    reserved_for: list[str] = field(default_factory=list)
+    sets: list[Labels] = field(default_factory=list)
+    skips: dict[str, int] = field(default_factory=dict)
+
+    def of(self, who: str, *states: str) -> list[Labels]:
+        return [one for one in self.sets if one.labeler == who and one.status in states]
+
+    def count(self, *states: str) -> int:
+        return sum(one.status in states for one in self.sets)
+
+    def skipped(self, who: str, since: int) -> bool:
+        return self.skips.get(who, -1) > since
+
+    def follow(self) -> None:
+        self.labeled_by = [one.labeler for one in self.sets if one.status in STANDING]
+        self.reserved_for = [
+            one.labeler
+            for one in self.sets
+            if one.status == "draft" and one.handed and not self.skipped(one.labeler, one.since)
+        ]
+        if self.count("accepted") >= WANTED:
+            self.status = "done"
+        elif (
+            not self.count("draft") and self.count("submitted") and self.count(*STANDING) >= WANTED
+        ):
+            self.status = "in_review"
+        elif self.count("draft", *STANDING) or self.holder:
+            self.status = "in_progress"
+        else:
+            self.status = "ready"
+
+    def wants(self, who: str) -> bool:
+        """Whether one more label set is missing, and none of theirs stands."""
+        reserved = [one for one in self.reserved_for if one != who]
+        return who not in self.labeled_by and len(self.labeled_by) + len(reserved) < WANTED
+
+    def drawn_by(self, who: str) -> bool:
+        """Whether the draw gives it to a labeler."""
+        if self.archived or self.status not in OPEN:
+            return False
+        own = self.of(who, "draft")
+        if self.holder is not None:
+            return self.holder == who and (bool(own) or self.wants(who))
+        if own and not self.skipped(who, own[0].since):
+            return True
+        return self.wants(who) and who not in self.skips
