@@ -1,5 +1,7 @@
 """The tags that mark a place: words of a text become spans, areas of a page become regions."""
 
+from xml.etree.ElementTree import Element  # noqa: S405 - for the annotation
+
 from app.engines.schema_sources.label_studio.scene import PAGES, RECORDINGS, Control
 from app.engines.schema_sources.texts import line
 
@@ -63,9 +65,8 @@ def tool(control: Control) -> None:
         control.add("region", multiple=True)
 
 
-def _named(element: object) -> bool:
-    get = element.get  # type: ignore[attr-defined]
-    return bool(line(get("value") or get("alias")))
+def _named(element: Element) -> bool:
+    return bool(line(element.get("value") or element.get("alias")))
 
 
 def _kind(control: Control) -> str | None:
