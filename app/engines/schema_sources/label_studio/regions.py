@@ -1,6 +1,6 @@
 """The tags that mark a place: words of a text become spans, areas of a page become regions."""
 
-from xml.etree.ElementTree import Element  # noqa: S405 - for the annotation
+from xml.etree.ElementTree import Element
 
 from app.engines.schema_sources.label_studio.scene import PAGES, RECORDINGS, Control
 from app.engines.schema_sources.texts import line
