@@ -12,9 +12,10 @@ from bench.service import running
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
 REVIEW = ("reviews", "own", "accepts")
+LABELS = ("large", "revisions")
 DOCUMENTS = ("search", "stats", "archive")
 NAMES = (
-    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *DOCUMENTS),
+    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS),
     *("export", "deliver", "memory", "routing"),
 )
 
@@ -42,6 +43,7 @@ def main() -> int:
             filling,
             identity_rows,
             jobs_rows,
+            label_rows,
             memory_rows,
             review_rows,
             routing_rows,
@@ -67,6 +69,8 @@ def main() -> int:
         if not names or names & set(REVIEW):
             reviewed = make_org(service.app)
             review_rows.measure(report, service, reviewed, names, options.rows, options.seconds)
+        if not names or names & set(LABELS):
+            label_rows.measure(report, service, make_org(service.app), names)
         if not names or names & set(DOCUMENTS):
             search_rows.measure(report, service, names, options.rows, options.seconds)
         if not names or "export" in names:

@@ -138,6 +138,15 @@ def test_the_lot_spares_what_agreement_would_not(desk: Desk) -> None:
     assert desk.artifact_row(artifact_id).status == "done"
 
 
+def test_one_that_needs_no_review_still_agrees_with_those_that_wait(desk: Desk) -> None:
+    artifact_id = _overlapping(desk, auto_accept_confidence=0.9)
+    first = _sent(desk, artifact_id, [A])
+    sure = tag("number", "A", confidence=0.95, source="model")
+    assert _sent(desk, artifact_id, [sure], by="second")["status"] == "accepted"
+    assert _state(desk, first) == "accepted"
+    assert len(desk.events("tag_set.accepted")) == 2
+
+
 def test_without_overlap_there_is_nobody_to_agree_with(desk: Desk) -> None:
     artifact_id = desk.artifact(desk.schema(auto_accept_agreement=0.1))
     assert _sent(desk, artifact_id, [A])["status"] == "submitted"

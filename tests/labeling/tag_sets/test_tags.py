@@ -124,3 +124,11 @@ def test_a_field_of_another_schema_is_refused(desk: Desk) -> None:
     desk.org.add_user("second", "labeler")
     answer = desk.save(desk.draft(by="second"), [tag("elsewhere", "x")], by="second")
     assert answer.json["error"]["field"] == "tags.0.field"
+
+
+def test_ten_thousand_tags_are_refused_before_any_is_looked_at(desk: Desk) -> None:
+    answer = desk.save(desk.draft(), [tag("nope", "x")] * 10_000)
+    assert answer.status_code == 400
+    assert answer.json["error"]["details"]["errors"] == [
+        {"field": "tags", "message": "tags has more than 5,000 entries."}
+    ]

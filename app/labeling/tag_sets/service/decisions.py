@@ -115,6 +115,11 @@ def mark_accepted(
     tell("accepted", held.id, held._asdict(), reviewer_id=reviewer_id, corrected=corrected)
 
 
+def accept_unseen(held: Any) -> None:
+    """Accept it in nobody's name: the schema's policy asks for no reviewer."""
+    mark_accepted(held, {}, reviewer_id=None, kind="accept", note=None)
+
+
 def _supersede(merge: Any, reviewer_id: UUID | None) -> None:
     sources = [UUID(one) for one in merge.merged_from]
     values = {

@@ -48,9 +48,10 @@ def _accept_automatically(held: Any, terms: rules.Terms) -> None:
     # Once there are enough, a reviewer decides what becomes of one more.
     if decisions.enough(held, terms):
         return
-    alone = [held] if automatic.accepts_alone(held, terms) else []
-    for one in alone or automatic.agreed(held.artifact_id, terms):
-        decisions.mark_accepted(one, {}, reviewer_id=None, kind="accept", note=None)
+    if automatic.accepts_alone(held, terms):
+        decisions.accept_unseen(held)
+    for one in automatic.agreed(held.artifact_id, terms):
+        decisions.accept_unseen(one)
 
 
 def _flags(held: Any, terms: rules.Terms) -> list[str]:

@@ -1,0 +1,126 @@
+"""Rows of label sets: what a large one costs to save beside a small one, and its revisions."""
+
+import json
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from bench import load
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org
+from tests.factories.desk import Desk
+from tests.factories.labels import make_field
+
+_COLUMNS = ("item", "amount", "count", "day")
+_FIELDS = [
+    make_field(
+        "lines",
+        "table",
+        columns=[
+            make_field("item", "text"),
+            make_field("amount", "money"),
+            make_field("count", "number"),
+            make_field("day", "date"),
+        ],
+    )
+]
+_VALUES: dict[str, Any] = {
+    "item": "Northwind Traders",
+    "amount": {"amount": "119.00", "currency": "EUR"},
+    "count": 12.5,
+    "day": "2026-11-21",
+}
+_SAVES = 300
+
+
+def measure(report: Report, service: Service, org: Org, names: set[str]) -> None:
+    """The rows of `names`, or all."""
+    desk = Desk(org)
+    schema_id = desk.schema(fields=_FIELDS)
+    if not names or "large" in names:
+        drafts = [desk.draft(desk.artifact(schema_id)) for _ in range(2)]
+        _large(report, service, org, drafts)
+    if not names or "revisions" in names:
+        _revisions(report, service, org, desk.draft(desk.artifact(schema_id)))
+
+
+def _tags(count: int, turn: int = 0) -> list[dict[str, Any]]:
+    """`count` cells of a table, each with where it stands; every turn changes one."""
+    found = []
+    for number in range(count):
+        column = _COLUMNS[number % len(_COLUMNS)]
+        at = 4 * number % 900
+        piece = {"page": 1, "box": [0.1, 0.2, 0.3, 0.4], "start": at, "end": at + 3, "text": "119"}
+        value = f"Turn {turn}" if number == 0 else _VALUES[column]
+        row = number // len(_COLUMNS)
+        found.append({"field": f"lines.{column}", "value": value, "row": row, "evidence": [piece]})
+    return found
+
+
+def _saver(
+    connection: load.Connection, org: Org, draft: dict[str, Any], count: int
+) -> Callable[[int], float]:
+    """Saves a draft with so many tags; how long that took, in milliseconds."""
+    headers = {"Content-Type": "application/json", **org.api("labeler").headers()}
+
+    def save(turn: int) -> float:
+        body = json.dumps({"tags": _tags(count, turn), "revision": draft["revision"]}).encode()
+        request = load.request("PUT", f"/api/v1/tag-sets/{draft['id']}/tags", headers, body)
+        began = time.perf_counter()
+        status, answer = connection.send(request)
+        took = 1000 * (time.perf_counter() - began)
+        assert status == 200, answer
+        draft["revision"] = json.loads(answer)["data"]["revision"]
+        return took
+
+    return save
+
+
+def _large(report: Report, service: Service, org: Org, drafts: list[dict[str, Any]]) -> None:
+    """One save after the other, in turns, on one connection: both wait alike for the machine."""
+    connection = load.Connection(service.base)
+    small, large = (
+        _saver(connection, org, draft, count) for draft, count in zip(drafts, (4, 200), strict=True)
+    )
+    times = [(small(turn), large(turn)) for turn in range(_SAVES)][20:]
+    floor, ours = (median(column) for column in zip(*times, strict=True))
+    report.add(
+        Row(
+            "save of 200 tags, and of 4",
+            f"{ours:.2f} ms",
+            f"{floor:.2f} ms",
+            ours / floor,
+            "<= 4",
+            ours <= 4 * floor,
+        )
+    )
+
+
+def _revisions(report: Report, service: Service, org: Org, draft: dict[str, Any]) -> None:
+    """A page of 100 out of 1,000 revisions of 200 tags, with what each changed."""
+    connection = load.Connection(service.base)
+    save = _saver(connection, org, draft, 200)
+    for turn in range(1000):
+        save(turn)
+    path = f"/api/v1/tag-sets/{draft['id']}/revisions"
+    request = load.request("GET", path, org.api("viewer").headers())
+    times = []
+    for _ in range(20):
+        began = time.perf_counter()
+        status, answer = connection.send(request)
+        times.append(1000 * (time.perf_counter() - began))
+        assert status == 200, answer
+    assert json.loads(answer)["data"][0]["changes"]["changed"] == 1
+    ours = median(times)
+    report.add(
+        Row(
+            "100 of 1,000 revisions of 200 tags",
+            f"{ours:.0f} ms",
+            "",
+            None,
+            "<= 500 ms",
+            ours <= 500,
+        )
+    )
