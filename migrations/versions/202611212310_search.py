@@ -188,7 +188,7 @@ END $$
 VIEW = """
 CREATE VIEW searchable_artifacts AS
 SELECT artifact_id, created_at, archived, vector FROM artifact_search
-WHERE organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid
+WHERE organization_id = (SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)
 """
 
 # The formula is `app.labeling.tag_sets.service.decisions.review_rank`; a test holds the two equal.

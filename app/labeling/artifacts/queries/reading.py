@@ -135,7 +135,7 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of documents; `filters` as the list's query names them."""
     if "q" in filters and request.sort.endswith("created_at") and _KEYED.issuperset(filters):
         return _found(request, **filters)
-    statement = _filtered(_LISTED, **filters)
+    statement = filtered(_LISTED, **filters)
     return paginate(statement, request, sorts=_SORTS, unique=Artifact.id)
 
 
@@ -157,7 +157,7 @@ def _found(request: PageRequest, *, q: str, **filters: Any) -> Page:
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
     """A SELECT of the ids of all documents that `filters` find."""
-    return _filtered(select(Artifact.id), **filters)
+    return filtered(select(Artifact.id), **filters)
 
 
 def by_ids(artifact_ids: Sequence[UUID]) -> Select[Any]:
@@ -165,7 +165,7 @@ def by_ids(artifact_ids: Sequence[UUID]) -> Select[Any]:
     return select(Artifact.id).where(Artifact.id.in_(artifact_ids))
 
 
-def _filtered(
+def filtered(
     statement: Select[Any],
     *,
     status: list[str] | None = None,
@@ -176,6 +176,7 @@ def _filtered(
     q: str | None = None,
     **equal: Any,
 ) -> Select[Any]:
+    """`statement`, which reads documents, of those that the list's filters find."""
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.kit import db, tenancy
 from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifacts.models import Artifact
-from app.labeling.artifacts.queries.reading import selected_ids
+from app.labeling.artifacts.queries.reading import filtered, selected_ids
 
 SHOWN_SETS = 100
 """How many label sets at most are named as being in the way of a change."""
@@ -115,7 +115,7 @@ def lock_ids(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
 
 def lock_found(filters: dict[str, Any], *, after: UUID | None, most: int) -> Sequence[Row[Any]]:
     """Lock the next documents that `filters` find, in the order of their ids."""
-    statement = _LOCKED.where(Artifact.id.in_(selected_ids(filters))).limit(most)
+    statement = filtered(_LOCKED, **filters).limit(most)
     return _locked(statement if after is None else statement.where(Artifact.id > after))
 
 
