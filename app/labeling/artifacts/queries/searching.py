@@ -10,8 +10,11 @@ from uuid import UUID
 from sqlalchemy import (
     TIMESTAMP,
     Boolean,
+    String,
     Subquery,
     Uuid,
+    bindparam,
+    cast,
     column,
     exists,
     func,
@@ -20,7 +23,7 @@ from sqlalchemy import (
     text,
     union_all,
 )
-from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
 from app.kit import db, tenancy
 from app.labeling.artifacts.models import Artifact, ArtifactSearch, ArtifactSearchBacklog
@@ -53,28 +56,34 @@ _NOTHING = UUID(int=0)
 
 def matches(query: str) -> Subquery:
     """What `query` finds: columns id, created_at and archived of documents."""
-    # The query is no constant to the planner. If it were, PostgreSQL would read the whole table for
-    # a common word, and unpack every vector, which it takes for cheap.
-    asked = select(func.search_query(query)).scalar_subquery()
+    asked, waiting = db.session().execute(_ASK, {"query": query}).one()
+    # Behind a sub-select the query is no constant to the planner. If it were, PostgreSQL would read
+    # the whole table for a common word, and unpack every vector, which it takes for cheap.
+    unknown = select(cast(asked, TSQUERY)).scalar_subquery()
     indexed = select(
         _searchable.c.artifact_id.label("id"), _searchable.c.created_at, _searchable.c.archived
-    ).where(_searchable.c.vector.bool_op("@@")(asked))
-    return union_all(indexed, _waiting(query)).subquery("found")
+    ).where(_searchable.c.vector.bool_op("@@")(unknown))
+    if not waiting:
+        return indexed.subquery("found")
+    return union_all(indexed, _of_old(query)).subquery("found")
 
 
-def _waiting(query: str) -> Any:
+_ASK = select(
+    cast(func.search_query(bindparam("query", type_=String)), String),
+    select(ArtifactSearchBacklog.organization_id).exists(),
+)
+
+
+def _of_old(query: str) -> Any:
     """What the old vectors find of documents that the backlog has not come to."""
-    old = (
-        func.search_artifacts(query).table_valued(column("id", Uuid()), name="old").render_derived()
-    )
+    called = func.search_artifacts(query)
+    old = called.table_valued(column("id", Uuid()), name="old").render_derived()
     done = exists().where(
         ArtifactSearch.organization_id == Artifact.organization_id,
         ArtifactSearch.artifact_id == Artifact.id,
     )
     documents = select(Artifact.id, Artifact.created_at, Artifact.archived)
-    return documents.join(old, old.c.id == Artifact.id).where(
-        select(ArtifactSearchBacklog.organization_id).exists(), ~done
-    )
+    return documents.join(old, old.c.id == Artifact.id).where(~done)
 
 
 def backlog() -> list[UUID]:
