@@ -16,6 +16,8 @@ from app.review.review_queue.schemas import (
     ReviewFilters,
     ReviewItem,
     ReviewItemDetail,
+    ReviewStats,
+    StatsQuery,
 )
 
 blueprint = Blueprint(
@@ -34,6 +36,14 @@ blueprint = Blueprint(
 def list_review_queue(caller: Caller, query: dict[str, Any]) -> Any:
     """List the label sets that wait for review, the most urgent first."""
     return service.list_items(caller=caller, **query)
+
+
+@blueprint.get(
+    "/review-queue/stats", permission="review_queue:read", query=StatsQuery, returns=ReviewStats
+)
+def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> Any:
+    """Tell how long and how old the queue is, and how it was decided, by schema and reviewer."""
+    return service.stats(caller=caller, **query)
 
 
 @blueprint.post(

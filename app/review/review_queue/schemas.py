@@ -7,6 +7,8 @@ from marshmallow import ValidationError, validate, validates_schema
 from app.kit.api import bulk
 from app.kit.api.fields import (
     Bool,
+    Date,
+    Float,
     Int,
     List,
     Nested,
@@ -20,6 +22,7 @@ from app.kit.api.fields import (
 
 ARTIFACT = "app.labeling.artifacts.schemas.documents.Artifact"
 TAG_SET = "app.labeling.tag_sets.schemas.records.TagSet"
+PERSON = "app.labeling.tag_sets.schemas.records.Person"
 LISTED_TAG_SET = "app.labeling.tag_sets.schemas.records.TagSetListed"
 """By its registered name: a room's schemas are its own to import, its shapes are everybody's."""
 
@@ -176,3 +179,74 @@ class RejectReviews(Schema):
     tag_set_ids = bulk.ids(required=True)
     reason = Str(required=True, max_length=5000, validate=_said)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
+
+
+class StatsQuery(Schema):
+    """Which schema, and which days as the caller's time zone counts them; without, the last 30."""
+
+    schema_id = Uuid()
+    first = Date(data_key="from", metadata={"description": "The first day."})
+    last = Date(data_key="to", metadata={"description": "The last day; at most 366 in all."})
+
+
+class QueueAge(Schema):
+    """For how long items have waited, null where none waits."""
+
+    oldest_seconds = Int(required=True, allow_none=True)
+    median_seconds = Int(required=True, allow_none=True)
+    p90_seconds = Int(required=True, allow_none=True)
+
+
+class WaitingNow(Schema):
+    """What waits at this moment, whatever the period."""
+
+    depth = Int(required=True)
+    unassigned = Int(required=True)
+    claimed = Int(required=True)
+    escalated = Int(required=True)
+    overdue = Int(required=True)
+    age = Nested(QueueAge, required=True)
+
+
+class Decided(Schema):
+    """What reviewers decided in the period; `corrected` are among the accepted. Rates are in 0..1,
+    null where nothing was decided."""
+
+    decided = Int(required=True)
+    accepted = Int(required=True)
+    corrected = Int(required=True)
+    rejected = Int(required=True)
+    acceptance_rate = Float(required=True, allow_none=True)
+    mean_seconds_to_decision = Float(
+        required=True, allow_none=True, metadata={"description": "From submission to verdict."}
+    )
+
+
+class DecidedOfDay(Decided):
+    """One day."""
+
+    date = Date(required=True)
+
+
+class StatsOfSchema(WaitingNow, Decided):
+    """One schema: what waits, and what was decided."""
+
+    schema = Nested(SchemaReference, required=True)
+
+
+class StatsOfReviewer(Decided):
+    """One reviewer."""
+
+    reviewer = Nested(PERSON, required=True)
+
+
+class ReviewStats(WaitingNow, Decided):
+    """The queue in numbers."""
+
+    time_zone = Str(required=True)
+    first = Date(required=True, data_key="from")
+    last = Date(required=True, data_key="to")
+    decided_per_day = Float(required=True)
+    by_day = List(Nested(DecidedOfDay), required=True)
+    by_schema = List(Nested(StatsOfSchema), required=True)
+    by_reviewer = List(Nested(StatsOfReviewer), required=True)

@@ -11,6 +11,7 @@ from app.review.review_queue.service.claiming import (
     unassign_team,
 )
 from app.review.review_queue.service.reading import get, list_items
+from app.review.review_queue.service.statistics import stats
 
 __all__ = [
     "accept_many",
@@ -24,5 +25,6 @@ __all__ = [
     "reject_many",
     "release",
     "release_demoted",
+    "stats",
     "unassign_team",
 ]

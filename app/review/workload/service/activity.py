@@ -5,7 +5,6 @@ from typing import Any
 
 from app.kit.principal import Caller
 from app.review.workload.queries import activity as queries
-from app.review.workload.queries import people
 from app.review.workload.service import period
 
 _COUNTS = ("submitted", "accepted", "corrected", "rejected", "pending", "seconds_spent")
@@ -22,7 +21,7 @@ def activity(
     rate is the share of decided submissions that were accepted, corrected ones among them; the
     `unchanged_rate` that of those accepted as they were. Raises 400 on the period.
     """
-    asked = period.of(people.time_zone(caller.user_id), first, last)
+    asked = period.of_user(caller.user_id, first, last)
     edges = asked.edges
     submitted = {row.day: row for row in queries.submitted(caller.user_id, edges)}
     reviewed = queries.reviewed(caller.user_id, edges)

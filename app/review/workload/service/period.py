@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.kit import db, errors
+from app.review.workload.queries import people
 
 MAX_DAYS = 366
 _DEFAULT_DAYS = 30
@@ -31,6 +33,11 @@ class Period:
         zone = ZoneInfo(self.zone)
         days = [*self.days, self.last + _DAY]
         return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
+
+
+def of_user(user_id: UUID, first: date | None, last: date | None) -> Period:
+    """`of` in the time zone of a user."""
+    return of(people.time_zone(user_id), first, last)
 
 
 def of(zone: str, first: date | None, last: date | None) -> Period:

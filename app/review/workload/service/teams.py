@@ -24,7 +24,7 @@ def team_workload(
     """
     if not people.is_team(team_id):
         raise errors.not_found()
-    asked = period.of(people.time_zone(caller.user_id), first, last)
+    asked = period.of_user(caller.user_id, first, last)
     edges = asked.edges
     rows = queries.members(
         team_id, start=edges[0], end=edges[-1], self_review=allows_self_review(caller)
