@@ -14,31 +14,30 @@ depends_on = None
 
 OPEN = "({row}.status IN ('ready', 'in_progress') AND NOT {row}.archived)"
 URGENT = "coalesce({row}.due_at, {row}.created_at)"
-COLUMNS = """
-    (organization_id, artifact_id, assignee_id, is_team, is_open, schema_id, priority, urgent_at)
+NAMED_IN = "coalesce(one ->> 'team_id', one ->> 'user_id')::uuid, one ->> 'team_id' IS NOT NULL"
+STILL_NAMED = """
+    changed.assignees @> jsonb_build_array(
+        jsonb_build_object(CASE WHEN is_team THEN 'team_id' ELSE 'user_id' END, assignee_id))
 """
-ROWS = f"""
-    SELECT n.organization_id, n.id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
-           one ->> 'team_id' IS NOT NULL, {OPEN.format(row="n")}, n.schema_id, n.priority,
-           {URGENT.format(row="n")}
+SHOWN = f"""
+    n.organization_id, n.id, n.assignees, {OPEN.format(row="n")} AS is_open, n.schema_id,
+    n.priority, {URGENT.format(row="n")} AS urgent_at
+"""
+INSERT = f"""
+    INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open,
+                                    schema_id, priority, urgent_at)
+    SELECT changed.organization_id, changed.id, {NAMED_IN}, changed.is_open, changed.schema_id,
+           changed.priority, changed.urgent_at
 """
 # Once a statement, whatever number of documents it changed. A full join is never made by nested
 # loops: a plan that was made for one document is kept, and must serve for a hundred thousand.
-PAIRS = "new_rows n FULL JOIN old_rows o ON n.organization_id = o.organization_id AND n.id = o.id"
-NAMED = "n.assignees IS DISTINCT FROM o.assignees"
-MOVED = f"""
-    ({OPEN.format(row="n")}, n.schema_id, n.priority, {URGENT.format(row="n")})
-    IS DISTINCT FROM
-    ({OPEN.format(row="o")}, o.schema_id, o.priority, {URGENT.format(row="o")})
-"""
 FOLLOW = f"""
 CREATE OR REPLACE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO artifact_assignees {COLUMNS}
-        {ROWS}
-        FROM new_rows n CROSS JOIN jsonb_array_elements(n.assignees) AS one
-        WHERE n.assignees <> '[]'
+        {INSERT}
+        FROM (SELECT {SHOWN} FROM new_rows n WHERE n.assignees <> '[]') AS changed
+        CROSS JOIN jsonb_array_elements(changed.assignees) AS one
         ON CONFLICT DO NOTHING;
         RETURN NULL;
     END IF;
@@ -47,27 +46,33 @@ BEGIN
        AND NOT EXISTS (SELECT FROM old_rows WHERE assignees <> '[]') THEN
         RETURN NULL;
     END IF;
-    IF NOT EXISTS (SELECT FROM {PAIRS} WHERE {NAMED} OR {MOVED}) THEN
-        RETURN NULL;
-    END IF;
-    DELETE FROM artifact_assignees work
-    USING (SELECT o.organization_id, o.id FROM {PAIRS} WHERE {NAMED}) AS changed
-    WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id;
-    INSERT INTO artifact_assignees {COLUMNS}
-    {ROWS}
-    FROM {PAIRS} CROSS JOIN jsonb_array_elements(n.assignees) AS one
-    WHERE {NAMED}
+    WITH changed AS MATERIALIZED (
+        SELECT {SHOWN}, n.assignees IS DISTINCT FROM o.assignees AS named
+        FROM new_rows n FULL JOIN old_rows o
+          ON n.organization_id = o.organization_id AND n.id = o.id
+        WHERE (n.assignees, {OPEN.format(row="n")}, n.schema_id, n.priority,
+               {URGENT.format(row="n")})
+            IS DISTINCT FROM
+              (o.assignees, {OPEN.format(row="o")}, o.schema_id, o.priority,
+               {URGENT.format(row="o")})
+    ), gone AS (
+        DELETE FROM artifact_assignees work USING changed
+        WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id
+          AND changed.named AND NOT {STILL_NAMED}
+    ), moved AS (
+        UPDATE artifact_assignees work SET
+            is_open = changed.is_open, schema_id = changed.schema_id,
+            priority = changed.priority, urgent_at = changed.urgent_at
+        FROM changed
+        WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id
+          AND {STILL_NAMED}
+          AND (work.is_open, work.schema_id, work.priority, work.urgent_at) IS DISTINCT FROM
+              (changed.is_open, changed.schema_id, changed.priority, changed.urgent_at)
+    )
+    {INSERT}
+    FROM changed CROSS JOIN jsonb_array_elements(changed.assignees) AS one
+    WHERE changed.named
     ON CONFLICT DO NOTHING;
-    UPDATE artifact_assignees work SET
-        is_open = changed.is_open, schema_id = changed.schema_id, priority = changed.priority,
-        urgent_at = changed.urgent_at
-    FROM (
-        SELECT n.organization_id, n.id, {OPEN.format(row="n")} AS is_open, n.schema_id, n.priority,
-               {URGENT.format(row="n")} AS urgent_at
-        FROM {PAIRS}
-        WHERE NOT ({NAMED}) AND n.assignees <> '[]' AND {MOVED}
-    ) AS changed
-    WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id;
     RETURN NULL;
 END $$
 """  # noqa: S608 - made of constants
@@ -141,7 +146,12 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_index("ix_artifacts_pool", "artifacts")
-    op.drop_index("ix_artifact_assignees_next", "artifact_assignees")
+    op.drop_index("ix_artifact_assignees_of", "artifact_assignees")
+    op.create_index(
+        "ix_artifact_assignees_of",
+        "artifact_assignees",
+        ["organization_id", "assignee_id", "is_open", "artifact_id"],
+    )
     op.drop_table("artifact_skips")
     for event in TRIGGERS:
         op.execute(f"DROP TRIGGER follow_assignees_{event} ON artifacts")
@@ -179,8 +189,8 @@ def _skips() -> None:
     op.create_table(
         "artifact_skips",
         sa.Column("organization_id", sa.Uuid(), nullable=False),
-        sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("artifact_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("reason", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
@@ -199,10 +209,9 @@ def _skips() -> None:
             ["user_id"], ["users.id"], name="fk_artifact_skips_user_id", ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint(
-            "organization_id", "user_id", "artifact_id", name="pk_artifact_skips"
+            "organization_id", "artifact_id", "user_id", name="pk_artifact_skips"
         ),
     )
-    op.create_index("ix_artifact_skips_of", "artifact_skips", ["organization_id", "artifact_id"])
     protect("artifact_skips")
 
 
@@ -231,16 +240,18 @@ def _indexes() -> None:
         postgresql_where=sa.text(POOL),
         postgresql_include=["labeled_by", "reserved_for", "language", "due_at", "created_at"],
     )
+    # One index for whoever asks from the assignee's side, in the order of urgency.
+    op.drop_index("ix_artifact_assignees_of", "artifact_assignees")
     op.create_index(
-        "ix_artifact_assignees_next",
+        "ix_artifact_assignees_of",
         "artifact_assignees",
         [
             "organization_id",
             "assignee_id",
+            "is_open",
             "schema_id",
             sa.text("priority DESC"),
             "urgent_at",
             "artifact_id",
         ],
-        postgresql_where=sa.text("is_open"),
     )

@@ -128,17 +128,14 @@ class ArtifactAssignee(TenantModel, db.Base):
     __table_args__ = (
         _of_artifact(),
         Index(
-            "ix_artifact_assignees_of", "organization_id", "assignee_id", "is_open", "artifact_id"
-        ),
-        Index(
-            "ix_artifact_assignees_next",
+            "ix_artifact_assignees_of",
             "organization_id",
             "assignee_id",
+            "is_open",
             "schema_id",
             text("priority DESC"),
             "urgent_at",
             "artifact_id",
-            postgresql_where=text("is_open"),
         ),
     )
 
@@ -156,15 +153,12 @@ class ArtifactSkip(TenantModel, db.Base):
     it is assigned or sent to them by name."""
 
     __tablename__ = "artifact_skips"
-    __table_args__ = (
-        _of_artifact(),
-        Index("ix_artifact_skips_of", "organization_id", "artifact_id"),
-    )
+    __table_args__ = (_of_artifact(),)
 
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
     user_id: Mapped[UUID] = mapped_column(
         ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
     )
-    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
     reason: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
 

@@ -49,6 +49,21 @@ _POOL = f"""
       AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
     ORDER BY {_ORDER} LIMIT {WIDTH}
 """  # noqa: S608 - made of constants
+# In the order of the index, and no further than it takes: the limit inside keeps PostgreSQL from
+# turning the join about.
+_ASSIGNED = f"""
+    SELECT reach.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
+    FROM artifact_assignees work
+    CROSS JOIN LATERAL (
+        SELECT d.updated_at FROM artifacts d
+        WHERE d.organization_id = $1 AND d.id = work.artifact_id
+          AND {_FREE} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
+        LIMIT 1
+    ) AS d
+    WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open
+      AND work.schema_id = kind.id
+    ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {WIDTH}
+"""  # noqa: S608 - made of constants
 # Claims that ran out and were not cleared yet.
 _LEFT = f"""
     SELECT 4, {_CANDIDATE}
@@ -95,15 +110,7 @@ WITH teams_in AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
           AND skip.user_id = $2 AND skip.artifact_id = d.id AND skip.created_at > own.since)
     UNION ALL
-    SELECT found.* FROM reach CROSS JOIN kind CROSS JOIN LATERAL (
-        SELECT reach.rank, {_CANDIDATE.replace(_URGENT, "work.urgent_at")}
-        FROM artifact_assignees work
-        JOIN artifacts d ON d.organization_id = $1 AND d.id = work.artifact_id
-        WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id
-          AND work.schema_id = kind.id AND work.is_open
-          AND {_FREE} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
-        ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {WIDTH}
-    ) AS found
+    SELECT found.* FROM reach CROSS JOIN kind CROSS JOIN LATERAL ({_ASSIGNED}) AS found
     {{left}}
     UNION ALL
     SELECT found.rank, {_CANDIDATE}

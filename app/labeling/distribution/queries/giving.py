@@ -8,10 +8,10 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    Integer,
     Select,
     String,
     Table,
+    Uuid,
     case,
     cast,
     delete,
@@ -23,7 +23,7 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.kit import db, tenancy
 from app.labeling.artifacts.models import Artifact, ArtifactSkip
@@ -35,16 +35,17 @@ CLOSED = ("done", "failed")
 _DOCUMENTS = cast_type("Table", Artifact.__table__)
 _SKIPS = cast_type("Table", ArtifactSkip.__table__)
 
-# Whoever has least to do comes first, one document at a time: by turns, where all have the same.
+# Whoever has least to do comes first, one document at a time: by turns, where all have the same. An
+# array, read by place: PostgreSQL knows little of what it has just numbered, and might join a hundred
+# thousand turns and documents one by one.
 _TURNS = text(
     """
-    SELECT row_number() OVER (ORDER BY load + nth, place) AS turn,
-           jsonb_build_array(jsonb_build_object('user_id', user_id, 'team_id', NULL)) AS assignees
-    FROM unnest(CAST(:users AS text[]), CAST(:loads AS int[]), CAST(:quotas AS int[]))
+    SELECT array_agg(user_id ORDER BY load + nth, place) AS people
+    FROM unnest(CAST(:users AS uuid[]), CAST(:loads AS int[]), CAST(:quotas AS int[]))
         WITH ORDINALITY AS one (user_id, load, quota, place)
     CROSS JOIN LATERAL generate_series(1, quota) AS nth
     """
-).columns(turn=Integer, assignees=JSONB)
+).columns(people=ARRAY(Uuid))
 _LOADS = text(
     """
     SELECT person.user_id, (
@@ -208,18 +209,11 @@ def _values(
     if assignees is not None:
         return {"assignees": assignees}, select(locked.c.id).where(wanted).cte("target")
     order = (locked.c.priority.desc(), locked.c.urgent_at, locked.c.id)
-    placed = (
-        select(locked.c.id, func.row_number().over(order_by=order).label("turn"))
-        .where(wanted)
-        .cte("placed")
-    )
-    turns = _TURNS.cte("turns")
-    target = (
-        select(placed.c.id, turns.c.assignees)
-        .join(turns, turns.c.turn == placed.c.turn)
-        .cte("target")
-    )
-    return {"assignees": target.c.assignees}, target
+    turn = func.row_number().over(order_by=order).label("turn")
+    target = select(locked.c.id, turn).where(wanted).cte("target")
+    turns = select(_TURNS.subquery().c.people).scalar_subquery()
+    person = func.jsonb_build_object("user_id", turns[target.c.turn], "team_id", None)
+    return {"assignees": func.jsonb_build_array(person)}, target
 
 
 def _shares(shares: Sequence[Share]) -> dict[str, Any]:

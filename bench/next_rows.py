@@ -1,0 +1,190 @@
+"""Rows of handing out documents: the draw by many at once, and bulk assignment by filter."""
+
+import json
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from app.kit import db
+from bench import filling, load
+from bench.report import Report, Row
+from bench.requests_rows import Requests
+from bench.service import Service
+from tests.factories import Org, make_org
+from tests.factories.counting import statements
+from tests.factories.labels import Labeled, make_field, make_schema
+
+NAMES = ("next", "assign")
+CALLERS = 16
+_IN_THE_WAY = 20_000
+_JSON = {"Content-Type": "application/json"}
+# As ids are that are made one after the other: in the order of time.
+_ARTIFACT_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint) + i), 12, '0')
+    || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5('{salt}' || i), 1, 15) AS uuid)"""
+_WAITING = f"""
+INSERT INTO artifacts (organization_id, id, name, schema_id, external_id, metadata, priority, gold,
+    archived, media_type, size_bytes, sha256, page_count, language, text_length, status, assignees,
+    label_counts, created_by, created_at, updated_at, revision)
+SELECT '{{org}}', {_ARTIFACT_ID}, 'document-' || i || '.txt', '{{schema}}', 'ext-' || i,
+    jsonb_build_object('batch', i % 10), i % 100, false, false, 'text/plain', 600,
+    encode(sha256(convert_to('{{salt}}' || i, 'UTF8')), 'hex'), 1, 'en', 51, 'ready', '[]',
+    '{{{{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}}}}', '{{owner}}',
+    now() - i * interval '1 second', now(), 1
+FROM generate_series(1, {{rows}}) AS i
+"""
+
+
+_LABELED = """
+UPDATE artifacts SET priority = 100, labeled_by = ARRAY[CAST('{user}' AS uuid)]
+WHERE organization_id = '{org}' AND id IN (
+    SELECT id FROM artifacts WHERE organization_id = '{org}' AND status = 'ready' LIMIT {rows})
+"""
+
+
+def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
+    """The rows of `names`, or all; `rows` is how many documents wait."""
+    if not names or "next" in names:
+        org = make_org(service.app)
+        for number in range(CALLERS):
+            org.add_user(f"caller{number}", "labeler")
+        Draws(service, org, waiting(service, org, rows), seconds).measure(report, {"next"})
+    if not names or "assign" in names:
+        _assign(report, service, rows)
+
+
+def waiting(service: Service, org: Org, rows: int) -> Labeled:
+    """`rows` documents of all priorities that wait for labels, of a new schema."""
+    fields = [make_field("total", "money")]
+    schema_id, version_id = make_schema(org, fields)
+    values = {"org": org.id, "schema": schema_id, "owner": org.users["owner"]}
+    with filling.quietly(service), filling.plain(service) as cursor:
+        cursor.execute(_WAITING.format(**values, rows=rows, salt=schema_id.hex))
+    filling.analyze(service)
+    return Labeled(schema_id, version_id, fields, db.utc_now(), rows)
+
+
+class Draws(Requests):
+    """The next document, asked for by many at the same instant."""
+
+    def _rows(self) -> dict[str, Callable[[], Any]]:
+        return {"next": self._next}
+
+    def _next(self) -> Any:
+        wish = {"skip_held": True}
+        self._capture("next", lambda: self.org.api("caller0").post("/artifacts/next", wish))
+        callers = [f"caller{number}" for number in range(CALLERS)]
+        handed: list[str] = []
+
+        def row(report: Report, base: str) -> None:
+            mine = self._compare(
+                report,
+                0.4,
+                lambda: self._draws(callers, wish, handed),
+                lambda: self._floor_draws(base, callers),
+                f"next of {self.labeled.count:,}, {CALLERS} callers",
+            )
+            _spread(report, mine)
+            report.add(_once(handed))
+            self._behind(report, wish)
+
+        return row
+
+    def _draws(
+        self, callers: list[str], wish: dict[str, Any], handed: list[str] | None = None
+    ) -> load.Result:
+        body = json.dumps(wish).encode()
+        requests = [
+            load.request("POST", "/api/v1/artifacts/next", {**_JSON, **self._headers(name)}, body)
+            for name in callers
+        ]
+
+        def answer(_number: int, _count: int, body: bytes) -> None:
+            document = json.loads(body)["data"]
+            if handed is not None:
+                handed.append(document["id"])
+
+        return load.run(
+            self.service.base,
+            lambda number, _: requests[number],
+            connections=len(callers),
+            seconds=self.seconds,
+            answer=answer,
+        )
+
+    def _floor_draws(self, base: str, callers: list[str]) -> load.Result:
+        first = str(self.org.users[callers[0]])
+
+        def make(number: int, _: int) -> bytes:
+            replace = {first: str(self.org.users[callers[number]])}
+            body = json.dumps({"replace": replace}).encode()
+            return load.request("POST", "/write/next", _JSON, body)
+
+        def answer(_number: int, _count: int, body: bytes) -> None:
+            json.loads(body)  # both sides parse an answer
+
+        return load.run(base, make, connections=len(callers), seconds=self.seconds, answer=answer)
+
+    def _behind(self, report: Report, wish: dict[str, Any]) -> None:
+        """One caller, with documents at the head of the queue that they labeled already."""
+        values = {"org": self.org.id, "user": self.org.users["caller0"], "rows": _IN_THE_WAY}
+        with filling.plain(self.service) as cursor:
+            cursor.execute(_LABELED.format(**values))
+        filling.analyze(self.service)
+        alone = self._draws(["caller1"], wish).quantile(0.5)
+        behind = self._draws(["caller0"], wish).quantile(0.5)
+        report.add(
+            Row(
+                f"next behind {_IN_THE_WAY:,} that one labeled",
+                f"{behind * 1000:.1f} ms",
+                f"{alone * 1000:.1f} ms without",
+                behind / alone,
+                "<= 10",
+                behind <= 10 * alone,
+            )
+        )
+
+
+def _spread(report: Report, mine: load.Result) -> None:
+    half, most = mine.quantile(0.5), mine.quantile(0.99)
+    report.add(
+        Row(
+            "next, its 99th percentile",
+            f"{most * 1000:.1f} ms",
+            f"{half * 1000:.1f} ms median",
+            most / half,
+            "< 5",
+            most < 5 * half,
+        )
+    )
+
+
+def _once(handed: list[str]) -> Row:
+    twice = len(handed) - len(set(handed))
+    return Row("next, documents handed out twice", str(twice), "", None, "0", twice == 0)
+
+
+def _assign(report: Report, service: Service, rows: int) -> None:
+    org = make_org(service.app)
+    labeled = waiting(service, org, rows)
+    for strategy in ("everyone", "least_loaded"):
+        body = {
+            "filter": {"schema_id": str(labeled.schema_id)},
+            "expected_count": rows,
+            "user_ids": [str(org.users[name]) for name in ("labeler", "reviewer")],
+            "strategy": strategy,
+        }
+        with statements(service.app) as told:
+            began = perf_counter()
+            answer = org.api("reviewer").post("/artifacts/bulk-assign", body)
+            took = perf_counter() - began
+        assert answer.json["data"]["succeeded"] == rows, answer.text
+        report.add(
+            Row(
+                f"assign {rows:,} by filter, {strategy}",
+                f"{took:.1f} s",
+                f"{len(told)} statements",
+                None,
+                "<= 12 s",
+                took <= 12,
+            )
+        )
