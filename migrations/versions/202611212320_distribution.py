@@ -21,13 +21,13 @@ STILL_NAMED = """
 """
 SHOWN = f"""
     n.organization_id, n.id, n.assignees, {OPEN.format(row="n")} AS is_open, n.schema_id,
-    n.priority, {URGENT.format(row="n")} AS urgent_at
+    n.priority, {URGENT.format(row="n")} AS urgent_at, n.labeled_by
 """
 INSERT = f"""
     INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open,
-                                    schema_id, priority, urgent_at)
+                                    schema_id, priority, urgent_at, labeled_by)
     SELECT changed.organization_id, changed.id, {NAMED_IN}, changed.is_open, changed.schema_id,
-           changed.priority, changed.urgent_at
+           changed.priority, changed.urgent_at, changed.labeled_by
 """
 # Once a statement, whatever number of documents it changed. A full join is never made by nested
 # loops: a plan that was made for one document is kept, and must serve for a hundred thousand.
@@ -51,10 +51,10 @@ BEGIN
         FROM new_rows n FULL JOIN old_rows o
           ON n.organization_id = o.organization_id AND n.id = o.id
         WHERE (n.assignees, {OPEN.format(row="n")}, n.schema_id, n.priority,
-               {URGENT.format(row="n")})
+               {URGENT.format(row="n")}, n.labeled_by)
             IS DISTINCT FROM
               (o.assignees, {OPEN.format(row="o")}, o.schema_id, o.priority,
-               {URGENT.format(row="o")})
+               {URGENT.format(row="o")}, o.labeled_by)
     ), gone AS (
         DELETE FROM artifact_assignees work USING changed
         WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id
@@ -62,12 +62,15 @@ BEGIN
     ), moved AS (
         UPDATE artifact_assignees work SET
             is_open = changed.is_open, schema_id = changed.schema_id,
-            priority = changed.priority, urgent_at = changed.urgent_at
+            priority = changed.priority, urgent_at = changed.urgent_at,
+            labeled_by = changed.labeled_by
         FROM changed
         WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id
           AND {STILL_NAMED}
-          AND (work.is_open, work.schema_id, work.priority, work.urgent_at) IS DISTINCT FROM
-              (changed.is_open, changed.schema_id, changed.priority, changed.urgent_at)
+          AND (work.is_open, work.schema_id, work.priority, work.urgent_at, work.labeled_by)
+            IS DISTINCT FROM
+              (changed.is_open, changed.schema_id, changed.priority, changed.urgent_at,
+               changed.labeled_by)
     )
     {INSERT}
     FROM changed CROSS JOIN jsonb_array_elements(changed.assignees) AS one
@@ -82,7 +85,8 @@ TRIGGERS = {
 }
 FILL_ASSIGNEES = f"""
 UPDATE artifact_assignees work
-SET schema_id = n.schema_id, priority = n.priority, urgent_at = {URGENT.format(row="n")}
+SET schema_id = n.schema_id, priority = n.priority, urgent_at = {URGENT.format(row="n")},
+    labeled_by = n.labeled_by
 FROM artifacts n WHERE n.organization_id = work.organization_id AND n.id = work.artifact_id
 """  # noqa: S608 - made of constants
 FILL_LABELED = """
@@ -158,7 +162,7 @@ def downgrade() -> None:
     op.execute(FOLLOW_BY_ROW)
     op.execute(INSERT_BY_ROW)
     op.execute(UPDATE_BY_ROW)
-    for column in ("schema_id", "priority", "urgent_at"):
+    for column in ("schema_id", "priority", "urgent_at", "labeled_by"):
         op.drop_column("artifact_assignees", column)
     for column in ("labeled_by", "reserved_for"):
         op.drop_column("artifacts", column)
@@ -178,6 +182,7 @@ def _columns() -> None:
         sa.Column("schema_id", sa.Uuid(), nullable=True),
         sa.Column("priority", sa.Integer(), server_default="50", nullable=False),
         sa.Column("urgent_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("labeled_by", people, server_default="{}", nullable=False),
     ):
         op.add_column("artifact_assignees", column)
     op.execute(FILL_ASSIGNEES)
@@ -254,4 +259,5 @@ def _indexes() -> None:
             "urgent_at",
             "artifact_id",
         ],
+        postgresql_include=["labeled_by"],
     )

@@ -136,6 +136,7 @@ class ArtifactAssignee(TenantModel, db.Base):
             text("priority DESC"),
             "urgent_at",
             "artifact_id",
+            postgresql_include=["labeled_by"],
         ),
     )
 
@@ -146,6 +147,7 @@ class ArtifactAssignee(TenantModel, db.Base):
     schema_id: Mapped[UUID | None]
     priority: Mapped[int]
     urgent_at: Mapped[datetime]
+    labeled_by: Mapped[list[UUID | None]] = mapped_column(ARRAY(Uuid()), server_default="{}")
 
 
 class ArtifactSkip(TenantModel, db.Base):

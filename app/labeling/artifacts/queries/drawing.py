@@ -61,7 +61,7 @@ _ASSIGNED = f"""
         LIMIT 1
     ) AS d
     WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open
-      AND work.schema_id = kind.id
+      AND work.schema_id = kind.id AND array_position(work.labeled_by, $2) IS NULL
     ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {WIDTH}
 """  # noqa: S608 - made of constants
 # Claims that ran out and were not cleared yet.
@@ -163,7 +163,7 @@ class Wish(NamedTuple):
 
 
 def draw(user_id: UUID, wish: Wish, *, minutes: int, leftover: bool) -> Any:
-    """Claim the next document for a user; a named tuple of `reading.COLUMNS`, ids as text, or None.
+    """Claim the next document for a user; a named tuple of `reading.COLUMNS`, or None.
 
     With `leftover` those too whose claim ran out and is not cleared yet.
     """

@@ -36,7 +36,7 @@ _DOCUMENTS = cast_type("Table", Artifact.__table__)
 _SKIPS = cast_type("Table", ArtifactSkip.__table__)
 
 # Whoever has least to do comes first, one document at a time: by turns, where all have the same. An
-# array, read by place: PostgreSQL knows little of what it has just numbered, and might join a hundred
+# array, read by place: PostgreSQL knows little of what it just numbered, and might join a hundred
 # thousand turns and documents one by one.
 _TURNS = text(
     """
