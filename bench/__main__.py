@@ -14,8 +14,9 @@ IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
 REVIEW = ("reviews", "own", "accepts")
 LABELS = ("large", "revisions")
 DOCUMENTS = ("search", "stats", "archive")
+WORK = ("next", "assign")
 NAMES = (
-    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS),
+    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS, *WORK),
     *("export", "deliver", "memory", "routing"),
 )
 
@@ -45,6 +46,7 @@ def main() -> int:
             jobs_rows,
             label_rows,
             memory_rows,
+            next_rows,
             review_rows,
             routing_rows,
             search_rows,
@@ -73,6 +75,8 @@ def main() -> int:
             label_rows.measure(report, service, make_org(service.app), names)
         if not names or names & set(DOCUMENTS):
             search_rows.measure(report, service, names, options.rows, options.seconds)
+        if not names or names & set(WORK):
+            next_rows.measure(report, service, names, options.rows, options.seconds)
         if not names or "export" in names:
             jobs_rows.export(report, service, make_org(service.app), options.exports)
         if not names or "deliver" in names:

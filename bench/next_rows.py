@@ -14,7 +14,6 @@ from tests.factories import Org, make_org
 from tests.factories.counting import statements
 from tests.factories.labels import Labeled, make_field, make_schema
 
-NAMES = ("next", "assign")
 CALLERS = 16
 _IN_THE_WAY = 20_000
 _JSON = {"Content-Type": "application/json"}

@@ -47,9 +47,10 @@ def release_member(job: Job) -> None:
 
 
 @jobs.handler("artifacts.expire_claims")
-def expire_claims(_job: Job) -> None:
+def expire_claims(job: Job) -> None:
     """End claims that ran out; their documents can be claimed again at once anyway."""
-    service.expire_claims()
+    while service.expire_claims():
+        job.checkpoint()
 
 
 @jobs.handler("artifacts.unassign_team", listens=("team.deleted",), max_attempts=10)
@@ -93,7 +94,8 @@ def retain(job: Job) -> None:
         service.delete_expired(days, job.checkpoint)
 
 
-jobs.periodic("artifacts.expire_claims", every=60)
+# Seconds: only what is not claimed is handed out in the order of urgency.
+jobs.periodic("artifacts.expire_claims", every=10)
 jobs.periodic("artifacts.start_retention", every=86_400)
 jobs.periodic("artifacts.index", every=60)
 jobs.periodic("artifacts.sweep", every=3600)
