@@ -75,8 +75,7 @@ def main() -> int:
             label_rows.measure(report, service, make_org(service.app), names)
         if not names or names & set(DOCUMENTS):
             search_rows.measure(report, service, names, options.rows, options.seconds)
-        if not names or names & set(WORK):
-            next_rows.measure(report, service, names, options.rows, options.seconds)
+        next_rows.measure(report, service, names, options.rows, options.seconds)
         if not names or "export" in names:
             jobs_rows.export(report, service, make_org(service.app), options.exports)
         if not names or "deliver" in names:
