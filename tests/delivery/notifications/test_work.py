@@ -96,6 +96,26 @@ def test_where_documents_were_spread_each_is_told_of_theirs(desk: Desk, work: Wo
     }
 
 
+@pytest.mark.parametrize("teams", [1, 2])
+def test_what_rules_give_to_people_and_teams_is_told_to_both(
+    desk: Desk, work: Work, teams: int
+) -> None:
+    desk.org.add_user("second", "labeler")
+    names = ("Bills", "Letters")[:teams]
+    made = [add_members(desk.org, make_team(desk.org, name), "second") for name in names]
+    labeler = desk.org.users["labeler"]
+    members = {"counts": {str(labeler): 2}, "user_ids": [labeler], "by": None, "count": 5}
+    artifacts = [desk.artifact() for _ in range(5)]
+    _assigned(desk, artifacts, team_ids=[team["id"] for team in made], **members)
+    work()
+    _again(desk)
+    of_team = "3 documents were assigned to you"
+    assert {name: [note[1] for note in notes] for name, notes in _told(desk).items()} == {
+        "labeler": ["2 documents were assigned to you"],
+        "second": [of_team if teams == 1 else "Documents were assigned to your team"],
+    }
+
+
 def test_whoever_loses_documents_is_told_nothing(desk: Desk, work: Work) -> None:
     path = f"/artifacts/{desk.artifact()}/assign"
     answer = desk.org.api("admin").post(path, json={"user_ids": []})

@@ -20,8 +20,7 @@ _EXCERPT_LENGTH = 500
 
 def documents_assigned(cause: str, data: dict[str, Any]) -> None:
     """Tell those whom documents were assigned to, their teams' members included; where documents
-    were spread, each how many are theirs."""
-    ids = [UUID(one) for one in data["artifact_ids"]]
+    were spread over people, each how many are theirs."""
     due_at = data.get("due_at")
     values: dict[str, Any] = {
         "by": _name(data.get("by")),
@@ -33,21 +32,25 @@ def documents_assigned(cause: str, data: dict[str, Any]) -> None:
         "least": Role.labeler,
         "but": _uuid(data.get("by")),
     }
-    many: Any = {"values": values, "link": f"{_API}/users/me/assignments", **whom}
-    if data.get("counts"):
-        for count, user_ids in _by_count(data["counts"]).items():
-            tell("documents_assigned", count=count, user_ids=user_ids, **many)
+    user_ids, team_ids = _uuids(data.get("user_ids")), _uuids(data.get("team_ids"))
+    counts, count = data.get("counts") or {}, data["count"]
+    if count == 1:
+        if document := _document(UUID(data["artifact_ids"][0])):
+            values["document"] = document
+            link = f"{_API}/artifacts/{data['artifact_ids'][0]}"
+            whom |= {"user_ids": user_ids, "team_ids": team_ids}
+            tell("document_assigned", values=values, link=link, **whom)
         return
-    everybody: Any = {
-        "user_ids": _uuids(data.get("user_ids")),
-        "team_ids": _uuids(data.get("team_ids")),
-    }
-    if data["count"] > 1:
-        tell("documents_assigned", count=data["count"], **many, **everybody)
-    elif document := _document(ids[0]):
-        link = f"{_API}/artifacts/{ids[0]}"
-        values["document"] = document
-        tell("document_assigned", values=values, link=link, **whom, **everybody)
+    many: Any = {"values": values, "link": f"{_API}/users/me/assignments", **whom}
+    for number, people in _by_count(counts).items():
+        tell("documents_assigned", count=number, user_ids=people, **many)
+    rest = count - sum(counts.values())
+    if counts and len(team_ids) > 1:
+        # How many each of the teams got, nobody said.
+        tell("documents_assigned_to_teams", team_ids=team_ids, **many)
+    elif rest > 0:
+        people = [] if counts else user_ids
+        tell("documents_assigned", count=rest, user_ids=people, team_ids=team_ids, **many)
 
 
 def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
