@@ -51,7 +51,9 @@ _JSON = st.recursive(
 _SCHEMAS = st.recursive(
     st.just({})
     | st.booleans()
-    | st.fixed_dictionaries({}, optional=dict.fromkeys(_KEYWORDS, _PLAIN)),
+    | st.fixed_dictionaries(
+        {}, optional=dict.fromkeys(_KEYWORDS, _PLAIN | st.lists(_PLAIN, max_size=2))
+    ),
     lambda inner: st.fixed_dictionaries(
         {},
         optional={
@@ -65,7 +67,7 @@ _SCHEMAS = st.recursive(
             "$ref": st.sampled_from(["#", "#/$defs/a", "#/$defs/b", "#/properties/a"]),
             "required": st.lists(_WORDS, max_size=3),
             "enum": st.lists(_PLAIN, max_size=3),
-            "minimum": _PLAIN,
+            **dict.fromkeys(("minimum", "format", "const", "minItems"), _JSON),
             "title": st.text(),
         },
     ),

@@ -43,9 +43,9 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
         _conditions(node, branches, notes)
     elif len(kinds) == 1 or kinds <= _NUMBERS:
         node.types = {str(kinds.pop())} if len(kinds) == 1 else {"number"}
-        formats = {branch.keywords.get("format") for branch in branches}
-        if len(formats) == 1 and None not in formats:
-            node.keywords.setdefault("format", formats.pop())
+        formats = [branch.keywords.get("format") for branch in branches]
+        if formats[0] is not None and all(format_ == formats[0] for format_ in formats):
+            node.keywords.setdefault("format", formats[0])
         _conditions(node, branches, notes)
     else:
         node.types = {"string"}

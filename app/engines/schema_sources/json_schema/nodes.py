@@ -23,7 +23,7 @@ _SILENT = frozenset(
     {
         *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),
         *("$comment", "$defs", "definitions", "examples", "example", "readOnly", "writeOnly"),
-        *("deprecated", "$async"),
+        *("deprecated", "nullable", "$async"),
     }
 )
 _OPEN = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
@@ -121,9 +121,11 @@ class Resolver:
         elif properties is not None:
             raise SourceError(_below(part.path, "properties"), "must be an object")
         required = schema.get("required")
-        if isinstance(required, list):  # in draft 3 it was true or false
+        if isinstance(required, list):  # in draft 3 it was true or false, and of the member itself
             self._spend(len(required), part.path)
             node.required.update(name for name in required if isinstance(name, str))
+        elif required is True:
+            node.keywords["required"] = True
         items = schema.get("items")
         if isinstance(items, dict | bool):
             node.items.append(Part(items, _below(part.path, "items"), part.trail))
@@ -158,7 +160,9 @@ class Resolver:
         if name == "type":
             self._types(node, value, path)
             return
-        if name == "enum" and isinstance(value, list):
+        if name == "enum":
+            if not isinstance(value, list):
+                raise SourceError(_below(path, "enum"), "must be a list")
             self._spend(len(value), path)
         if name not in node.keywords:
             node.keywords[name] = value
@@ -166,7 +170,7 @@ class Resolver:
         held = node.keywords[name]
         if name in _GREATEST | _LEAST and _is_number(held) and _is_number(value):
             node.keywords[name] = max(held, value) if name in _GREATEST else min(held, value)
-        elif name == "enum" and isinstance(held, list) and isinstance(value, list):
+        elif name == "enum":
             allowed = {orjson.dumps(entry) for entry in value}
             node.keywords[name] = [entry for entry in held if orjson.dumps(entry) in allowed]
         elif held != value and name not in ("title", "description", "default"):

@@ -152,6 +152,10 @@ class _Reader:
             **members,
         }
         place.into.append(made)
+        if node.properties:
+            self._notes.add(node.path, "It is no object alone: its members were left out.")
+        if node.items and kind_of(node) != "array":
+            self._notes.add(node.path, "It is no list alone: its items were left out.")
         self._leftovers(node)
 
     def _lost(self, item: Node) -> None:

@@ -22,7 +22,7 @@ _FORMATS = {
     "country": "country",
     "currency": "currency",
 }
-_WIDTHS = frozenset({"int32", "int64", "float", "double"})
+_WIDTHS = ("int32", "int64", "float", "double")
 _HINTS: dict[str, tuple[str, ...]] = {
     "object": ("properties",),
     "array": ("items", "prefixItems", "contains", "minItems", "maxItems"),
@@ -77,10 +77,11 @@ def _choice(node: Node, notes: Notes) -> dict[str, Any]:
         node.take("const")
         listed = [(const, "")]
     if listed is None:
-        listed = [(value, "") for value in enum] if isinstance(enum, list) else []
+        listed = [(value, "") for value in enum or []]
     values = [value for value, _ in listed]
-    if values and all(isinstance(value, bool) or value is None for value in values):
-        if len(set(values) - {None}) == 1:
+    truths = {value for value in values if isinstance(value, bool)}
+    if truths and all(isinstance(value, bool) or value is None for value in values):
+        if len(truths) == 1:
             notes.add(node.path, "That only one of true and false may stand there was left out.")
         return {"type": "boolean"}
     options = _options(listed, node.path, notes)
