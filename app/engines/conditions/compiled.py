@@ -17,6 +17,10 @@ _TEXT_COST = 50
 """How much more it costs to look through a document's text than at anything else of it."""
 
 
+Key = tuple[str, frozenset[str]]
+"""An attribute, and the folded texts of which it must have one."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Leaf:
     attribute: str
@@ -31,6 +35,10 @@ class _Leaf:
     @property
     def cost(self) -> int:
         return self.made.cost * (_TEXT_COST if self.attribute == "text" else 1)
+
+    @property
+    def key(self) -> Key | None:
+        return None if self.made.texts is None else (self.attribute, self.made.texts)
 
     def leaves(self) -> Iterator["_Leaf"]:
         yield self
@@ -60,6 +68,13 @@ class _Group:
     test: Test
     cost: int
 
+    @property
+    def key(self) -> Key | None:
+        if self.mode == "any" and len(self.members) != 1:
+            return None
+        keys = (member.key for member in self.members)
+        return next((key for key in keys if key is not None and key[0] != "text"), None)
+
     def leaves(self) -> Iterator[_Leaf]:
         for member in self.members:
             yield from member.leaves()
@@ -73,13 +88,17 @@ class _Group:
 
 
 class Compiled:
-    """The conditions of a rule. `attributes` are those they ask for, `size` how many they are."""
+    """The conditions of a rule. `attributes` are those they ask for, `size` how many they are.
+
+    `key`, if there is one, is what every document has that matches: who has many rules finds by it
+    those that are worth a look.
+    """
 
     def __init__(self, root: _Group) -> None:
         leaves = list(root.leaves())
         self.matches = root.test
         self.explain = root.explain
-        self.cost = root.cost
+        self.key = root.key
         self.size = len(leaves)
         self.attributes = frozenset(leaf.attribute for leaf in leaves)
 

@@ -50,11 +50,15 @@ class ConditionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A test and about what it costs; `place` finds where in a text it fits, for showing it."""
+    """A test and about what it costs; `place` finds where in a text it fits, for showing it.
+
+    `texts`: the test is whether the folded text is one of these.
+    """
 
     test: Test
     cost: int
     place: Callable[[Facts], int] | None = None
+    texts: frozenset[str] | None = None
 
 
 def make(attribute: str, kind: Kind, name: str, value: Any) -> Made:
@@ -124,7 +128,8 @@ def _id(value: Any, path: str) -> str:
 
 def _equal(attribute: str, wanted: Comparable) -> Made:
     if isinstance(wanted, str):
-        return Made(lambda facts: facts.folded(attribute) == wanted, _EQUAL)
+        same = frozenset({wanted})
+        return Made(lambda facts: facts.folded(attribute) == wanted, _EQUAL, texts=same)
     if isinstance(wanted, bool):
         return Made(lambda facts: facts.values.get(attribute) is wanted, _EQUAL)
 
@@ -144,7 +149,7 @@ def _one_of(attribute: str, kind: Kind, value: Any) -> Made:
     wanted = [_comparable(kind, one, f"value.{index}") for index, one in enumerate(value)]
     texts = frozenset(one for one in wanted if isinstance(one, str))
     if len(texts) == len(wanted):
-        return Made(lambda facts: facts.folded(attribute) in texts, _EQUAL)
+        return Made(lambda facts: facts.folded(attribute) in texts, _EQUAL, texts=texts)
     tests = [_equal(attribute, one).test for one in wanted if not isinstance(one, str)]
     if texts:
         tests.append(lambda facts: facts.folded(attribute) in texts)

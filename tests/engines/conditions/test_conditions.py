@@ -288,6 +288,9 @@ def test_the_verdict_is_the_explanations(tree: dict[str, Any], facts: dict[str, 
     found = compiled.matches(Facts(facts))
     assert compiled.explain(Facts(facts))["matched"] is found
     assert _fits(root, facts) is found
+    if compiled.key is not None and found:
+        attribute, texts = compiled.key
+        assert Facts(facts).folded(attribute) in texts
 
 
 @settings(max_examples=300, deadline=None)
@@ -313,3 +316,24 @@ def test_a_part_of_a_text_is_found_whatever_its_case(before: str, part: str, aft
         compiled = compile_conditions({"all": [leaf("name", "contains", f" {part.upper()} ")]})
         folded = f" {part} ".casefold() == f" {part.upper()} ".casefold()
         assert compiled.matches(facts) or not folded
+
+
+@pytest.mark.parametrize(
+    ("conditions", "key"),
+    [
+        (
+            {"all": [leaf("page_count", "at_least", 1), leaf("name", "equals", "A")]},
+            ("name", {"a"}),
+        ),
+        ({"any": [leaf("metadata.v", "in", ["A", "b"])]}, ("metadata.v", {"a", "b"})),
+        ({"all": [{"all": [leaf("language", "equals", "DE")]}]}, ("language", {"de"})),
+        ({"any": [leaf("name", "equals", "a"), leaf("language", "equals", "a")]}, None),
+        ({"all": [leaf("name", "not_equals", "a")]}, None),
+        ({"all": [leaf("metadata.v", "in", ["a", 1])]}, None),
+        ({"all": [leaf("text", "equals", "a")]}, None),
+        ({}, None),
+    ],
+    ids=str,
+)
+def test_what_every_matching_document_has(conditions: dict[str, Any], key: Any) -> None:
+    assert compile_conditions(conditions).key == key

@@ -173,3 +173,35 @@ def test_an_answer_stays_within_bounds(router: Router) -> None:
     assert refused.status_code == 400
     assert refused.json["error"]["details"] == {"at_most": 16}
     assert len(router.simulate(**{**body, "documents": [{}] * 16})) == 16
+
+
+def test_many_rules_are_tried_as_one_by_one(router: Router) -> None:
+    """Rules are looked up by what documents have; each explanation looks at its rule itself."""
+    conditions = [
+        [where("name", "in", ["A", "b"])],
+        [where("name", "equals", "a"), where("page_count", "at_least", 2)],
+        [where("metadata.v", "equals", "X")],
+        [where("metadata.v", "not_equals", "x")],
+        [{"any": [where("name", "equals", "b"), where("metadata.v", "equals", 1)]}],
+        [],
+    ]
+    rules = [
+        {"name": str(i), "conditions": {"all": c}, "action": {"priority": 1}, "stop": False}
+        for i, c in enumerate(conditions)
+    ]
+    documents = [
+        {"name": name, "page_count": pages, "metadata": {} if v is None else {"v": v}}
+        for name, pages, v in (
+            ("a", 1, "x"),
+            ("A", 2, 1),
+            ("b", 2, None),
+            ("c", 1, "X"),
+            (None, 1, 1),
+        )
+    ]
+    told = router.simulate(documents=documents, rules=rules)
+    found = [[one["name"] for one in document["matched"]] for document in told]
+    assert found == [list("025"), list("01345"), list("0345"), list("25"), list("345")]
+    for document in told:
+        explained = [one["name"] for one in document["rules"] if one["matched"]]
+        assert explained == [one["name"] for one in document["matched"]]

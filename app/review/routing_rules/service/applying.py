@@ -84,11 +84,11 @@ def route_waiting(checkpoint: Checkpoint, report: Report = lambda _done, _total:
 
 def match(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[Matched]:
     """Those of the documents that match a rule, the oldest first."""
-    wanted = ready.attributes(rules)
+    wanted, tried = ready.attributes(rules), ready.RuleSet(rules)
     size = WITH_TEXT if "text" in wanted else BATCH
     for start in range(0, len(ids), size):
         for row in documents.facts(ids[start : start + size], wanted):
-            matched = ready.matching(rules, ready.facts(row, wanted))
+            matched = tried.matching(ready.facts(row, wanted))
             if matched:
                 yield of_row(row, matched)
 

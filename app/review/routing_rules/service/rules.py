@@ -79,15 +79,42 @@ def facts(row: Any, wanted: frozenset[str]) -> Facts:
     return Facts(found)
 
 
-def matching(rules: Sequence[Rule], document: Facts) -> list[Rule]:
-    """The enabled rules that match, in their order, up to the first that ends it."""
-    found = []
-    for rule in rules:
-        if rule.enabled and rule.compiled.matches(document):
-            found.append(rule)
-            if rule.stop:
-                break
-    return found
+class RuleSet:
+    """Rules in their order, made ready to be tried on many documents.
+
+    Most rules of many ask for one vendor, type or schema out of many: these are looked up by what
+    the document has, and only then tried.
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = [rule for rule in rules if rule.enabled]
+        self._always: list[int] = []
+        self._by_text: dict[str, dict[str, list[int]]] = {}
+        for place, rule in enumerate(self._rules):
+            if rule.compiled.key is None:
+                self._always.append(place)
+                continue
+            attribute, texts = rule.compiled.key
+            table = self._by_text.setdefault(attribute, {})
+            for text in texts:
+                table.setdefault(text, []).append(place)
+
+    def matching(self, document: Facts) -> list[Rule]:
+        """The enabled rules that match, in their order, up to the first that ends it."""
+        places = self._always.copy()
+        for attribute, table in self._by_text.items():
+            text = document.folded(attribute)
+            if text is not None:
+                places += table.get(text, ())
+        places.sort()
+        found = []
+        for place in places:
+            rule = self._rules[place]
+            if rule.compiled.matches(document):
+                found.append(rule)
+                if rule.stop:
+                    break
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,8 @@ def simulate(
         )
     wanted = ready.attributes(tried)
     found = _described(documents or ()) if artifact_ids is None else _stored(artifact_ids, wanted)
-    matched = [applying.of_row(one, ready.matching(tried, one.facts)) for one in found]
+    rule_set = ready.RuleSet(tried)
+    matched = [applying.of_row(one, rule_set.matching(one.facts)) for one in found]
     _, choices = applying.choose(matched)
     return {
         "documents": [
