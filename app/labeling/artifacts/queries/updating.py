@@ -98,7 +98,7 @@ def count(filters: dict[str, Any]) -> int:
     return int(db.session().execute(select(func.count()).select_from(found)).scalar_one())
 
 
-_LOCKED: Any = select(Artifact.id, Artifact.sha256, Artifact.archived)
+_LOCKED: Any = select(Artifact.id, Artifact.sha256, Artifact.archived, Artifact.claim_user_id)
 
 
 def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Row[Any]]:
@@ -109,7 +109,7 @@ def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Ro
 
 
 def lock_ids(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
-    """Lock documents; id, sha256 and archived of those that there are."""
+    """Lock documents; id, sha256, archived and claim_user_id of those that there are."""
     return _locked(_LOCKED.where(Artifact.id.in_(artifact_ids)))
 
 

@@ -30,7 +30,9 @@ def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[s
         changed = [row.id for row in rows if row.archived != archived]
         if changed:
             queries.archive(changed, archived=archived)
-            claiming.refresh(changed)
+            # The state of one that nobody held stays as it is.
+            held = [row.id for row in rows if row.claim_user_id is not None]
+            claiming.refresh(held if archived else changed)
             told = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
             events.emit("artifacts.archived", told)
 
