@@ -22,3 +22,11 @@ def test_the_walk_through_identity(service: Service) -> None:
     assert found.returncode == 0, found.stdout
     for seen in ("reviewer", "Sam Saml", "token_expired", "permission_denied", "invalid_api_key"):
         assert seen in found.stdout, found.stdout
+
+
+def test_the_walk_through_labeling(service: Service) -> None:
+    script = blocks("docs/guides/labeling.md", "walk")
+    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
+    assert found.returncode == 0, found.stdout
+    for seen in ("stale_precondition", "required_fields_missing", "5 of 5", "disagreement", "done"):
+        assert seen in found.stdout, found.stdout
