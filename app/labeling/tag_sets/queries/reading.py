@@ -10,6 +10,7 @@ from sqlalchemy import (
     Row,
     Select,
     Text,
+    bindparam,
     case,
     cast,
     exists,
@@ -22,9 +23,10 @@ from sqlalchemy.orm import aliased
 
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.permissions import Role
+from app.kit.prepared import Prepared
 from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.tag_sets.models import TagSet
 
@@ -94,6 +96,22 @@ _ONE = _with_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(
 def get(tag_set_id: UUID) -> Row[Any] | None:
     """One label set as it is shown."""
     return db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
+
+
+_PREPARED = Prepared.of(
+    "show_tag_set",
+    _ONE.where(
+        TagSet.organization_id == bindparam("organization_id"),
+        TagSet.id == bindparam("tag_set_id"),
+    ),
+    organization_id="uuid",
+    tag_set_id="uuid",
+)
+
+
+def shown(tag_set_id: UUID) -> Any:
+    """The same as a named tuple, by a prepared statement: each draw of a review shows one."""
+    return _PREPARED.first(str(tenancy.current_organization_id()), str(tag_set_id))
 
 
 def visible_to(user_id: Any) -> ColumnElement[bool]:

@@ -12,6 +12,7 @@ from app.labeling.tag_sets.service.reading import (
     is_blind,
     list_tag_sets,
     listed,
+    shown,
     who_may_see,
 )
 from app.labeling.tag_sets.service.reopening import reopen
@@ -39,6 +40,7 @@ __all__ = [
     "release_member",
     "reopen",
     "replace_tags",
+    "shown",
     "submit",
     "who_may_see",
 ]

@@ -39,6 +39,11 @@ def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
     return reading.listed(tag_set_ids, page_size) if tag_set_ids else {}
 
 
+def shown(tag_set_id: UUID) -> Any:
+    """One label set with all tags, None when there is none; for callers who may see all."""
+    return reading.shown(tag_set_id)
+
+
 def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID]) -> set[UUID]:
     """The members of the organization among some users whom `get` would show a label set."""
     return reading.who_may_see(tag_set_id, user_ids)

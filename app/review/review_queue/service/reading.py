@@ -40,10 +40,10 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 def shown(item_id: UUID) -> dict[str, Any]:
     """One item with all tags. Raises 404."""
     row = reading.shown(item_id)
-    found = tag_sets.listed([item_id], page_size=1) if row is not None else {}
-    if item_id not in found:
+    tag_set = tag_sets.shown(item_id) if row is not None else None
+    if tag_set is None:
         raise errors.not_found()
-    return _item(row, found[item_id], db.utc_now())
+    return _item(row, tag_set, db.utc_now())
 
 
 def _item(row: Any, tag_set: Any, now: datetime) -> dict[str, Any]:

@@ -74,14 +74,15 @@ offered AS ({{offers}}), theirs AS (
 """  # noqa: S608 - made of constants
 _ITEM = """
     SELECT {whose} AS user_id, id, artifact_id, schema_id, labeler_id, review_rank,
-           {until} AS claimed_until
+           review_due_at, {until} AS claimed_until
     FROM tag_sets
     WHERE organization_id = :org AND status = 'submitted' AND {whose} IS NOT NULL AND {whose} {them}
 """
 _TO_REVIEW = f"""
 to_review AS (
     SELECT item.user_id, item.id AS tag_set_id, item.artifact_id, item.schema_id,
-           document.name, document.priority, document.due_at, item.claimed_until,
+           document.name, document.priority,
+           coalesce(item.review_due_at, document.due_at) AS due_at, item.claimed_until,
            item.review_rank AS urgency
     FROM (
         {_ITEM.replace("{whose}", "claim_user_id").replace("{until}", "claim_expires_at")}
