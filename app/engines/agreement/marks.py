@@ -1,5 +1,6 @@
 """Stretches of text and boxes on pages: how far two of them overlap, and which belong together."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ def pairs(
     Swapping the sides swaps the pairs, whatever the order of equal overlaps.
     """
     found = []
-    for here, there in _candidates(left, right):
+    for here, there in _candidates(left, right, least):
         one, other = left[here], right[there]
         shared = overlap(one, other)
         if shared > 0 and shared >= least:
@@ -94,7 +95,7 @@ def groups(marks: Sequence[Mark]) -> list[int]:
         parents[position] = exact.setdefault(mark, position)
     different = list(exact.values())
     kept = [marks[position] for position in different]
-    for here, there in _candidates(kept, kept):
+    for here, there in _candidates(kept, kept, ALIKE):
         if here < there and overlap(kept[here], kept[there]) >= ALIKE:
             parents[root(different[here])] = root(different[there])
     return [root(position) for position in range(len(marks))]
@@ -104,11 +105,34 @@ def _place(mark: Mark) -> tuple[int, tuple[float, float, float, float]]:
     return mark.page, mark.box
 
 
-def _candidates(left: Sequence[Mark], right: Sequence[Mark]) -> Iterator[tuple[int, int]]:
-    if len(left) * len(right) <= MAX_PAIRS:
+def _candidates(
+    left: Sequence[Mark], right: Sequence[Mark], least: float
+) -> Iterator[tuple[int, int]]:
+    """Pairs that may overlap by `least`; of more marks than `MAX_PAIRS` allows, neighbours."""
+    if len(left) * len(right) > MAX_PAIRS:
+        yield from _neighbours(left, right)
+    elif least < ALIKE:
         yield from ((here, there) for here in range(len(left)) for there in range(len(right)))
-        return
-    # Neighbours in reading order: bounded work, and the same from both sides.
+    else:
+        yield from _near(left, right)
+
+
+def _near(left: Sequence[Mark], right: Sequence[Mark]) -> Iterator[tuple[int, int]]:
+    # What overlaps by half shares half the width of either: it begins at most half of this one's
+    # width further on, and at most the whole of it before. A hundredth more is for rounding.
+    order = sorted(range(len(right)), key=lambda i: right[i].box[0])
+    starts = [right[i].box[0] for i in order]
+    for here, mark in enumerate(left):
+        start, _, end, _ = mark.box
+        width = end - start
+        first = bisect_left(starts, start - 1.01 * width)
+        last = bisect_right(starts, start + 0.51 * width)
+        for rank in range(first, last):
+            yield here, order[rank]
+
+
+def _neighbours(left: Sequence[Mark], right: Sequence[Mark]) -> Iterator[tuple[int, int]]:
+    # In reading order: bounded work, and the same from both sides.
     near = max(1, MAX_PAIRS // max(len(left), len(right)) // 2)
     ours = sorted(range(len(left)), key=lambda i: _place(left[i]))
     theirs = sorted(range(len(right)), key=lambda i: _place(right[i]))

@@ -1,12 +1,12 @@
 """How far label sets agree, as a share from 0 to 1."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
 
-from app.engines.agreement.marks import pairs
+from app.engines.agreement.marks import Mark, pairs
 from app.engines.agreement.places import (
     UNKNOWN,
     Place,
@@ -20,7 +20,8 @@ from app.engines.fields import Tag
 
 Counts = tuple[int, int]
 """Tags of both sets that found their like, of tags in both sets."""
-_Cells = dict[Place, list[Tag]]
+_Said = dict[Place, list[Hashable]]
+"""What a set says at each place: marks, or what tells its values apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def agreement(sets: Sequence[Sequence[Tag]], known: Shapes) -> Agreement | None:
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
-    indexed = [by_place(tags) for tags in sets]
+    indexed = [_said(tags, known) for tags in sets]
     places = {place for cells in indexed for place in cells}
     by_field: dict[str, list[float]] = defaultdict(list)
     by_cell: dict[Place, list[float]] = defaultdict(list)
@@ -71,22 +72,35 @@ def agreement(sets: Sequence[Sequence[Tag]], known: Shapes) -> Agreement | None:
     )
 
 
-def _counted(one: _Cells, other: _Cells, place: Place, shape: Shape) -> Counts:
+def _said(tags: Sequence[Tag], known: Shapes) -> _Said:
+    found: _Said = {}
+    for place, held in by_place(tags).items():
+        marks = marks_of(held, known.get(place[0], UNKNOWN))
+        found[place] = [value_key(tag) for tag in held] if marks is None else list(marks)
+    return found
+
+
+def _counted(one: _Said, other: _Said, place: Place, shape: Shape) -> Counts:
     left, right = one.get(place), other.get(place)
     if not left or not right:
         return 0, len(left or ()) + len(right or ())
     return 2 * _matches(left, right, shape), len(left) + len(right)
 
 
-def _matches(left: list[Tag], right: list[Tag], shape: Shape) -> int:
-    ours, theirs = marks_of(left, shape), marks_of(right, shape)
-    if ours is not None and theirs is not None:
-        same = Counter(ours) & Counter(theirs)
-        rest = [list((Counter(marks) - same).elements()) for marks in (ours, theirs)]
-        return same.total() + len(pairs(rest[0], rest[1]))
-    if len(left) == len(right) == 1:
-        return int(value_key(left[0]) == value_key(right[0]))
-    return (Counter(map(value_key, left)) & Counter(map(value_key, right))).total()
+def _matches(left: list[Hashable], right: list[Hashable], shape: Shape) -> int:
+    if left == right:
+        return len(left)
+    if not shape.is_mark and len(left) == len(right) == 1:
+        return 0
+    ours, theirs = Counter(left), Counter(right)
+    same = ours & theirs
+    if not shape.is_mark:
+        return same.total()
+    rest = [
+        [one for one in (said - same).elements() if isinstance(one, Mark)]
+        for said in (ours, theirs)
+    ]
+    return same.total() + len(pairs(rest[0], rest[1]))
 
 
 def _add(one: Counts, other: Counts) -> Counts:
