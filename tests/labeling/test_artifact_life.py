@@ -36,8 +36,8 @@ ACTIONS = (
     *("label", "label", "accept", "accept", "reject"),
 )
 SETTINGS = settings(
-    max_examples=15,
-    stateful_step_count=40,
+    max_examples=12,
+    stateful_step_count=35,
     derandomize=True,
     print_blob=True,
     deadline=None,
