@@ -253,3 +253,21 @@ def test_a_long_list_takes_no_more_statements(desk: Desk) -> None:
     for _ in range(30):
         desk.artifact(schema, assignees=mine)
     assert count() == few == 2
+
+
+def test_what_the_draw_would_not_hand_out_is_not_listed(desk: Desk) -> None:
+    org = desk.org
+    assignees = to(user_id=org.users["labeler"])
+    schema, skilled = desk.schema(), desk.schema()
+    desk.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=skilled)
+    plain = desk.artifact(schema, assignees=assignees, priority=60)
+    hard = desk.artifact(skilled, assignees=assignees)
+    assert _documents(desk) == [plain]
+    add_members(org, make_team(org, "Law", skills=["Law"]), "labeler")
+    assert _documents(desk) == [plain, hard]
+    path = f"/artifacts/{plain}"
+    assert org.api("labeler").post(f"{path}/claim").status_code == 200
+    assert org.api("labeler").post(f"{path}/release", {"reason": "Too hard"}).status_code == 200
+    assert _documents(desk) == [hard]
+    drawn = org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    assert drawn["id"] == str(hard)

@@ -32,7 +32,8 @@ _BY_TEAM = """
     WHERE member.organization_id = :org AND member.user_id {them}
 """
 # What is begun is shown as long as it can be gone on with; what is only assigned, as long as it can
-# be begun: the rules are those of starting a draft (`tag_sets.service.drafts`).
+# be begun: the rules are those of the draw (`artifacts.queries.drawing`), but that an overlapping
+# document is shown while somebody else has it.
 _TO_LABEL = f"""
 offered AS ({{offers}}), theirs AS (
     SELECT user_id, artifact_id, bool_or(held) AS held,
@@ -63,12 +64,16 @@ offered AS ({{offers}}), theirs AS (
         schemas.status = 'active'
         AND (sets > 1 OR document.claim_user_id IS NULL OR document.claim_expires_at <= now()
              OR document.claim_user_id = theirs.user_id)
-        AND CAST(document.label_counts ->> 'submitted' AS int)
-          + CAST(document.label_counts ->> 'accepted' AS int) < sets
-        AND (sets = 1 OR NOT EXISTS (
-            SELECT FROM tag_sets own WHERE own.organization_id = :org
-             AND own.artifact_id = theirs.artifact_id AND own.labeler_id = theirs.user_id
-             AND own.status IN ('submitted', 'accepted')))
+        AND array_position(document.labeled_by, theirs.user_id) IS NULL
+        AND cardinality(document.labeled_by)
+          + cardinality(array_remove(document.reserved_for, theirs.user_id)) < sets
+        AND (schemas.required_skill_keys = '{{{{}}}}' OR schemas.required_skill_keys <@ ARRAY(
+            SELECT unnest(teams.skill_keys) FROM team_members seat
+            JOIN teams ON teams.organization_id = :org AND teams.id = seat.team_id
+            WHERE seat.organization_id = :org AND seat.user_id = theirs.user_id))
+        AND NOT EXISTS (
+            SELECT FROM artifact_skips skip WHERE skip.organization_id = :org
+             AND skip.artifact_id = theirs.artifact_id AND skip.user_id = theirs.user_id)
     )
 )
 """  # noqa: S608 - made of constants
