@@ -176,14 +176,14 @@ def _assign(report: Report, service: Service, rows: int) -> None:
             began = perf_counter()
             answer = org.api("reviewer").post("/artifacts/bulk-assign", body)
             took = perf_counter() - began
-        assert answer.json["data"]["succeeded"] == rows, answer.text
+        done = answer.status_code == 200 and answer.json["data"]["succeeded"] == rows
         report.add(
             Row(
                 f"assign {rows:,} by filter, {strategy}",
-                f"{took:.1f} s",
+                f"{took:.1f} s" if done else f"{answer.status_code} after {took:.1f} s",
                 f"{len(told)} statements",
                 None,
                 "<= 12 s",
-                took <= 12,
+                done and took <= 12,
             )
         )
