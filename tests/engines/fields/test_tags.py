@@ -231,3 +231,10 @@ def test_an_optional_table_may_be_empty_but_not_half_filled() -> None:
     marked = [{"field": "r", "evidence": [{"page": 1, "box": BOX}]}]
     tags = compile_fields(region).check_tags(marked, text_length=0, page_count=1)
     assert missing_required(region, tags) == []
+
+
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    evidence = [{"page": 1.0, "start": 0.0, "end": 1.0}]
+    checked = check(tag("items.description", row=1.0, evidence=evidence))[0]
+    assert [type(checked["row"]), checked["row"]] == [int, 1]
+    assert [type(checked["evidence"][0][name]) for name in ("page", "start", "end")] == [int] * 3

@@ -249,3 +249,31 @@ def test_a_whole_table_is_normalised_cell_by_cell() -> None:
     for wrong in ("x", [1], [{"other": 1}], [{"price": "x"}], [{}] * 5001, {"price": "1 EUR"}):
         with pytest.raises(ValueProblem):
             normalise(table, wrong)
+
+
+@pytest.mark.parametrize(
+    "digits", ["9" * 50, "0." + "1" * 50, "-" + "7" * 50 + "." + "3" * 50, "1e49"]
+)
+def test_an_amount_of_many_digits_can_be_saved_again(digits: str) -> None:
+    money = field("money", currencies=["EUR"])
+    once = normalise(money, {"amount": digits, "currency": "EUR"})
+    assert normalise(money, once) == once
+
+
+@pytest.mark.parametrize("digits", ["9" * 51, "1e50", "1.5e-50", "0." + "1" * 51])
+def test_more_digits_than_are_kept_are_refused(digits: str) -> None:
+    with pytest.raises(ValueProblem, match="more than 50 digits"):
+        normalise(field("money", currencies=["EUR"]), {"amount": digits, "currency": "EUR"})
+
+
+@pytest.mark.parametrize("url", ["http://example.com../", "http://[fe80::1%eth0]/"])
+def test_hosts_that_mean_nothing_elsewhere_are_refused(url: str) -> None:
+    with pytest.raises(ValueProblem, match="is not a web address"):
+        normalise(field("url"), url)
+
+
+def test_a_greatest_length_of_nothing_is_one() -> None:
+    none = field("text", max_length=0)
+    assert normalise(none, "") == ""
+    with pytest.raises(ValueProblem, match="is longer than 0"):
+        normalise(none, "x")
