@@ -163,9 +163,9 @@ def _once(handed: list[str]) -> Row:
 
 
 def _assign(report: Report, service: Service, rows: int) -> None:
-    org = make_org(service.app)
-    labeled = waiting(service, org, rows)
     for strategy in ("everyone", "least_loaded"):
+        org = make_org(service.app)
+        labeled = waiting(service, org, rows)
         body = {
             "filter": {"schema_id": str(labeled.schema_id)},
             "expected_count": rows,
