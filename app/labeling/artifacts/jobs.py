@@ -5,6 +5,7 @@ from uuid import UUID
 from app.identity.organizations import service as organizations
 from app.kit import jobs
 from app.kit.jobs import Job, Retry
+from app.kit.permissions import Role
 from app.kit.storage import NotStored, StorageUnavailable
 from app.labeling.artifacts import service
 
@@ -41,9 +42,21 @@ def delete_content(job: Job) -> None:
 @jobs.handler("artifacts.release_member", listens=("member.removed",))
 def release_member(job: Job) -> None:
     """Give back what somebody had claimed or been assigned who left the organization."""
+    _release(job, "member_removed")
+
+
+@jobs.handler("artifacts.release_demoted", listens=("member.role_changed",))
+def release_demoted(job: Job) -> None:
+    """Give back what somebody had claimed or been assigned who does not label any more."""
+    if Role[job.args["data"]["to"]] < Role.labeler:
+        _release(job, "role_changed")
+
+
+def _release(job: Job, reason: str) -> None:
     user_id = UUID(job.args["data"]["user_id"])
-    service.release_member(user_id, reason="member_removed")
+    service.release_member(user_id, reason=reason)
     service.unassign(user_id, job.checkpoint)
+    service.unreserve(user_id, job.checkpoint)
 
 
 @jobs.handler("artifacts.expire_claims")

@@ -27,6 +27,16 @@ END)"""
 `of` is a table's alias. It takes `coalesce` for leaky, and under row-level security finds nothing
 by that."""
 
+MAKERS = """
+CASE WHEN {of}merged_from IS NULL THEN array_remove(ARRAY[{of}labeler_id], NULL)
+ELSE ARRAY(
+    SELECT source.labeler_id FROM tag_sets source
+    WHERE source.organization_id = {of}organization_id AND source.labeler_id IS NOT NULL
+      AND source.id IN (
+          SELECT CAST(one AS uuid) FROM jsonb_array_elements_text({of}merged_from) AS one))
+END"""
+"""Whose work a label set is: its labeler's, of a merge those of the label sets it was made of."""
+
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 

@@ -26,7 +26,7 @@ _END = func.now() + _minutes * text("interval '1 minute'")
 # The documents' own rows are written last, from counts of the moment; their label sets decide, then
 # a live claim. What is being read, or could not be, keeps its state. A document whose label sets
 # were all rejected waits for labels again. A draft that has a reason was sent back or handed to its
-# labeler, and is reserved for them unless they skipped the document since.
+# labeler, and is reserved for them unless they skipped the document since, or label here no more.
 _REFRESH = text(
     """
     WITH counted AS (
@@ -39,7 +39,7 @@ _REFRESH = text(
                    FILTER (WHERE tag_sets.status IN ('submitted', 'accepted')), '{}') AS labeled_by,
                coalesce(array_agg(tag_sets.labeler_id)
                    FILTER (WHERE tag_sets.status = 'draft' AND tag_sets.reason IS NOT NULL
-                       AND tag_sets.labeler_id IS NOT NULL AND skip.user_id IS NULL),
+                       AND keeper.user_id IS NOT NULL AND skip.user_id IS NULL),
                    '{}') AS reserved_for,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'submitted') AS merging,
@@ -48,6 +48,8 @@ _REFRESH = text(
         FROM artifacts document
         LEFT JOIN tag_sets ON tag_sets.organization_id = document.organization_id
                           AND tag_sets.artifact_id = document.id
+        LEFT JOIN memberships keeper ON keeper.organization_id = document.organization_id
+                          AND keeper.user_id = tag_sets.labeler_id AND keeper.role <> 'viewer'
         LEFT JOIN artifact_skips skip ON skip.organization_id = document.organization_id
                           AND skip.artifact_id = document.id
                           AND skip.user_id = tag_sets.labeler_id
@@ -107,6 +109,17 @@ _RELEASE_ALL = text(
     {_GIVE_BACK}
     WHERE organization_id = :organization_id AND claim_user_id = :user_id
     RETURNING id
+    """
+)
+
+_RESERVED = text(
+    """
+    SELECT id FROM artifacts
+    WHERE organization_id = :organization_id AND id > :after AND :user_id = ANY (reserved_for)
+      AND id IN (SELECT artifact_id FROM tag_sets
+                 WHERE organization_id = :organization_id AND labeler_id = :user_id
+                   AND status = 'draft')
+    ORDER BY id LIMIT 1000 FOR NO KEY UPDATE
     """
 )
 
@@ -193,6 +206,16 @@ def release_all(user_id: UUID) -> list[UUID]:
     """End every claim of a user; the documents."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
+
+
+def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
+    """Lock the next documents, by their ids, that are reserved for a user (at most 1,000)."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "user_id": user_id,
+        "after": after,
+    }
+    return list(db.session().execute(_RESERVED, values).scalars())
 
 
 def refresh(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:

@@ -10,6 +10,7 @@ from app.labeling.artifacts.service.claiming import (
     release,
     release_member,
     renew_claim,
+    unreserve,
 )
 from app.labeling.artifacts.service.cleaning import delete, delete_content, sweep
 from app.labeling.artifacts.service.counting import stats
@@ -68,5 +69,6 @@ __all__ = [
     "stats",
     "sweep",
     "unassign",
+    "unreserve",
     "update",
 ]

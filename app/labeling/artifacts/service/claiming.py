@@ -1,6 +1,6 @@
 """Who works on a document, and which state its label sets put it in."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -59,6 +59,18 @@ def release_member(user_id: UUID, *, reason: str) -> None:
     for artifact_id in queries.release_all(user_id):
         data = {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
         events.emit("artifact.released", data)
+
+
+def unreserve(user_id: UUID, checkpoint: Callable[[], None]) -> None:
+    """Free the documents that wait for the drafts of somebody who does not label here any more.
+
+    The drafts stay. `checkpoint` is called between batches.
+    """
+    last = UUID(int=0)
+    while found := queries.lock_reserved(user_id, last):
+        queries.refresh(found)
+        last = found[-1]
+        checkpoint()
 
 
 def renew_claim(artifact_id: UUID, user_id: UUID) -> bool:

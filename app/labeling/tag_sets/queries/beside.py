@@ -68,12 +68,6 @@ def merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def labeled_any(tag_set_ids: Sequence[UUID], user_id: UUID) -> bool:
-    """Whether one of some label sets is this user's."""
-    statement = select(TagSet.id).where(TagSet.id.in_(tag_set_ids), TagSet.labeler_id == user_id)
-    return db.session().execute(statement.limit(1)).first() is not None
-
-
 def mark_disagreement(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
     """Set or take away the flag; no change of the label sets themselves."""
     without = TagSet.flags.op("-")(_DISAGREE)

@@ -1,18 +1,43 @@
 """SQL of what changes a label set's state: create, submit, accept, reject, delete."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, and_, case, delete, func, insert, literal, null, select, update
+from sqlalchemy import (
+    ARRAY,
+    Label,
+    Row,
+    Uuid,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    literal_column,
+    null,
+    select,
+    update,
+)
 
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
 from app.kit import db
+from app.kit.permissions import Role
 from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.artifacts.models import Artifact
-from app.labeling.tag_sets.models import TagSet, TagSetRevision
+from app.labeling.tag_sets.models import MAKERS, TagSet, TagSetRevision
 
 _DIRECT = {"synchronize_session": False}
+_WHO_LABEL = [role.name for role in Role if role >= Role.labeler]
+
+
+def makers() -> Label[Any]:
+    """`MAKERS` as a column."""
+    written = literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid))
+    return written.label("makers")
+
 
 _LOCKED = (
     select(
@@ -21,6 +46,7 @@ _LOCKED = (
         TagSet.schema_id,
         TagSet.schema_version_id,
         TagSet.labeler_id,
+        makers(),
         TagSet.tags,
         TagSet.status,
         TagSet.rejections,
@@ -149,10 +175,16 @@ def in_states(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def role_of(user_id: UUID) -> str | None:
-    """The role of a member of the organization."""
-    statement = select(Membership.role).where(Membership.user_id == user_id)
-    return db.session().execute(statement).scalar_one_or_none()
+def labelers(user_ids: Iterable[UUID]) -> set[UUID]:
+    """Those of some users who label here; as such they stay until the transaction ends, so that
+    whoever leaves is given nothing after what they had was taken back."""
+    statement = (
+        select(Membership.user_id)
+        .where(Membership.user_id.in_(list(user_ids)), Membership.role.in_(_WHO_LABEL))
+        .order_by(Membership.user_id)
+        .with_for_update(read=True)
+    )
+    return set(db.session().execute(statement).scalars())
 
 
 def teams_of(user_id: UUID) -> set[UUID]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from app.labeling.tag_sets.models import TagSet
 from app.labeling.tag_sets.queries import bulk as queries
 from app.labeling.tag_sets.queries import deciding
 from app.labeling.tag_sets.service import rules
-from app.labeling.tag_sets.service.decisions import DECIDED
+from app.labeling.tag_sets.service.decisions import DECIDED, check_labels
 from app.labeling.tag_sets.service.drafts import told
 from app.labeling.tag_sets.service.reviewing import check_review
 
@@ -74,6 +75,10 @@ class _Batch:
                 decided.append(held)
         return decided
 
+    def labelers(self) -> set[UUID]:
+        """Who labeled them."""
+        return {row.labeler_id for row in self.held.values() if row.labeler_id is not None}
+
     def accepted(self, held: Any) -> int:
         """How many label sets of its document are accepted."""
         return sum(state == "accepted" for _, state in self.beside[held.artifact_id].values())
@@ -128,15 +133,17 @@ def reject_many(
 
     `send_to` `labeler` makes each a draft of its labeler again, `pool` leaves it rejected. Beside
     those of accepting, an outcome may be conflict when the labeler has another label set of the
-    document, or the schema lets no more go back; validation_error when there is no labeler.
+    document, or the schema lets no more go back; validation_error when there is no labeler, or they
+    label here no more.
     """
     batch = _Batch(tag_set_ids, caller)
     back = send_to == "labeler"
+    labelers = deciding.labelers(batch.labelers()) if back else set()
 
     def check(held: Any) -> str:
         if not back:
             return "rejected"
-        _check_return(batch, held)
+        _check_return(batch, held, labelers)
         return "draft"
 
     decided = batch.decide(check)
@@ -160,10 +167,11 @@ def reject_many(
     return batch.outcome()
 
 
-def _check_return(batch: _Batch, held: Any) -> None:
+def _check_return(batch: _Batch, held: Any, labelers: AbstractSet[UUID]) -> None:
     policy = _policy(held)
     if held.labeler_id is None:
         raise errors.invalid("The label set has no labeler to go back to.", "send_to")
+    check_labels(held.labeler_id, labelers)
     if policy.max_rejections is not None and held.rejections >= policy.max_rejections:
         raise errors.conflict(
             "It was sent back as often as the schema allows. Send it to the pool or to a member."

@@ -1,11 +1,11 @@
 """A reviewer's verdict: accept, reject."""
 
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from app.kit import db, errors
-from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, deciding, reading
@@ -182,11 +182,21 @@ def _heir(held: Any, send_to: str) -> UUID | None:
         if held.labeler_id is None:
             raise errors.invalid("The label set has no labeler to go back to.", "send_to")
         labeler: UUID = held.labeler_id
+        check_labels(labeler, deciding.labelers([labeler]))
         return labeler
-    role = deciding.role_of(UUID(send_to))
-    if role is None or Role[role] < Role.labeler:
+    heir = UUID(send_to)
+    if not deciding.labelers([heir]):
         raise errors.invalid("Must be a member who labels.", "send_to")
-    return UUID(send_to)
+    return heir
+
+
+def check_labels(labeler_id: UUID, labelers: AbstractSet[UUID]) -> None:
+    """Raise 400 on `send_to` when a label set's labeler is not among those who still label."""
+    if labeler_id not in labelers:
+        raise errors.invalid(
+            "Its labeler does not label here any more. Send it to the pool or to a member.",
+            "send_to",
+        )
 
 
 def _check_return(held: Any) -> None:
@@ -233,7 +243,6 @@ def lock(tag_set_id: UUID) -> Any:
 
 def _check_decision(held: Any, caller: Caller, revision: int | None) -> None:
     rules.check_reviewer(caller, held)
-    rules.check_sources(caller, held.merged_from or ())
     rules.check_state(held, "submitted", revision)
     check_review(caller, held)
 

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from app.kit import errors
-from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, deciding, reading
@@ -27,7 +26,6 @@ def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: st
     """
     held = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, held)
-    rules.check_sources(caller, held.merged_from or ())
     rules.check_state(held, ("accepted", "rejected"), revision)
     _check_room(held)
     back = to == "labeler"
@@ -81,6 +79,5 @@ def _check_room(held: Any) -> None:
 
 
 def _check_labels(held: Any) -> None:
-    role = None if held.labeler_id is None else deciding.role_of(held.labeler_id)
-    if role is None or Role[role] < Role.labeler:
+    if held.labeler_id is None or not deciding.labelers([held.labeler_id]):
         raise errors.invalid("The label set has no labeler to go back to.", "to")

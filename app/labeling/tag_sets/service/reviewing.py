@@ -1,5 +1,6 @@
 """Who may review a label set now: not its labeler, nor anybody while it is in other hands."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Protocol
@@ -18,6 +19,9 @@ class InReview(Protocol):
 
     @property
     def labeler_id(self) -> UUID | None: ...
+
+    @property
+    def makers(self) -> Sequence[UUID]: ...
 
     @property
     def claimed_by(self) -> UUID | None: ...
@@ -41,9 +45,10 @@ def check_review(
 ) -> None:
     """Raise unless the caller may review the label set now.
 
-    403 on one's own; 409 `conflict` with `details.claim` while another reviewer holds it (with
-    `take_over` not for admins), with `assignee_id` or `assignee_team_id` when it is assigned to
-    others and the caller is no admin. `teams` are the caller's, looked up if need be.
+    403 on one's own, or a merge of one's own; 409 `conflict` with `details.claim` while another
+    reviewer holds it (with `take_over` not for admins), with `assignee_id` or `assignee_team_id`
+    when it is assigned to others and the caller is no admin. `teams` are the caller's, looked up
+    if need be.
     """
     rules.check_reviewer(caller, held)
     admin = caller.has(Role.admin)

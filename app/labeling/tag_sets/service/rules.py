@@ -1,6 +1,6 @@
 """The rules that every operation on label sets goes by."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service as schemas
-from app.labeling.tag_sets.queries import beside, reading
+from app.labeling.tag_sets.queries import reading
 
 DEFAULT_CLAIM_MINUTES = 30
 _TERMS_KEPT = 256
@@ -123,27 +123,24 @@ def sees_all(caller: Caller) -> bool:
     return caller.role != Role.labeler
 
 
-class Labeled(Protocol):
-    """What has a labeler."""
+class Made(Protocol):
+    """What says whose work it is."""
 
     @property
     def labeler_id(self) -> UUID | None: ...
 
-
-def check_reviewer(caller: Caller, held: Labeled) -> None:
-    """Raise 403 when the label set is the caller's own, unless the organization allows that."""
-    if held.labeler_id == caller.user_id and not _reviews_own(caller):
-        raise errors.denied("Nobody reviews their own label set.")
+    @property
+    def makers(self) -> Sequence[UUID]: ...
 
 
-def check_sources(caller: Caller, merged_from: Iterable[str | UUID]) -> None:
-    """Raise 403 when the caller labeled one of the label sets that a merge is made of: it is their
-    own too."""
-    sources = [UUID(str(one)) for one in merged_from]
-    if not sources or _reviews_own(caller):
+def check_reviewer(caller: Caller, held: Made) -> None:
+    """Raise 403 when the label set is the caller's own, or a merge of their own, unless the
+    organization allows that."""
+    if caller.user_id not in held.makers or _reviews_own(caller):
         return
-    if beside.labeled_any(sources, caller.user_id):
-        raise errors.denied("Nobody reviews a merge of their own label set.")
+    own = held.labeler_id == caller.user_id
+    what = "their own label set" if own else "a merge of their own label set"
+    raise errors.denied(f"Nobody reviews {what}.")
 
 
 def _reviews_own(caller: Caller) -> bool:

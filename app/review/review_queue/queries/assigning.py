@@ -11,18 +11,19 @@ from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.labeling.tag_sets.models import MAKERS
 from app.labeling.tag_sets.service.decisions import RANK_STEP
 
 _WHO_REVIEW = [role.name for role in Role if role >= Role.reviewer]
 
 _LOCK = text(
-    """
-    SELECT id, labeler_id, review_rank, claim_expires_at,
+    f"""
+    SELECT id, {MAKERS.format(of="tag_sets.")} AS makers, review_rank, claim_expires_at,
            CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by
     FROM tag_sets
     WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[])) AND status = 'submitted'
     ORDER BY id FOR NO KEY UPDATE
-    """
+    """  # noqa: S608 - made of constants
 )
 # Null leaves the due time, and with it the place in the queue, as it is. A claim goes on if it is
 # of whom the item is given to.

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from app.kit import tenancy
 from app.kit.prepared import Prepared
-from app.labeling.tag_sets.models import LABELER
+from app.labeling.tag_sets.models import LABELER, MAKERS
 
 HEAD = 200
 """How much of the pool's head is looked at before its parts."""
@@ -29,12 +29,13 @@ _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean"
 _WAITS = "item.organization_id = $1 AND item.status = 'submitted'"
 _FREE = "(item.claim_user_id IS NULL OR item.claim_expires_at <= now())"
 # The document as a sub-select: joined, the planner may begin with all documents that there are.
-_SUITS = """
+_SUITS = f"""
     ($3 OR item.labeler_id IS DISTINCT FROM $2)
+    AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({MAKERS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
     AND (SELECT NOT document.archived FROM artifacts document
          WHERE document.organization_id = $1 AND document.id = item.artifact_id)
-"""
+"""  # noqa: S608 - made of constants
 _LABELER = LABELER.format(of="item.")
 _SKILLED = "item.schema_id <> ALL (coalesce((SELECT schemas FROM beyond), '{}'))"
 _IN_POOL = f"{_WAITS} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"

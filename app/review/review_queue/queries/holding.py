@@ -6,10 +6,10 @@ None of it changes the label set: no revision is raised, and its `updated_at` st
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, case, func, select, text, update
+from sqlalchemy import ARRAY, Row, Uuid, case, func, literal_column, select, text, update
 
 from app.kit import db, tenancy
-from app.labeling.tag_sets.models import TagSet
+from app.labeling.tag_sets.models import MAKERS, TagSet
 
 _DIRECT = {"synchronize_session": False}
 _BATCH = 1000
@@ -18,6 +18,7 @@ _LOCKED = (
     select(
         TagSet.id,
         TagSet.labeler_id,
+        literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid)).label("makers"),
         case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
         TagSet.claim_expires_at,
         TagSet.assignee_id,

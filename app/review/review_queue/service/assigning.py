@@ -54,9 +54,9 @@ def assign_many(
 ) -> dict[str, Any]:
     """Assign items to reviewers, spread evenly, or to a team; what became of each (`kit.bulk`).
 
-    An outcome may be not_found, or conflict: somebody else works on it, or only its labeler is
-    there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned` for each
-    reviewer, or one for the team. Raises 400 on `user_ids` or `team_id`.
+    An outcome may be not_found, or conflict: somebody else works on it, or it is the work of
+    all who are there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned`
+    for each reviewer, or one for the team. Raises 400 on `user_ids` or `team_id`.
     """
     people = list(dict.fromkeys(user_ids))
     _check_recipients(people, "user_ids", team_id)
@@ -95,7 +95,7 @@ class _Shares:
         return 1 if held.claimed_by in self.taken else len(self._able(held))
 
     def _able(self, held: Any) -> list[UUID]:
-        return [one for one in self.taken if self.own_too or one != held.labeler_id]
+        return [one for one in self.taken if self.own_too or one not in held.makers]
 
     def take(self, held: Any) -> UUID:
         """Who gets an item: who holds it, or else who has the fewest. Raises 409."""
@@ -134,7 +134,7 @@ def _check_capable(held: Any, caller: Caller, user_id: UUID | None, team_id: UUI
     able = {user_id} if team_id is None else assigning.reviewers_of_team(team_id)
     if not able:
         raise errors.invalid("Nobody in the team reviews.", field)
-    if caller.org.settings.get("allow_self_review") is not True and able == {held.labeler_id}:
+    if caller.org.settings.get("allow_self_review") is not True and able <= set(held.makers):
         raise errors.invalid("Nobody reviews their own label set.", field)
 
 
