@@ -47,7 +47,8 @@ BEGIN
         RETURN NULL;
     END IF;
     WITH changed AS MATERIALIZED (
-        SELECT {SHOWN}, n.assignees IS DISTINCT FROM o.assignees AS named
+        SELECT {SHOWN}, n.assignees IS DISTINCT FROM o.assignees AS named,
+            o.assignees <> '[]' AS had
         FROM new_rows n FULL JOIN old_rows o
           ON n.organization_id = o.organization_id AND n.id = o.id
         WHERE (n.assignees, {OPEN.format(row="n")}, n.schema_id, n.priority,
@@ -58,7 +59,7 @@ BEGIN
     ), gone AS (
         DELETE FROM artifact_assignees work USING changed
         WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id
-          AND changed.named AND NOT {STILL_NAMED}
+          AND changed.had AND changed.named AND NOT {STILL_NAMED}
     ), moved AS (
         UPDATE artifact_assignees work SET
             is_open = changed.is_open, schema_id = changed.schema_id,
@@ -66,7 +67,7 @@ BEGIN
             labeled_by = changed.labeled_by
         FROM changed
         WHERE work.organization_id = changed.organization_id AND work.artifact_id = changed.id
-          AND {STILL_NAMED}
+          AND changed.had AND {STILL_NAMED}
           AND (work.is_open, work.schema_id, work.priority, work.urgent_at, work.labeled_by)
             IS DISTINCT FROM
               (changed.is_open, changed.schema_id, changed.priority, changed.urgent_at,
