@@ -138,6 +138,43 @@ def test_references_that_multiply_are_stopped(link: Any) -> None:
         _kinds(_chain(12, link))
 
 
+@pytest.mark.parametrize(
+    "large",
+    [
+        {"enum": ["a" * 100_000]},
+        {"x": dict.fromkeys(map(str, range(20_000)), 1)},
+        {f"x{n}": 1 for n in range(20_000)},
+        {"properties": {"a" * 100_000: True}},
+        {"const": 1, "title": "a " * 50_000},
+    ],
+)
+def test_what_is_large_is_not_read_again_at_each_reference(large: dict[str, Any]) -> None:
+    content = {
+        "$defs": {"large": large},
+        "properties": {"a": {"oneOf": [{"$ref": "#/$defs/large"}] * 5000}},
+    }
+    with pytest.raises(SourceError, match="too large"):
+        read("json_schema", content)
+    once = {**content, "properties": {"a": {"$ref": "#/$defs/large"}}}
+    assert len(read("json_schema", once).fields) == 1
+
+
+def test_definitions_are_not_counted_as_what_the_document_itself_says() -> None:
+    day = {**DATE, "description": "a" * 1000}
+    content = {
+        "$defs": {f"d{n}": day for n in range(500)},
+        "properties": {f"p{n}": {"$ref": f"#/$defs/d{n}"} for n in range(150)},
+        "allOf": [{"$ref": "#/allOf/1"}, {"required": ["p1"]}] * 200,
+    }
+    assert len(read("json_schema", content).fields) == 150
+
+
+def test_options_that_stand_twice_are_compared_once() -> None:
+    options = [{"enum": [1, 2] * 5000}, *({"enum": [2, 1]} for _ in range(5000))]
+    (field,) = read("json_schema", {"properties": {"a": {"allOf": options}}}).fields
+    assert [option["value"] for option in field["options"]] == ["1", "2"]
+
+
 def test_objects_within_objects_are_followed_to_a_depth() -> None:
     found = read(
         "json_schema", _chain(60, lambda ref: {"properties": {"x": {"$ref": ref}, "y": {}}})

@@ -12,6 +12,8 @@ from app.engines.schema_sources.texts import line
 
 MAX_VISITS = 50_000
 """Schemas, properties and options that are looked at: references multiply."""
+VISIT_BYTES = 1024
+"""What a schema says beyond this counts as another visit: it is read anew at each reference."""
 MAX_TRAIL = 100
 MAX_REFERENCE = 1000
 
@@ -73,6 +75,7 @@ class Resolver:
         self._references = References(root)
         self._notes = notes
         self._visits = 0
+        self._weights: dict[int, int] = {}
 
     def node(self, parts: Iterable[Part]) -> Node:
         """The place where all of `parts` hold; the first ones' titles win. Raises SourceError."""
@@ -94,8 +97,23 @@ class Resolver:
         if self._visits > MAX_VISITS:
             raise SourceError(path, "is too large once its references are followed")
 
+    def _weight(self, schema: dict[str, Any]) -> int:
+        """How many visits more a schema is worth for its size, that of other schemas in it aside.
+
+        By identity: the document, which holds them all, lives as long as this does.
+        """
+        weight = self._weights.get(id(schema))
+        if weight is None:
+            said = {k: v for k, v in schema.items() if k not in _COMBINED and k not in _SILENT}
+            properties = schema.get("properties")
+            names = [*schema, *(properties if isinstance(properties, dict) else ())]
+            weight = (len(orjson.dumps(said)) + sum(map(len, names))) // VISIT_BYTES
+            self._weights[id(schema)] = weight
+        return weight
+
     def _apply(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
         """Merge a schema's own keywords into `node`; the parts that hold there too."""
+        self._spend(self._weight(schema), part.path)
         for name, value in schema.items():
             closed = name in _OPEN and isinstance(value, bool)
             if not closed and name not in _COMBINED and name not in _SILENT:
@@ -171,8 +189,10 @@ class Resolver:
         if name in _GREATEST | _LEAST and _is_number(held) and _is_number(value):
             node.keywords[name] = max(held, value) if name in _GREATEST else min(held, value)
         elif name == "enum":
+            # Each once: what is left is never more than either list has, however often they meet.
             allowed = {orjson.dumps(entry) for entry in value}
-            node.keywords[name] = [entry for entry in held if orjson.dumps(entry) in allowed]
+            told = {orjson.dumps(entry): entry for entry in held}
+            node.keywords[name] = [entry for text, entry in told.items() if text in allowed]
         elif held != value and name not in ("title", "description", "default"):
             self._notes.add(path, f"Another {line(name, 64)} holds there too: the first was taken.")
 
