@@ -19,6 +19,12 @@ def artifacts_assigned(job: Job) -> None:
     service.documents_assigned(job.args["event_id"], job.args["data"])
 
 
+@jobs.handler("notifications.routing_applied", listens=("routing.applied",))
+def routing_applied(job: Job) -> None:
+    """Tell people of all that rules gave them, however many batches it came in."""
+    service.documents_assigned(job.args["event_id"], job.args["data"])
+
+
 @jobs.handler("notifications.reviews_assigned", listens=("reviews.assigned",))
 def reviews_assigned(job: Job) -> None:
     """Tell reviewers of label sets that were assigned or escalated to them."""

@@ -20,7 +20,12 @@ _EXCERPT_LENGTH = 500
 
 def documents_assigned(cause: str, data: dict[str, Any]) -> None:
     """Tell those whom documents were assigned to, their teams' members included; where documents
-    were spread over people, each how many are theirs."""
+    were spread over people, each how many are theirs.
+
+    A part of something larger is told of with the whole of it, which has the same `cause` then.
+    """
+    if data.get("part_of"):
+        return
     due_at = data.get("due_at")
     values: dict[str, Any] = {
         "by": _name(data.get("by")),
@@ -28,7 +33,7 @@ def documents_assigned(cause: str, data: dict[str, Any]) -> None:
     }
     whom: Any = {
         "kind": "assignment",
-        "unique_key": f"assigned:{cause}",
+        "unique_key": f"assigned:{data.get('cause', cause)}",
         "least": Role.labeler,
         "but": _uuid(data.get("by")),
     }
@@ -45,11 +50,12 @@ def documents_assigned(cause: str, data: dict[str, Any]) -> None:
     for number, people in _by_count(counts).items():
         tell("documents_assigned", count=number, user_ids=people, **many)
     rest = count - sum(counts.values())
-    if counts and len(team_ids) > 1:
+    people = [] if counts else user_ids
+    if len(team_ids) > 1:
         # How many each of the teams got, nobody said.
         tell("documents_assigned_to_teams", team_ids=team_ids, **many)
-    elif rest > 0:
-        people = [] if counts else user_ids
+        team_ids = []
+    if rest > 0:
         tell("documents_assigned", count=rest, user_ids=people, team_ids=team_ids, **many)
 
 

@@ -1,6 +1,10 @@
 """Routing rules: kept, applied to documents, tried without effect."""
 
-from app.review.routing_rules.service.applying import route_ingested, route_waiting
+from app.review.routing_rules.service.applying import (
+    route_ingested,
+    route_waiting,
+    tell_of_applying,
+)
 from app.review.routing_rules.service.records import (
     create,
     delete,
@@ -22,5 +26,6 @@ __all__ = [
     "route_ingested",
     "route_waiting",
     "simulate",
+    "tell_of_applying",
     "update",
 ]

@@ -1,0 +1,53 @@
+"""SQL of what was given out by rules, read back from the events that told of it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+
+CLOCKS = timedelta(minutes=10)
+"""How much the clocks of a server and of the database may differ."""
+
+# Whatever else happened meanwhile is in the outbox too; the index leads to the time, not further.
+_GIVEN = text(
+    """
+    WITH batch AS MATERIALIZED (
+        SELECT data FROM outbox_events
+        WHERE organization_id = :org AND name = 'artifacts.assigned'
+            AND created_at >= :since AND data ->> 'part_of' = :cause
+    ), shares AS (
+        SELECT key, sum(CAST(value AS bigint)) AS number
+        FROM batch, jsonb_each_text(data -> 'counts') GROUP BY key
+    ), teams AS (
+        SELECT DISTINCT team FROM batch, jsonb_array_elements_text(data -> 'team_ids') AS one (team)
+    ), whole AS (
+        SELECT count(*) AS batches, sum(CAST(data ->> 'count' AS bigint)) AS number FROM batch
+    )
+    SELECT
+        CAST(coalesce(number, 0) AS bigint) AS count,
+        (SELECT coalesce(jsonb_object_agg(key, number), '{}') FROM shares) AS counts,
+        (SELECT coalesce(jsonb_agg(team ORDER BY team), '[]') FROM teams) AS team_ids,
+        CASE WHEN batches = 1 THEN (SELECT data -> 'artifact_ids' FROM batch) ELSE '[]' END
+            AS artifact_ids,
+        CASE WHEN batches = 1 THEN (SELECT data ->> 'due_at' FROM batch) END AS due_at
+    FROM whole
+    """
+)
+
+
+def given(cause: UUID) -> dict[str, Any]:
+    """All that the batches with this cause, a UUIDv7, have given, those of a run that was broken
+    off too: {count, counts, user_ids, team_ids, artifact_ids, due_at}, the last two of a single
+    batch alone. Events are kept for a week.
+    """
+    began = datetime.fromtimestamp((cause.int >> 80) / 1000, UTC)
+    values = {
+        "org": tenancy.current_organization_id(),
+        "since": began - CLOCKS,
+        "cause": str(cause),
+    }
+    found = db.session().execute(_GIVEN, values).one()._asdict()
+    return {**found, "user_ids": sorted(found["counts"])}

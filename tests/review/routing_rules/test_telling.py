@@ -1,0 +1,132 @@
+"""What people are told of documents that rules gave them: once, and of their own number."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from app.kit.jobs import LostLease
+from app.kit.jobs.handlers import HANDLERS
+from app.review.routing_rules.service import applying
+from tests.factories import Org
+from tests.factories.desk import Desk
+from tests.factories.routing import Router, where
+
+Work = Callable[[], None]
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(applying, "BATCH", 2)
+
+
+def _told(router: Router) -> Counter[tuple[str, str]]:
+    """(user, title) of every notification."""
+    names = {user_id: name for name, user_id in router.org.users.items()}
+    rows = router.desk.sql("SELECT user_id, title FROM notifications")
+    return Counter((names[row.user_id], row.title) for row in rows)
+
+
+def test_many_batches_are_one_notification_to_each(router: Router, work: Work) -> None:
+    team = router.team("ann", "ben")
+    artifacts = [router.desk.artifact() for _ in range(7)]
+    router.rule(team_id=team, strategy="round_robin", apply=True)
+    work()
+    assert len(router.desk.events("artifacts.assigned")) == 4
+    assert sorted(Counter(map(router.goes_to, artifacts)).values()) == [3, 4]
+    given = Counter(map(router.goes_to, artifacts))
+    assert _told(router) == {
+        (name, f"{given[name]} documents were assigned to you"): 1 for name in ("ann", "ben")
+    }
+
+
+def test_a_run_that_goes_on_tells_of_what_the_one_before_gave(router: Router, work: Work) -> None:
+    router.rule(user_id=str(router.org.users["labeler"]))
+    for _ in range(5):
+        router.desk.artifact()
+    cause = uuid7()
+
+    def lost() -> None:
+        db.checkpoint()
+        raise LostLease
+
+    def run(checkpoint: Callable[[], None]) -> None:
+        with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
+            applying.route_waiting(checkpoint, cause=cause)
+
+    with pytest.raises(LostLease):
+        run(lost)
+    run(db.checkpoint)
+    run(db.checkpoint)
+    work()
+    assert _told(router) == {("labeler", "5 documents were assigned to you"): 1}
+
+
+def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
+    router: Router, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    router.rule(user_id=str(router.org.users["labeler"]))
+    artifacts = [router.desk.artifact() for _ in range(5)]
+    poisoned, write = max(artifacts), applying._write
+
+    def fail(found: list[applying.Matched], *more: object) -> None:
+        if poisoned in {one.artifact_id for one in found}:
+            raise RuntimeError
+        write(found, *more)
+
+    monkeypatch.setattr(applying, "_write", fail)
+    once = replace(HANDLERS["routing_rules.apply"], max_attempts=1)
+    monkeypatch.setitem(HANDLERS, once.name, once)
+    router.rule(where("name", "equals", "never"), priority=1, apply=True)
+    work()
+    assert _told(router) == {("labeler", "4 documents were assigned to you"): 1}
+
+
+def test_two_applications_are_two_notifications(router: Router, work: Work) -> None:
+    router.rule(user_id=str(router.org.users["labeler"]))
+    for _ in range(2):
+        for _ in range(3):
+            router.desk.artifact()
+        assert router.apply() == 3
+    work()
+    assert _told(router) == {("labeler", "3 documents were assigned to you"): 2}
+
+
+def test_of_a_single_document_the_name_is_told(router: Router, work: Work) -> None:
+    router.rule(user_id=str(router.org.users["labeler"]))
+    router.desk.artifact(name="Bill.pdf")
+    assert router.apply() == 1
+    work()
+    assert _told(router) == {("labeler", "Bill.pdf was assigned to you"): 1}
+
+
+def test_members_of_several_teams_are_told_no_number_that_is_not_theirs(
+    router: Router, work: Work
+) -> None:
+    bills, letters = router.team("ann"), router.team("ben")
+    router.rule(where("name", "equals", "bill"), team_id=bills)
+    router.rule(team_id=letters)
+    for name in ("bill", "letter", "letter"):
+        router.desk.artifact(name=name)
+    assert router.apply() == 3
+    work()
+    assert _told(router) == {
+        (name, "Documents were assigned to your team"): 1 for name in ("ann", "ben")
+    }
+
+
+def test_what_another_organization_gave_is_not_told(router: Router, other_org: Org) -> None:
+    router.rule(user_id=str(router.org.users["labeler"]))
+    for _ in range(3):
+        router.desk.artifact()
+    cause = uuid7()
+    with router.org.app.app_context():
+        with tenancy.organization(router.org.id), db.transaction():
+            applying.route_waiting(db.checkpoint, cause=cause)
+        with tenancy.organization(other_org.id), db.transaction():
+            applying.tell_of_applying(cause)
+    assert len(router.desk.events("routing.applied")) == 1
+    assert Desk(other_org).events("routing.applied") == []
