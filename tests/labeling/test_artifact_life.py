@@ -145,7 +145,8 @@ class ArtifactLife(RuleBasedStateMachine):
         refused = None if free and document.status in OPEN and not document.archived else 409
         if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/claim"), refused):
             document.holder, document.status = who, "in_progress"
-            document.skips.pop(who, None)
+            if document.skips.pop(who, None):
+                document.follow()
 
     def release(self, who: str, reason: str | None) -> None:
         holder = self.document.holder
@@ -307,6 +308,7 @@ class ArtifactLife(RuleBasedStateMachine):
             labels.note("reopen")
             if back:
                 self._take(labels.labeler)
+                document.skips.pop(labels.labeler, None)
             document.follow()
 
     def archive(self, archived: bool) -> None:

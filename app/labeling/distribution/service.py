@@ -34,7 +34,7 @@ def assign(
     `details.state` where nothing is to label, unless the document is assigned to nobody.
     """
     assignees = _assignees(user_ids, team_id)
-    given = queries.give(
+    given = _give(
         artifacts.by_ids([artifact_id]),
         assignees=assignees,
         due="due_at" in due,
@@ -71,7 +71,7 @@ def bulk_assign(
     limit = len(artifact_ids) if artifact_ids is not None else expected_count or 0
     spread = strategy != "everyone" and bool(assignees)
     shares = _shares(user_ids, team_id, strategy, limit) if spread else []
-    given = queries.give(
+    given = _give(
         _chosen(artifact_ids, filter),
         assignees=None if spread else assignees,
         shares=shares,
@@ -145,6 +145,14 @@ def level(loads: Sequence[tuple[UUID, int]], count: int) -> list[Share]:
         quotas[place] += 1
         heapq.heapreplace(waiting, (load + 1, place))
     return [Share(user_id, load, quotas[n]) for n, (user_id, load) in enumerate(loads)]
+
+
+def _give(chosen: Select[Any], **how: Any) -> Given:
+    given = queries.give(chosen, **how)
+    if given.resumed:
+        # What was sent back to somebody waits for them again.
+        artifacts.refresh_statuses(given.resumed)
+    return given
 
 
 def _chosen(artifact_ids: Sequence[UUID] | None, filters: Mapping[str, Any] | None) -> Select[Any]:

@@ -31,3 +31,26 @@ def draw(org: Org) -> Draw:
         return UUID(found["id"])
 
     return drawn
+
+
+def to(**assignee: Any) -> list[dict[str, Any]]:
+    return [{"user_id": None, "team_id": None, **{k: str(v) for k, v in assignee.items()}}]
+
+
+def expire(desk: Desk, artifact_id: UUID) -> None:
+    desk.sql(
+        "UPDATE artifacts SET claim_expires_at = now() - interval '1 second' WHERE id = :id",
+        id=artifact_id,
+    )
+
+
+def reject(desk: Desk, sent: dict[str, Any], send_to: str) -> None:
+    body = {"reason": "Look again", "send_to": send_to}
+    answer = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
+    assert answer.status_code == 200, answer.json
+
+
+def skip(desk: Desk, artifact_id: UUID | None, by: str = "labeler") -> None:
+    path = f"/artifacts/{artifact_id}/release"
+    answer = desk.org.api(by).post(path, json={"reason": "Not mine"})
+    assert answer.status_code == 200, answer.json

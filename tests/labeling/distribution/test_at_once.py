@@ -23,6 +23,10 @@ _PEOPLE = 12
 """As many as the application of the tests has connections for."""
 
 
+_CHANGED = 200
+"""More than one draw tries to lock."""
+
+
 def _team_of(desk: Desk, number: int) -> list[str]:
     names = [f"person{n}" for n in range(number)]
     for name in names:
@@ -129,6 +133,23 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
             session.execute(text("SELECT 1"))
         session.rollback()
     assert draw("admin") == artifact
+
+
+def test_whoever_draws_passes_over_all_that_others_change(
+    desk: Desk, draw: Draw, environ: dict[str, str]
+) -> None:
+    schema = desk.schema()
+    urgent = [str(desk.artifact(schema, priority=90)) for _ in range(_CHANGED)]
+    quiet = desk.artifact(schema, priority=1)
+    with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
+        cursor = other.cursor()
+        cursor.execute("SET LOCAL app.all_organizations = 'on'")
+        cursor.execute(
+            "SELECT id FROM artifacts WHERE id = ANY (CAST(%s AS uuid[])) FOR NO KEY UPDATE",
+            (urgent,),
+        )
+        assert len(cursor.fetchall()) == _CHANGED
+        assert draw() == quiet
 
 
 def test_documents_assigned_while_others_draw_go_to_one_or_the_other(

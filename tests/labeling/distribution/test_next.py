@@ -2,39 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from tests.factories.counting import statements
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
-from tests.labeling.distribution.conftest import Draw
+from tests.labeling.distribution.conftest import Draw, expire, reject, skip, to
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-def to(**assignee: Any) -> list[dict[str, Any]]:
-    return [{"user_id": None, "team_id": None, **{k: str(v) for k, v in assignee.items()}}]
-
-
-def expire(desk: Desk, artifact_id: UUID) -> None:
-    desk.sql(
-        "UPDATE artifacts SET claim_expires_at = now() - interval '1 second' WHERE id = :id",
-        id=artifact_id,
-    )
-
-
-def reject(desk: Desk, sent: dict[str, Any], send_to: str) -> None:
-    body = {"reason": "Look again", "send_to": send_to}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
-    assert answer.status_code == 200, answer.json
-
-
-def skip(desk: Desk, artifact_id: UUID | None, by: str = "labeler") -> None:
-    path = f"/artifacts/{artifact_id}/release"
-    answer = desk.org.api(by).post(path, json={"reason": "Not mine"})
-    assert answer.status_code == 200, answer.json
 
 
 def test_the_next_document_is_claimed_and_shown(desk: Desk) -> None:
@@ -219,51 +195,6 @@ def test_begun_work_that_was_left_is_for_all_again(desk: Desk, draw: Draw) -> No
     desk.draft(artifact)
     expire(desk, artifact)
     assert draw("second") == artifact
-
-
-def test_a_skipped_document_is_handed_to_others(desk: Desk, draw: Draw) -> None:
-    org = desk.org
-    org.add_user("second", "labeler")
-    artifact = desk.artifact()
-    skip(desk, draw())
-    assert draw() is None
-    assert draw("second") == artifact
-    desk.release(artifact, by="second")
-    assert draw("second") == artifact
-    desk.release(artifact, by="second")
-    # Whoever asks for it by name has it, and goes on with it later.
-    assert org.api("labeler").post(f"/artifacts/{artifact}/claim").status_code == 200
-    desk.release(artifact)
-    assert draw() == artifact
-
-
-def test_a_skip_ends_when_the_document_is_assigned_or_sent_by_name(desk: Desk, draw: Draw) -> None:
-    org = desk.org
-    org.add_user("second", "labeler")
-    team = make_team(org)
-    add_members(org, team, "labeler")
-    artifact = desk.artifact()
-    skip(desk, draw())
-    path = f"/artifacts/{artifact}/assign"
-    assert org.api("reviewer").post(path, {"team_id": team["id"]}).status_code == 200
-    assert draw() is None
-    me = str(org.users["labeler"])
-    assert org.api("reviewer").post(path, {"user_ids": [me]}).status_code == 200
-    assert draw() == artifact
-    skip(desk, artifact)
-    assert draw() is None
-    assert org.api("reviewer").post(path, {"user_ids": []}).status_code == 200
-    assert draw("second") == artifact
-    reject(desk, desk.submitted(artifact, by="second"), me)
-    expire(desk, artifact)
-    assert draw() == artifact
-
-
-def test_an_admin_who_takes_a_document_away_skips_nothing(desk: Desk, draw: Draw) -> None:
-    artifact = desk.artifact()
-    assert draw() == artifact
-    skip(desk, artifact, by="admin")
-    assert draw() == artifact
 
 
 def test_wishes(desk: Desk, draw: Draw) -> None:

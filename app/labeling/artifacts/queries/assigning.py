@@ -45,21 +45,31 @@ _ASSIGN = text(
         SELECT id FROM artifacts
         WHERE organization_id = :org AND id IN (SELECT id FROM wanted)
         ORDER BY id FOR NO KEY UPDATE
+    ), written AS (
+        UPDATE artifacts SET
+            assignees = coalesce(wanted.assignees, artifacts.assignees),
+            priority = coalesce(wanted.priority, artifacts.priority),
+            due_at = coalesce(wanted.due_at, artifacts.due_at),
+            schema_id = coalesce(wanted.schema_id, artifacts.schema_id),
+            revision = revision + CASE WHEN
+                coalesce(wanted.priority, artifacts.priority) <> artifacts.priority
+                OR coalesce(wanted.due_at, artifacts.due_at) IS DISTINCT FROM artifacts.due_at
+                OR coalesce(wanted.schema_id, artifacts.schema_id)
+                    IS DISTINCT FROM artifacts.schema_id
+                THEN 1 ELSE 0 END,
+            updated_at = now()
+        FROM wanted JOIN locked USING (id)
+        WHERE organization_id = :org AND artifacts.id = wanted.id
+        RETURNING artifacts.id, label_counts, wanted.assignees AS named
+    ), forgotten AS (
+        DELETE FROM artifact_skips skip USING written
+        WHERE skip.organization_id = :org AND skip.artifact_id = written.id
+          AND written.named @> jsonb_build_array(jsonb_build_object('user_id', skip.user_id))
+        RETURNING skip.artifact_id
     )
-    UPDATE artifacts SET
-        assignees = coalesce(wanted.assignees, artifacts.assignees),
-        priority = coalesce(wanted.priority, artifacts.priority),
-        due_at = coalesce(wanted.due_at, artifacts.due_at),
-        schema_id = coalesce(wanted.schema_id, artifacts.schema_id),
-        revision = revision + CASE WHEN
-            coalesce(wanted.priority, artifacts.priority) <> artifacts.priority
-            OR coalesce(wanted.due_at, artifacts.due_at) IS DISTINCT FROM artifacts.due_at
-            OR coalesce(wanted.schema_id, artifacts.schema_id) IS DISTINCT FROM artifacts.schema_id
-            THEN 1 ELSE 0 END,
-        updated_at = now()
-    FROM wanted JOIN locked USING (id)
-    WHERE organization_id = :org AND artifacts.id = wanted.id
-    RETURNING artifacts.id
+    SELECT id, label_counts ->> 'draft' <> '0'
+           AND id IN (SELECT artifact_id FROM forgotten) AS resumed
+    FROM written
     """
 )
 
@@ -75,8 +85,11 @@ class Assigned(NamedTuple):
     schema_id: UUID | None = None
 
 
-def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
-    """Write what documents get, in one statement; those that were there."""
+def assign_many(assigned: Sequence[Assigned]) -> dict[UUID, bool]:
+    """Write what documents get, in one statement, and forget the skips of whoever is named.
+
+    Those that were there, and whether somebody who had skipped it was named and it has drafts.
+    """
     ids, assignees, priorities, due, schemas = zip(*assigned, strict=True)
     values = {
         "org": tenancy.current_organization_id(),
@@ -86,7 +99,7 @@ def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
         "due": list(due),
         "schemas": [None if one is None else str(one) for one in schemas],
     }
-    return set(db.session().execute(_ASSIGN, values).scalars())
+    return {row.id: row.resumed for row in db.session().execute(_ASSIGN, values)}
 
 
 def unassign(assignee_id: UUID) -> int:

@@ -103,6 +103,18 @@ _EXPIRE = text(
     """  # noqa: S608 - made of constants
 )
 
+# Nobody else is to wait for who does not want it.
+_UNNAME = text(
+    """
+    UPDATE artifacts SET assignees = coalesce((
+        SELECT jsonb_agg(one ORDER BY place)
+        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
+        WHERE one ->> 'user_id' IS DISTINCT FROM :user_id
+    ), '[]')
+    WHERE organization_id = :organization_id AND id = :id AND assignees <> '[]'
+    """
+)
+
 # As many at once as a person holds; the state that follows is the same as when a claim runs out.
 _RELEASE_ALL = text(
     f"""
@@ -179,27 +191,28 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
 
 
 def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
-    """Note that a user gave the document back with a reason; their last word stands."""
+    """Note that a user gave the document, which is locked, back with a reason, and take their name
+    off it: their last word stands."""
+    organization_id = tenancy.current_organization_id()
     values = {"reason": reason, "created_at": db.utc_now()}
     db.session().execute(
         insert(ArtifactSkip)
-        .values(
-            organization_id=tenancy.current_organization_id(),
-            artifact_id=artifact_id,
-            user_id=user_id,
-            **values,
-        )
+        .values(organization_id=organization_id, artifact_id=artifact_id, user_id=user_id, **values)
         .on_conflict_do_update(constraint="pk_artifact_skips", set_=values)
     )
+    named = {"organization_id": organization_id, "id": artifact_id, "user_id": str(user_id)}
+    db.session().execute(_UNNAME, named)
 
 
-def unskip(artifact_id: UUID, user_id: UUID) -> None:
-    """Forget that a user skipped the document."""
-    db.session().execute(
+def unskip(artifact_id: UUID, user_id: UUID) -> bool:
+    """Forget that a user skipped the document; whether they had."""
+    statement = (
         delete(ArtifactSkip)
         .where(ArtifactSkip.artifact_id == artifact_id, ArtifactSkip.user_id == user_id)
+        .returning(ArtifactSkip.artifact_id)
         .execution_options(synchronize_session=False)
     )
+    return db.session().execute(statement).first() is not None
 
 
 def release_all(user_id: UUID) -> list[UUID]:

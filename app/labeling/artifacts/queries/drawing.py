@@ -19,6 +19,9 @@ from app.labeling.artifacts.queries.reading import COLUMNS
 WIDTH = 48
 """How many documents at most one draw tries to lock: more than people draw at the same instant."""
 
+LEFTOVER_WIDTH = 2000
+"""The same when nothing was found: more than one request takes by their ids, such as in bulk."""
+
 _URGENT = "coalesce(d.due_at, d.created_at)"
 _ORDER = f"d.priority DESC, {_URGENT}, d.id"
 _OPEN = "d.status IN ('ready', 'in_progress') AND NOT d.archived"
@@ -47,7 +50,7 @@ _POOL = f"""
     WHERE d.organization_id = $1 AND d.schema_id = kind.id AND d.schema_id IS NOT NULL
       AND {_OPEN} AND d.claim_user_id IS NULL AND d.assignees = '[]'
       AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
-    ORDER BY {_ORDER} LIMIT {WIDTH}
+    ORDER BY {_ORDER} LIMIT {{width}}
 """  # noqa: S608 - made of constants
 # In the order of the index, and no further than it takes: the limit inside keeps PostgreSQL from
 # turning the join about.
@@ -62,7 +65,7 @@ _ASSIGNED = f"""
     ) AS d
     WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open
       AND work.schema_id = kind.id AND array_position(work.labeled_by, $2) IS NULL
-    ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {WIDTH}
+    ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {{width}}
 """  # noqa: S608 - made of constants
 # Claims that ran out and were not cleared yet.
 _LEFT = f"""
@@ -116,11 +119,11 @@ WITH teams_in AS MATERIALIZED (
     SELECT found.rank, {_CANDIDATE}
     FROM (
         SELECT found.* FROM kind CROSS JOIN LATERAL ({_POOL}) AS found WHERE $5 IS NULL
-        ORDER BY priority DESC, urgent_at, id LIMIT {WIDTH}
+        ORDER BY priority DESC, urgent_at, id LIMIT {{width}}
     ) AS found
     JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
 ), first AS MATERIALIZED (
-    SELECT * FROM candidates ORDER BY rank, priority DESC, urgent_at, id LIMIT {WIDTH}
+    SELECT * FROM candidates ORDER BY rank, priority DESC, urgent_at, id LIMIT {{width}}
 ), drawn AS (
     -- Once locked, a row is looked at again: what changed since is somebody else's doing, but for
     -- saves, which move the claim alone.
@@ -146,8 +149,12 @@ def _written(column: Any) -> str:
 
 
 _SHOWN = ", ".join(_written(column) for column in COLUMNS)
-_NEXT = Prepared("draw_artifact", _TYPES, _DRAW.format(left="", columns=_SHOWN))
-_REST = Prepared("draw_leftover", _TYPES, _DRAW.format(left=f"UNION ALL {_LEFT}", columns=_SHOWN))
+_NEXT = Prepared("draw_artifact", _TYPES, _DRAW.format(left="", width=WIDTH, columns=_SHOWN))
+_REST = Prepared(
+    "draw_leftover",
+    _TYPES,
+    _DRAW.format(left=f"UNION ALL {_LEFT}", width=LEFTOVER_WIDTH, columns=_SHOWN),
+)
 _Drawn = NamedTuple("_Drawn", [(str(column.key), Any) for column in COLUMNS])  # type: ignore[misc]
 _NEXT.shape = _REST.shape = _Drawn._make
 
@@ -165,7 +172,8 @@ class Wish(NamedTuple):
 def draw(user_id: UUID, wish: Wish, *, minutes: int, leftover: bool) -> Any:
     """Claim the next document for a user; a named tuple of `reading.COLUMNS`, or None.
 
-    With `leftover` those too whose claim ran out and is not cleared yet.
+    With `leftover` those too whose claim ran out and is not cleared yet, and those that come after
+    many which others have locked.
     """
     values = (
         str(tenancy.current_organization_id()),

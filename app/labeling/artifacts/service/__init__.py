@@ -11,6 +11,7 @@ from app.labeling.artifacts.service.claiming import (
     release_member,
     renew_claim,
     unreserve,
+    unskip,
 )
 from app.labeling.artifacts.service.cleaning import delete, delete_content, sweep
 from app.labeling.artifacts.service.counting import stats
@@ -70,5 +71,6 @@ __all__ = [
     "sweep",
     "unassign",
     "unreserve",
+    "unskip",
     "update",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from app.labeling.artifacts.queries import assigning as queries
+from app.labeling.artifacts.queries import claiming
 from app.labeling.artifacts.queries.assigning import Assigned
 
 __all__ = ["Assigned", "assign_many", "unassign"]
@@ -12,9 +13,15 @@ __all__ = ["Assigned", "assign_many", "unassign"]
 def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
     """Give documents assignees, priority, due time or schema, in one statement; those there were.
 
-    The caller has checked that assignees and schemas exist, and holds them.
+    The caller has checked that assignees and schemas exist, and holds them. Skips of whoever is
+    named are forgotten.
     """
-    return queries.assign_many(assigned) if assigned else set()
+    if not assigned:
+        return set()
+    found = queries.assign_many(assigned)
+    if resumed := [one for one, again in found.items() if again]:
+        claiming.refresh(resumed)
+    return set(found)
 
 
 def unassign(assignee_id: UUID, checkpoint: Callable[[], None]) -> int:

@@ -19,8 +19,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
     """
     row = queries.claim(artifact_id, user_id)
     if row is not None:
-        queries.unskip(artifact_id, user_id)
-        return row
+        return get(artifact_id) if unskip(artifact_id, user_id) else row
     row = get(artifact_id)
     if row.archived:
         raise errors.conflict("The document is archived.", state="archived")
@@ -35,8 +34,9 @@ def release(
     """Give the document back; an admin may take it from whoever holds it.
 
     The holder's own reason makes it a skip: the document is not drawn for them again (`draw`) until
-    it is assigned or sent to them by name, or they claim it. Emits `artifact.released` with the
-    reason. Raises 404, 409 when nobody holds it, 403 when somebody else does.
+    it is assigned or sent to them by name, or they claim it. It is assigned to them by name no
+    more: with no assignee left it is in the pool. Emits `artifact.released` with the reason. Raises
+    404, 409 when nobody holds it, 403 when somebody else does.
     """
     holder = queries.release(artifact_id, None if as_admin else user_id)
     if holder is None:
@@ -51,6 +51,17 @@ def release(
         "artifact.released", {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
     )
     return get(artifact_id)
+
+
+def unskip(artifact_id: UUID, user_id: UUID) -> bool:
+    """Let a document that is locked be drawn for somebody again who skipped it; whether they had.
+
+    Begun work that was sent back to them is kept for them again.
+    """
+    skipped = queries.unskip(artifact_id, user_id)
+    if skipped:
+        queries.refresh([artifact_id])
+    return skipped
 
 
 def release_member(user_id: UUID, *, reason: str) -> None:

@@ -19,6 +19,7 @@ def draw(user_id: UUID, wish: Wish, *, minutes: int) -> Any | None:
     wants one more label set, and none of theirs; nobody else holds the document, it is not reserved
     for others, and they did not skip it. `minutes` is how long the claim lasts.
     """
-    # What has just run out waits seconds for the clean-up, and is looked for when all else is gone.
+    # What has just run out waits seconds for the clean-up, and is looked for when all else is gone:
+    # or is in the hands of others at this instant, as when many documents are changed at once.
     found = queries.draw(user_id, wish, minutes=minutes, leftover=False)
     return found or queries.draw(user_id, wish, minutes=minutes, leftover=True)

@@ -15,6 +15,7 @@ from sqlalchemy import (
     case,
     cast,
     delete,
+    distinct,
     func,
     literal,
     or_,
@@ -84,7 +85,8 @@ class Given(NamedTuple):
     """What became of the chosen documents; `given`, `closed` and `people` tell up to `LISTED`.
 
     `closed` are [id, state] of those that there is nothing to label of. `people` is how many each
-    user got, where they were spread.
+    user got, where they were spread. `resumed`: somebody who is named had skipped them, and there
+    are drafts of them.
     """
 
     matched: int
@@ -92,6 +94,7 @@ class Given(NamedTuple):
     given: list[str]
     closed: list[list[str]]
     people: dict[str, int]
+    resumed: list[UUID]
 
 
 def labelers(user_ids: Sequence[UUID]) -> set[UUID]:
@@ -143,12 +146,11 @@ def give(
             _DOCUMENTS.c.id == target.c.id,
         )
         .values(**values, updated_at=func.now())
-        .returning(_DOCUMENTS.c.id, _DOCUMENTS.c.assignees)
+        .returning(_DOCUMENTS.c.id, _DOCUMENTS.c.assignees, _DOCUMENTS.c.label_counts)
         .cte("written")
     )
     summary = select(matched, *_told(locked, written, people=assignees is None))
-    values = _shares(shares)
-    return Given(*db.session().execute(summary.add_cte(_forgotten(written)), values).one())
+    return Given(*db.session().execute(summary, _shares(shares)).one())
 
 
 def _due(due_at: datetime | None) -> dict[str, Any]:
@@ -164,6 +166,7 @@ def _told(locked: Any, written: Any, *, people: bool) -> list[ColumnElement[Any]
         _first(select(cast(written.c.id, String).label("one"))),
         _first(closed.where(locked.c.shut.is_(True))),
         _people(written) if people else literal({}, JSONB),
+        _resumed(_forgotten(written)),
     ]
 
 
@@ -196,8 +199,16 @@ def _forgotten(written: Any) -> Any:
             skip.artifact_id == written.c.id,
             written.c.assignees.contains(named),
         )
-        .returning(skip.artifact_id)
+        .returning(skip.artifact_id, written.c.label_counts)
         .cte("forgotten")
+    )
+
+
+def _resumed(forgotten: Any) -> ColumnElement[Any]:
+    ids = func.array_agg(distinct(forgotten.c.artifact_id), type_=ARRAY(Uuid))
+    drafts = forgotten.c.label_counts["draft"].astext != "0"
+    return func.coalesce(
+        select(ids).where(drafts).scalar_subquery(), literal([], ARRAY(Uuid)), type_=ARRAY(Uuid)
     )
 
 

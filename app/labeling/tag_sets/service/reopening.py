@@ -38,6 +38,7 @@ def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: st
     if back:
         minutes = rules.claim_minutes(caller)
         deciding.take_claim(held.artifact_id, held.labeler_id, minutes=minutes)
+        artifacts.unskip(held.artifact_id, held.labeler_id)
     artifacts.refresh_status(held.artifact_id)
     details = {"reviewer_id": caller.user_id, "reason": reason, "to": to}
     tell("reopened", held.id, held._asdict(), **details)
