@@ -10,7 +10,7 @@ from typing import Any
 
 from app.engines.schema_sources.finishing import checked, json_of
 from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
-from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, line
+from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, line, titled
 
 FORMAT = "labeling-schema"
 VERSION = 1
@@ -67,11 +67,13 @@ def read_portable(content: object) -> SourceSchema:
     policy = value.get("review_policy") or {}
     for name in policy.keys() - POLICY.keys():
         notes.add(f"review_policy.{line(name, 64)}", "This rule is not known and was left out.")
+    name = titled(value.get("name"), notes, "name", MAX_NAME)
+    document_type = titled(value.get("document_type"), notes, "document_type", MAX_DOCUMENT_TYPE)
     return SourceSchema(
         fields=checked(value["fields"], notes),
         warnings=sorted(notes.listed(), key=lambda warning: warning.path),
-        name=line(value.get("name"), MAX_NAME) or None,
-        document_type=line(value.get("document_type"), MAX_DOCUMENT_TYPE) or None,
+        name=name or None,
+        document_type=document_type or None,
         description=value.get("description") or "",
         guidelines=value.get("guidelines") or "",
         review_policy={name: policy[name] for name in POLICY if name in policy},

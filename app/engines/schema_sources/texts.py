@@ -58,6 +58,14 @@ def line(text: object, limit: int = MAX_LABEL) -> str:
     return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
 
 
+def titled(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> str:
+    """`text` as one line; a warning where it had to be cut."""
+    whole = line(text, len(text) if isinstance(text, str) else 0)
+    if len(whole) > limit:
+        notes.add(path, f"The name is longer than {limit:,} characters and was cut.")
+    return line(whole, limit)
+
+
 def described(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:
     """`text` as a description; a warning where it had to be cut."""
     if not isinstance(text, str):

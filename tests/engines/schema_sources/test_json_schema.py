@@ -263,3 +263,10 @@ def test_what_is_no_schema_is_refused(content: Any, path: str) -> None:
     with pytest.raises(SourceError) as refused:
         read("json_schema", content)
     assert refused.value.path == path
+
+
+def test_titles_that_are_cut_are_warned_of() -> None:
+    long = {"title": "t" * 201, "properties": {"a": {"title": "a" * 5000, "type": "string"}}}
+    found = read("json_schema", long)
+    assert [warning.path for warning in found.warnings] == ["", "properties.a"]
+    assert (len(found.name or ""), len(found.fields[0]["label"])) == (200, 200)

@@ -238,3 +238,44 @@ def test_more_labels_than_fields_are_refused() -> None:
     labels = "".join(f'<Label value="l{number}"/>' for number in range(501))
     with pytest.raises(SourceError, match="more than 500"):
         _read(f'<Labels name="x" toName="t">{labels}</Labels>')
+
+
+def _warned(inner: str) -> set[tuple[str, str]]:
+    found = read("label_studio", f"<View>{inner}</View>")
+    return {(warning.path, warning.message) for warning in found.warnings}
+
+
+@pytest.mark.parametrize(
+    ("inner", "path"),
+    [
+        ('<Choices name="c"><Choice value="a"/><Number name="n"/></Choices>', "Choices[c]"),
+        (
+            '<Labels name="l"><Label value="A"/><View><Rating name="r"/></View></Labels>',
+            "Labels[l]",
+        ),
+        ('<Number name="n"/><Choice value="a"/>', "Choice[]"),
+        ('<Number name="n"/><Label value="a"/>', "Label[]"),
+        ('<Taxonomy name="t" maxUsages="3"><Choice value="a"/></Taxonomy>', "Taxonomy[t]"),
+        ('<TextArea name="t" maxSubmissions="3"/>', "TextArea[t]"),
+        ('<Labels name="l" maxUsages="3"><Label value="A"/></Labels>', "Labels[l].Label[A]"),
+        (
+            '<Choices name="c" choice="multiple"><Choice value="a" exclusive="true"/></Choices>',
+            "Choices[c]",
+        ),
+        (
+            f'<Labels name="l"><Label value="{"z" * 201}"/></Labels>',
+            f"Labels[l].Label[{'z' * 63}…]",
+        ),
+        (f'<Number name="{"z" * 201}"/>', f"Number[{'z' * 63}…]"),
+        ('<Number name="n"/>' + "".join(f"<Header>{n}</Header>" for n in range(101)), "Header"),
+    ],
+)
+def test_nothing_is_lost_in_silence(inner: str, path: str) -> None:
+    assert [found for found, _ in _warned(inner)] == [path]
+
+
+def test_where_only_leaves_are_chosen_what_groups_them_is_no_option() -> None:
+    tree = '<Choice value="x"><Choice value="y"/></Choice><Choice value="z"/>'
+    content = f'<View><Taxonomy name="t" leafsOnly="true">{tree}</Taxonomy></View>'
+    (field,) = read("label_studio", content).fields
+    assert [option["value"] for option in field["options"]] == ["x / y", "z"]

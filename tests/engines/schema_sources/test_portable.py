@@ -156,3 +156,9 @@ def test_what_is_no_portable_file_is_refused_at_its_place(content: Any, path: st
 def test_deep_text_is_refused(format_: str, nested: str) -> None:
     with pytest.raises(SourceError):
         read(format_, nested)
+
+
+def test_a_name_that_is_cut_is_warned_of() -> None:
+    found = read("portable", {"name": "n" * 201, "document_type": "d" * 101, "fields": FIELDS})
+    assert [warning.path for warning in found.warnings] == ["document_type", "name"]
+    assert (len(found.name or ""), len(found.document_type or "")) == (200, 100)

@@ -10,9 +10,10 @@ from app.engines.schema_sources.json_schema.alternatives import settle
 from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
 from app.engines.schema_sources.json_schema.scalars import kind_of, scalar
 from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
-from app.engines.schema_sources.texts import MAX_NAME, Keys, described, line, snake
+from app.engines.schema_sources.texts import MAX_NAME, Keys, described, line, snake, titled
 
 MAX_NESTING = 16
+MAX_TITLE = 4 * MAX_NAME  # what is longer is cut off in the end anyway
 
 
 def read_json_schema(content: object) -> SourceSchema:
@@ -24,7 +25,7 @@ def read_json_schema(content: object) -> SourceSchema:
     reader = _Reader(Resolver(root, notes), notes)
     whole_of_it = [Part(root, "", frozenset({"#"}))]
     node = reader.node(whole_of_it)
-    name = line(node.text("title"), MAX_NAME)
+    name = titled(node.text("title"), notes, "", MAX_NAME)
     description = described(node.text("description"), notes, "", 10_000)
     place = _Place(into=[], keys=Keys(notes))
     if kind_of(node) == "object":
@@ -142,11 +143,11 @@ class _Reader:
     def _add(
         self, name: str, node: Node, place: _Place, members: dict[str, Any], *, required: bool
     ) -> None:
-        title = line(node.text("title"))
+        title = line(node.text("title"), MAX_TITLE)
         called = place.prefix + name
         made = {
             "key": place.keys.take(called, path=node.path),
-            "label": line(place.label + (title or _words(name))),
+            "label": titled(place.label + (title or _words(name)), self._notes, node.path),
             "required": required,
             "description": described(node.text("description"), self._notes, node.path),
             **members,

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
 from app.engines.schema_sources.finishing import fitting
-from app.engines.schema_sources.label_studio.scene import Control
+from app.engines.schema_sources.label_studio.scene import MANY, Control
 from app.engines.schema_sources.texts import line
 
 _SEPARATOR = " / "
@@ -19,12 +19,16 @@ def choices(control: Control) -> None:
 
 def taxonomy(control: Control) -> None:
     """A tree of values: its paths become options."""
+    if control.get("maxUsages") not in ("", "1"):
+        control.note(MANY)
     _choice(control, multiple=control.get("maxUsages") != "1")
 
 
 def text_area(control: Control) -> None:
     """Text that somebody writes."""
     most = control.get("maxSubmissions")
+    if most not in ("", "1"):
+        control.note(MANY)
     if control.get("value").startswith("$"):
         control.note("The text that comes with each task is not filled in.")
     control.add(
@@ -88,6 +92,8 @@ def _choice(control: Control, *, multiple: bool) -> None:
     options: dict[str, dict[str, str]] = {}
     hints = []
     for value, label, element in _paths(control.element, "", "", separator):
+        if control.says("leafsOnly") and element.find("Choice") is not None:
+            continue  # it groups the options below it, and is none
         option = {"value": line(value), "label": line(label)}
         if option["value"] != " ".join(value.split()):
             control.note(f"An option of more than {MAX_LABEL} characters was cut.")
@@ -98,8 +104,7 @@ def _choice(control: Control, *, multiple: bool) -> None:
             control.note("An option that stands twice was taken once.")
             continue
         options[option["value"]] = option
-        if element.get("selected", "").lower() == "true":
-            control.note("No option is chosen beforehand.")
+        _behaviour(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
     told = "\n".join(hints)
     if not options:
@@ -112,6 +117,13 @@ def _choice(control: Control, *, multiple: bool) -> None:
         if control.get("value").startswith("$"):
             control.note("The options that come with each task were left out.")
         control.add("choice", multiple=multiple, options=list(options.values()), description=told)
+
+
+def _behaviour(control: Control, option: Element, *, multiple: bool) -> None:
+    if option.get("selected", "").lower() == "true":
+        control.note("No option is chosen beforehand.")
+    if option.get("exclusive", "").lower() == "true" and multiple:
+        control.note("That an option stands alone was left out.")
 
 
 def _paths(

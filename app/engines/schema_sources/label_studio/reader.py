@@ -15,6 +15,7 @@ _LAYOUT = frozenset(
     {"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown", "Table"}
 )
 _SHOWN = TEXTS | PAGES
+_CONTROLS = ASKING.keys() | ON_TEXT | ON_PAGES | TOOLS
 _CONDITIONS = ("visibleWhen", "whenTagName", "whenLabelValue", "whenChoiceValue", "whenRole")
 _NO_PLACE = {
     "Pairwise": "Comparing documents",
@@ -74,20 +75,26 @@ class _Reader:
             shown_if = conditional or any(child.get(name) for name in _CONDITIONS)
             if tag == "Header":
                 self._take_header(child)
-            elif tag in ASKING or tag in ON_TEXT or tag in ON_PAGES or tag in TOOLS:
+            elif tag in _CONTROLS:
                 self._control(child, conditional=shown_if)
             else:
-                self._other(child, tag)
+                self._other(child, tag, str(element.tag))
                 self.walk(child, conditional=shown_if)
 
     def _take_header(self, element: Element) -> None:
         text = line(element.get("value") or element.text, 1000)
-        if text and not text.startswith("$") and len(self._headers) < _MAX_HEADERS:
+        if text and not text.startswith("$") and len(self._headers) >= _MAX_HEADERS:
+            self.scene.notes.add(
+                "Header", f"Of more than {_MAX_HEADERS} headings the first are kept."
+            )
+        elif text and not text.startswith("$"):
             self._headers.setdefault(text, False)
             self._header = text
 
     def _control(self, element: Element, *, conditional: bool) -> None:
         control = Control(element, self._header, conditional, self.scene)
+        if any(inner.tag in _CONTROLS for inner in element.iter() if inner is not element):
+            control.note("What stands inside and asks for something itself was left out.")
         if conditional:
             control.note("The condition on which it is shown was left out.")
         before = len(self.scene.fields)
@@ -101,7 +108,7 @@ class _Reader:
             self._headers[self._header] = True
             self._header = ""
 
-    def _other(self, element: Element, tag: str) -> None:
+    def _other(self, element: Element, tag: str, within: str) -> None:
         if tag in _LAYOUT or tag in _SHOWN:
             return
         path = f"{line(tag, 64)}[{line(element.get('name'), 64)}]"
@@ -111,5 +118,9 @@ class _Reader:
             self.scene.notes.add(path, "Documents have pages and text here, no recordings.")
         elif tag == "Repeater":
             self.scene.notes.add(path, "What is repeated for each item was taken once.")
-        elif tag not in ("Channel", "Label", "Choice"):
+        elif tag in ("Label", "Choice"):
+            # Below another tag, that one was warned about.
+            if within in _LAYOUT:
+                self.scene.notes.add(path, "It belongs to no tag that labels: it was left out.")
+        elif tag != "Channel":
             self.scene.notes.add(path, "This tag is not known and was left out.")

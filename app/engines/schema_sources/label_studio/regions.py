@@ -2,8 +2,8 @@
 
 from xml.etree.ElementTree import Element
 
-from app.engines.schema_sources.label_studio.scene import PAGES, RECORDINGS, Control
-from app.engines.schema_sources.texts import line
+from app.engines.schema_sources.label_studio.scene import MANY, PAGES, RECORDINGS, Control
+from app.engines.schema_sources.texts import line, titled
 
 ON_TEXT = frozenset({"Labels", "HyperTextLabels", "ParagraphLabels"})
 _BOXES = frozenset({"RectangleLabels", "Rectangle", "OcrLabels"})
@@ -39,12 +39,15 @@ def labels(control: Control) -> None:
     if required and len(found) > 1:
         control.note("That one of several labels is required has no place here.")
     for element in found:
-        value = line(element.get("value") or element.get("alias"))
-        path = f"{control.path}.Label[{line(value, 64)}]"
+        named = element.get("value") or element.get("alias")
+        path = f"{control.path}.Label[{line(named, 64)}]"
+        value = titled(named, control.scene.notes, path)
         if value.startswith("$"):
             control.scene.notes.add(path, "A label that comes with each task was left out.")
             continue
         once = "1" in (element.get("maxUsages"), control.get("maxUsages"))
+        if not once and (element.get("maxUsages") or control.get("maxUsages")):
+            control.scene.notes.add(path, MANY)
         control.scene.add(
             element.get("alias") or value,
             path=path,

@@ -7,10 +7,11 @@ from xml.etree.ElementTree import Element
 from app.engines.fields import Field
 from app.engines.fields.definition import MAX_FIELDS
 from app.engines.schema_sources.model import Notes, SourceError
-from app.engines.schema_sources.texts import Keys, described, line
+from app.engines.schema_sources.texts import Keys, described, line, titled
 
 TEXTS = frozenset({"Text", "HyperText", "Paragraphs", "Chat"})
 PAGES = frozenset({"Image", "Pdf", "PDF"})
+MANY = "How many there may be at most was left out."
 RECORDINGS = frozenset({"Audio", "AudioPlus", "Video", "TimeSeries"})
 
 
@@ -65,8 +66,9 @@ class Control:
 
     @property
     def label(self) -> str:
-        """Its name in words."""
-        words = line(self.name.replace("_", " ").replace("-", " "))
+        """Its name in words; a warning where it had to be cut."""
+        spaced = self.name.replace("_", " ").replace("-", " ")
+        words = titled(spaced, self.scene.notes, self.path)
         return words[:1].upper() + words[1:]
 
     @property
