@@ -71,6 +71,21 @@ def test_its_labels_tell_its_fields_apart(path: Path) -> None:
             assert len(named) == len(set(named)), field["key"]
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_field_wants_what_paper_does_not_say(path: Path) -> None:
+    """An instant needs a time and its zone: paper has a day, and at times a time of day."""
+    assert [field["key"] for field in _every(path) if field["type"] == "datetime"] == []
+
+
+@pytest.mark.parametrize(
+    ("template", "table"), [("invoice", "tax_breakdown"), ("receipt", "taxes")]
+)
+def test_a_tax_whose_rate_is_not_printed_has_a_row(template: str, table: str) -> None:
+    fields = {field["key"]: field for field in templates()[template].fields}
+    needed = [column["key"] for column in fields[table]["columns"] if column["required"]]
+    assert needed == ["tax_amount"]
+
+
 def test_an_invoice_has_what_is_booked_by() -> None:
     fields = {field["key"]: field for field in templates()["invoice"].fields}
     assert len(fields) >= 25

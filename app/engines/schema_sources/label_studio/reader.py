@@ -83,13 +83,14 @@ class _Reader:
 
     def _take_header(self, element: Element) -> None:
         text = line(element.get("value") or element.text, 1000)
-        if text and not text.startswith("$") and len(self._headers) >= _MAX_HEADERS:
-            self.scene.notes.add(
-                "Header", f"Of more than {_MAX_HEADERS} headings the first are kept."
-            )
-        elif text and not text.startswith("$"):
-            self._headers.setdefault(text, False)
-            self._header = text
+        if not text or text.startswith("$"):
+            return
+        if len(self._headers) == _MAX_HEADERS:
+            message = f"There are more than {_MAX_HEADERS} headings: the others were left out."
+            self.scene.notes.add("Header", message)
+            return
+        self._headers.setdefault(text, False)
+        self._header = text
 
     def _control(self, element: Element, *, conditional: bool) -> None:
         control = Control(element, self._header, conditional, self.scene)
