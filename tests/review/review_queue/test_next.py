@@ -115,12 +115,32 @@ def test_nobody_is_handed_their_own_unless_the_organization_allows_it(desk: Desk
     assert _drawn(desk) == own
 
 
-def test_archived_documents_are_passed_over(desk: Desk) -> None:
+def test_what_is_of_archived_documents_does_not_wait(desk: Desk) -> None:
     schema_id = desk.schema()
     archived = desk.submitted(desk.artifact(schema_id, priority=90))
     left = desk.submitted(desk.artifact(schema_id))["id"]
-    desk.sql("UPDATE artifacts SET archived = true WHERE id = :id", id=archived["artifact_id"])
+    api = desk.org.api("reviewer")
+    _set(desk, archived["id"], assignee_id=desk.org.users["reviewer"])
+    path = f"/artifacts/{archived['artifact_id']}"
+
+    def archive(*, value: bool) -> None:
+        answer = desk.org.api("admin").patch(path, json={"archived": value})
+        assert answer.status_code == 200, answer.json
+
+    archive(value=True)
+    listed = api.get("/review-queue").json
+    assert ([one["id"] for one in listed["data"]], listed["meta"]["total"]) == ([left], 1)
+    stats = api.get("/review-queue/stats").json["data"]
+    assert (stats["depth"], [one["depth"] for one in stats["by_schema"]]) == (1, [1])
+    assert api.get("/users/me/assignments").json["data"] == []
     assert _drawn(desk) == left
+    # By its id it is still there, to be decided or handed on.
+    assert api.get(f"/review-queue/{archived['id']}").status_code == 200
+    api.post(f"/review-queue/{left}/release")
+    archive(value=False)
+    assert api.get("/review-queue").json["meta"]["total"] == 2
+    assert api.get("/review-queue/stats").json["data"]["depth"] == 2
+    assert _drawn(desk) == archived["id"]
 
 
 def test_the_pool_asks_for_the_schemas_skills(desk: Desk) -> None:

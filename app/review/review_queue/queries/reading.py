@@ -87,14 +87,17 @@ def prediction(artifact_id: UUID) -> UUID | None:
 
 
 def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
-    """A page of what waits for review; `user_id` is whom the filter `mine` means."""
+    """A page of what waits for review, of archived documents nothing; `user_id` is whom the filter
+    `mine` means."""
     conditions = [TagSet.status == "submitted", *_conditions(filters, user_id)]
+    archived = select(Artifact.id).where(Artifact.archived.is_(True))
     return paginate(
-        _ITEMS.where(*conditions),
+        _ITEMS.where(*conditions, Artifact.archived.is_(False)),
         request,
         sorts=_SORTS,
         unique=TagSet.id,
-        count=select(TagSet.id).where(*conditions),
+        # The few that are archived against the many that wait: no join of all documents.
+        count=select(TagSet.id).where(*conditions, TagSet.artifact_id.not_in(archived)),
     )
 
 

@@ -28,6 +28,7 @@ _WAITING = text(
         FROM tag_sets item
         JOIN artifacts document
           ON document.organization_id = :org AND document.id = item.artifact_id
+             AND NOT document.archived
         WHERE item.organization_id = :org AND item.status = 'submitted'
           AND (CAST(:schema_id AS uuid) IS NULL OR item.schema_id = :schema_id)
         GROUP BY GROUPING SETS ((), (item.schema_id))

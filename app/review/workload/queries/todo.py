@@ -97,6 +97,7 @@ to_review AS (
          AND (claim_user_id IS NULL OR claim_expires_at <= now())
     ) AS item
     JOIN artifacts document ON document.organization_id = :org AND document.id = item.artifact_id
+     AND NOT document.archived
     WHERE :self_review OR item.labeler_id IS DISTINCT FROM item.user_id
 )
 """  # noqa: S608 - made of constants
