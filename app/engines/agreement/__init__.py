@@ -15,7 +15,7 @@ first.
 """
 
 from app.engines.agreement.comparing import Change, diff
-from app.engines.agreement.measures import Agreement, agreement
+from app.engines.agreement.measures import Agreement, agreement, agrees
 from app.engines.agreement.places import Place, Shape, Shapes, by_place, shapes
 from app.engines.agreement.votes import Ballot, Choice, majority
 
@@ -28,6 +28,7 @@ __all__ = [
     "Shape",
     "Shapes",
     "agreement",
+    "agrees",
     "by_place",
     "diff",
     "majority",

@@ -2,12 +2,15 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 ALIKE = 0.5
 """From this share of overlap up, two marks are taken for the same (PASCAL VOC; Everingham 2010)."""
 MAX_PAIRS = 40_000
 """More pairs at one place are not tried: marks are then compared in reading order."""
+EACH = 8
+"""As many for each mark are always tried."""
 
 
 class Mark(NamedTuple):
@@ -40,12 +43,15 @@ def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | Non
 
 def overlap(one: Mark, other: Mark) -> float:
     """Intersection over union, 0 to 1."""
-    if one.page != other.page or one.label != other.label:
+    (page, box, label), (its_page, its_box, its_label) = one, other
+    if page != its_page or label != its_label:
         return 0.0
-    if one.box == other.box:
+    if box == its_box:
         return 1.0
-    (a0, b0, a1, b1), (c0, d0, c1, d1) = one.box, other.box
-    width, height = min(a1, c1) - max(a0, c0), min(b1, d1) - max(b0, d0)
+    (a0, b0, a1, b1), (c0, d0, c1, d1) = box, its_box
+    # Plain comparisons: `min` and `max` would take most of the time that many label sets take.
+    width = (a1 if a1 < c1 else c1) - (a0 if a0 > c0 else c0)
+    height = (b1 if b1 < d1 else d1) - (b0 if b0 > d0 else d0)
     if width <= 0 or height <= 0:
         return 0.0
     shared = width * height
@@ -65,9 +71,9 @@ def pairs(
         one, other = left[here], right[there]
         shared = overlap(one, other)
         if shared > 0 and shared >= least:
-            low, high = sorted((_place(one), _place(other)))
-            found.append((-shared, low, high, here, there))
-    found.sort(key=lambda pair: pair[:3])
+            places = (one[:2], other[:2]) if one[:2] <= other[:2] else (other[:2], one[:2])
+            found.append((-shared, places, here, there))
+    found.sort(key=itemgetter(0, 1))
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     chosen = []
@@ -108,27 +114,33 @@ def _place(mark: Mark) -> tuple[int, tuple[float, float, float, float]]:
 def _candidates(
     left: Sequence[Mark], right: Sequence[Mark], least: float
 ) -> Iterator[tuple[int, int]]:
-    """Pairs that may overlap by `least`; of more marks than `MAX_PAIRS` allows, neighbours."""
-    if len(left) * len(right) > MAX_PAIRS:
-        yield from _neighbours(left, right)
-    elif least < ALIKE:
-        yield from ((here, there) for here in range(len(left)) for there in range(len(right)))
-    else:
-        yield from _near(left, right)
+    """Pairs that may overlap by `least`; where there are too many of them, neighbours."""
+    if least < ALIKE:
+        if len(left) * len(right) > MAX_PAIRS:
+            return _neighbours(left, right)
+        return ((here, there) for here in range(len(left)) for there in range(len(right)))
+    order = sorted(range(len(right)), key=lambda i: right[i].box[0])
+    windows = _windows(left, [right[i].box[0] for i in order])
+    if sum(last - first for first, last in windows) > max(MAX_PAIRS, EACH * len(left)):
+        return _neighbours(left, right)
+    return (
+        (here, order[rank])
+        for here, (first, last) in enumerate(windows)
+        for rank in range(first, last)
+    )
 
 
-def _near(left: Sequence[Mark], right: Sequence[Mark]) -> Iterator[tuple[int, int]]:
+def _windows(marks: Sequence[Mark], starts: list[float]) -> list[tuple[int, int]]:
+    """For each mark the stretch of `starts`, in order, in which what overlaps it by half begins."""
     # What overlaps by half shares half the width of either: it begins at most half of this one's
     # width further on, and at most the whole of it before. A hundredth more is for rounding.
-    order = sorted(range(len(right)), key=lambda i: right[i].box[0])
-    starts = [right[i].box[0] for i in order]
-    for here, mark in enumerate(left):
+    found = []
+    for mark in marks:
         start, _, end, _ = mark.box
         width = end - start
         first = bisect_left(starts, start - 1.01 * width)
-        last = bisect_right(starts, start + 0.51 * width)
-        for rank in range(first, last):
-            yield here, order[rank]
+        found.append((first, bisect_right(starts, start + 0.51 * width, first)))
+    return found
 
 
 def _neighbours(left: Sequence[Mark], right: Sequence[Mark]) -> Iterator[tuple[int, int]]:

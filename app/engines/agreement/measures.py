@@ -18,6 +18,7 @@ from app.engines.agreement.places import (
 )
 from app.engines.fields import Tag
 
+_CLOSE = 1e-6
 Counts = tuple[int, int]
 """Tags of both sets that found their like, of tags in both sets."""
 _Said = dict[Place, list[Hashable]]
@@ -70,6 +71,62 @@ def agreement(sets: Sequence[Sequence[Tag]], known: Shapes) -> Agreement | None:
         {field: _mean(shares) for field, shares in by_field.items()},
         {place: _mean(shares) for place, shares in by_cell.items()},
     )
+
+
+def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool | None:
+    """Whether `agreement(...).overall` is `least` or more; None of fewer than two sets.
+
+    Tells no more than that, at a fraction of the cost: it counts a pair of sets as a whole, and
+    stops at the pair from which on the others cannot change the answer.
+    """
+    if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
+        return None
+    numbers: dict[Hashable, int] = {}
+    counted = [_Numbered(_said(tags, known), numbers) for tags in sets]
+    couples = list(combinations(counted, 2))
+    shares: list[float] = []
+    for left, (one, other) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
+        shares.append(_share((2 * one.matches(other), one.size + other.size)))
+        # Nothing is left to chance but rounding: close to the line, all of them are counted.
+        missing = least * len(couples) - fsum(shares)
+        if missing > left + _CLOSE:
+            return False
+        if missing < -_CLOSE:
+            return True
+    return _mean(shares) >= least
+
+
+class _Numbered:
+    """What a set says, as numbers: equal ones for what is equal, wherever it is said."""
+
+    def __init__(self, said: _Said, numbers: dict[Hashable, int]) -> None:
+        self.said: set[int] = set()
+        self.marks: dict[int, tuple[Place, Mark]] = {}
+        for place, held in said.items():
+            times: Counter[Hashable] = Counter()
+            for one in held:
+                times[one] += 1
+                # Said twice, it finds its like only where it is said twice.
+                number = numbers.setdefault((place, one, times[one]), len(numbers))
+                self.said.add(number)
+                if isinstance(one, Mark):
+                    self.marks[number] = (place, one)
+        self.size = len(self.said)
+
+    def matches(self, other: "_Numbered") -> int:
+        """How many of its tags find their like in another set."""
+        same = self.said & other.said
+        ours, theirs = self.rest(same), other.rest(same)
+        alike = (pairs(ours[place], theirs[place]) for place in ours.keys() & theirs.keys())
+        return len(same) + sum(map(len, alike))
+
+    def rest(self, same: set[int]) -> dict[Place, list[Mark]]:
+        """Its marks at each place, but those that both sets have."""
+        found: dict[Place, list[Mark]] = defaultdict(list)
+        for number, (place, mark) in self.marks.items():
+            if number not in same:
+                found[place].append(mark)
+        return found
 
 
 def _said(tags: Sequence[Tag], known: Shapes) -> _Said:

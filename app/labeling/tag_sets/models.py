@@ -32,8 +32,8 @@ CASE WHEN {of}merged_from IS NULL THEN array_remove(ARRAY[{of}labeler_id], NULL)
 ELSE ARRAY(
     SELECT source.labeler_id FROM tag_sets source
     WHERE source.organization_id = {of}organization_id AND source.labeler_id IS NOT NULL
-      AND source.id IN (
-          SELECT CAST(one AS uuid) FROM jsonb_array_elements_text({of}merged_from) AS one))
+      AND source.id = ANY (ARRAY(
+          SELECT CAST(one AS uuid) FROM jsonb_array_elements_text({of}merged_from) AS one)))
 END"""
 """Whose work a label set is: its labeler's, of a merge those of the label sets it was made of."""
 

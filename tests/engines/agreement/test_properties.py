@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engines.agreement import agreement, diff, majority
+from app.engines.agreement import agreement, agrees, diff, majority
 from app.engines.agreement.marks import ALIKE, overlap, pairs, region_of
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
@@ -134,3 +134,12 @@ def test_a_field_of_one_value_has_one_winner_at_most(sets: list[Any]) -> None:
         if not SHAPES[ballot.field].multiple:
             assert len(ballot.winners) <= 1
             assert not (ballot.winners and ballot.tie)
+
+
+@QUICK
+@given(st.lists(SETS, min_size=2, max_size=6), st.floats(0, 1))
+def test_the_quick_answer_is_that_of_the_whole_measure(sets: list[Any], least: float) -> None:
+    found = agreement(sets, SHAPES)
+    assert found is not None
+    for line in (least, found.overall):
+        assert agrees(sets, SHAPES, line) is (found.overall >= line)

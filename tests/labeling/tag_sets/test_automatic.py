@@ -131,6 +131,16 @@ def test_one_in_a_reviewers_hands_is_left_to_them(desk: Desk) -> None:
     assert desk.org.api("reviewer").post(path, json={}).status_code == 200
 
 
+def test_one_that_was_escalated_is_left_to_whom_it_was_handed(desk: Desk) -> None:
+    artifact_id = _overlapping(desk)
+    first = _sent(desk, artifact_id, [A])
+    body = {"user_id": str(desk.org.users["admin"]), "reason": "Is A right?"}
+    handed = desk.org.api("reviewer").post(f"/review-queue/{first['id']}/escalate", json=body)
+    assert handed.status_code == 200, handed.json
+    second = _sent(desk, artifact_id, [A], by="second")
+    assert (second["status"], _state(desk, first)) == ("accepted", "submitted")
+
+
 def test_the_lot_spares_what_agreement_would_not(desk: Desk) -> None:
     artifact_id = _overlapping(desk, sample_rate=0.0)
     assert _sent(desk, artifact_id, [A])["status"] == "accepted"

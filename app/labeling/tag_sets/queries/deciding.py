@@ -61,6 +61,7 @@ _LOCKED = (
         TagSet.claim_expires_at,
         TagSet.assignee_id,
         TagSet.assignee_team_id,
+        TagSet.escalated,
         Artifact.text_length,
         Artifact.page_count,
         Artifact.priority,

@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import agreement
+from app.engines.agreement import agrees
 from app.labeling.tag_sets.queries import beside, deciding
 from app.labeling.tag_sets.service import rules
 
@@ -52,7 +52,7 @@ def agreed(artifact_id: UUID, terms: rules.Terms) -> list[Any]:
     They are all that wait, once there are as many independent ones as the schema asks for, of which
     none was sent back, and their mean agreement is as high as the schema asks for. Below, those
     that wait are flagged `disagreement`, and otherwise freed of that flag. What a reviewer has in
-    hands is left to them.
+    hands, or was asked about by escalation, is left to them.
     """
     least = terms.auto_accept_agreement
     if least is None or not terms.overlapping:
@@ -62,14 +62,13 @@ def agreed(artifact_id: UUID, terms: rules.Terms) -> list[Any]:
         for one in deciding.lock_document(artifact_id)
         if one.status in ("submitted", "accepted") and one.source not in NOT_INDEPENDENT
     ]
-    found = agreement([one.tags for one in group], terms.shapes)
-    if found is None or len(group) < terms.labels_per_artifact:
+    if len(group) < terms.labels_per_artifact:
         return []
     waiting = [one for one in group if one.status == "submitted"]
-    disagree = found.overall < least
+    disagree = not agrees([one.tags for one in group], terms.shapes, least)
     beside.mark_disagreement([one.id for one in waiting], disagree=disagree)
     # Of more than were asked for, a reviewer chooses.
     surplus = len(group) > terms.labels_per_artifact
     if disagree or surplus or any(sent_back(one) for one in group):
         return []
-    return [one for one in waiting if one.claimed_by is None]
+    return [one for one in waiting if one.claimed_by is None and not one.escalated]
