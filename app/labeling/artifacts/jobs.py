@@ -72,6 +72,14 @@ def unassign_team(job: Job) -> None:
     service.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint)
 
 
+@jobs.handler("artifacts.follow_schema", listens=("schema.published",), max_attempts=10)
+def follow_schema(job: Job) -> None:
+    """Set the documents' states by the number of label sets that a schema wants from now on."""
+    data = job.args["data"]
+    if data["labels_per_artifact"] != data["labels_per_artifact_before"]:
+        service.refresh_schema(UUID(data["schema_id"]), job.checkpoint)
+
+
 @jobs.handler("artifacts.sweep", lease_seconds=300)
 def sweep(job: Job) -> None:
     """Delete files that no document has."""

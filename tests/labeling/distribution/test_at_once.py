@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.kit import db, tenancy
 from app.labeling.artifacts import service as artifacts
+from app.labeling.distribution import service as distribution
 from tests.factories.desk import Desk, counts, tag
 from tests.factories.teams import add_members, make_team
 from tests.labeling.distribution.conftest import Draw
@@ -150,6 +151,35 @@ def test_whoever_draws_passes_over_all_that_others_change(
         )
         assert len(cursor.fetchall()) == _CHANGED
         assert draw() == quiet
+
+
+@pytest.mark.parametrize("by_team", [False, True])
+def test_whoever_is_given_documents_labels_until_they_are_given(
+    desk: Desk, environ: dict[str, str], by_team: bool
+) -> None:
+    org, me = desk.org, desk.org.users["labeler"]
+    team = make_team(org)
+    add_members(org, team, "labeler")
+    artifact = desk.artifact()
+    whom = {"team_id": UUID(team["id"])} if by_team else {"user_ids": [me]}
+    with (
+        org.app.app_context(),
+        tenancy.organization(org.id),
+        closing(psycopg2.connect(environ["DATABASE_URL"])) as other,
+    ):
+        by = org.users["admin"]
+        distribution.bulk_assign(by=by, strategy="round_robin", artifact_ids=[artifact], **whom)
+        cursor = other.cursor()
+        cursor.execute("SET LOCAL app.all_organizations = 'on'")
+        # As whoever lowers a role does: what they have is taken back by a job, which must not run
+        # before there is anything to take.
+        with pytest.raises(psycopg2.errors.LockNotAvailable):
+            cursor.execute(
+                "SELECT FROM memberships WHERE organization_id = %s AND user_id = %s"
+                " FOR NO KEY UPDATE NOWAIT",
+                (str(org.id), str(me)),
+            )
+        db.session().rollback()
 
 
 def test_documents_assigned_while_others_draw_go_to_one_or_the_other(

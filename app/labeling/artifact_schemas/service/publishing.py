@@ -4,12 +4,12 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.fields import compare
-from app.kit import db, errors
+from app.kit import db, errors, events
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.labeling.artifact_schemas.service import versions
-from app.labeling.artifact_schemas.service.drafts import lock
+from app.labeling.artifact_schemas.service.drafts import DEFAULT_POLICY, lock
 
 
 def publish(
@@ -26,7 +26,8 @@ def publish(
 
     Raises 404, 409 `stale_precondition`, 409 `schema_version_conflict` when `base_version` is not
     the current one (0 before the first), 400 without fields, and 400 `schema_breaking_change`
-    unless breaking is allowed. A dry run writes nothing and lists what would break.
+    unless breaking is allowed. A dry run writes nothing and lists what would break. Emits
+    `schema.published`.
     """
     schema = lock(schema_id, revision)
     _check_base(schema, base_version)
@@ -66,13 +67,29 @@ def _next(
 
 
 def _freeze(schema: ArtifactSchema, version: dict[str, Any]) -> None:
+    before = schema.current_version_id and versions.get_version(schema.current_version_id)
     now = db.utc_now()
     version.update(id=uuid7(), published_at=now, created_at=now, updated_at=now)
     db.session().add(SchemaVersion(**version))
     schema.current_version_id = version["id"]
     schema.current_version_number = version["number"]
     schema.current_version_published_at = now
-    db.session().flush()
+    events.emit(
+        "schema.published",
+        {
+            "schema_id": schema.id,
+            "schema_version_id": version["id"],
+            "number": version["number"],
+            "by": version["published_by"],
+            "labels_per_artifact": _limit(version["review_policy"]),
+            "labels_per_artifact_before": _limit(before.review_policy) if before else None,
+        },
+    )
+
+
+def _limit(policy: dict[str, Any]) -> int:
+    limit: int = {**DEFAULT_POLICY, **policy}["labels_per_artifact"]
+    return limit
 
 
 def _check_base(schema: ArtifactSchema, base_version: int | None) -> None:

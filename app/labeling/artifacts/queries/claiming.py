@@ -1,6 +1,7 @@
 """SQL of claims, and of the state that follows from a document's label sets."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,8 @@ from app.labeling.artifacts.models import Artifact, ArtifactSkip
 from app.labeling.artifacts.queries.reading import COLUMNS
 
 DEFAULT_MINUTES = 30
+BATCH = 1000
+_START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 CLAIMABLE = ("ready", "in_progress")
 _LIVE = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
 
@@ -135,6 +138,21 @@ _RESERVED = text(
     """
 )
 
+# Found in the order of the index, locked in the order of the ids, as by any other who takes many.
+_LABELED = text(
+    """
+    SELECT id, created_at FROM artifacts
+    WHERE organization_id = :organization_id AND id IN (
+        SELECT id FROM artifacts
+        WHERE organization_id = :organization_id AND schema_id = :schema_id
+          AND status IN ('in_progress', 'in_review')
+          AND (created_at, id) > (:since, CAST(:after AS uuid))
+        ORDER BY created_at, id LIMIT :batch
+    )
+    ORDER BY id FOR NO KEY UPDATE
+    """
+)
+
 
 def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
     """Take or renew the claim, if the document can be claimed and nobody else holds it."""
@@ -229,6 +247,20 @@ def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
         "after": after,
     }
     return list(db.session().execute(_RESERVED, values).scalars())
+
+
+def lock_labeled(schema_id: UUID, place: tuple[datetime, UUID] | None) -> Sequence[Row[Any]]:
+    """Lock the next documents of a schema, the oldest first, that are being labeled or reviewed;
+    id and created_at of at most BATCH."""
+    since, after = place or _START
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "schema_id": schema_id,
+        "since": since,
+        "after": after,
+        "batch": BATCH,
+    }
+    return db.session().execute(_LABELED, values).all()
 
 
 def refresh(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:

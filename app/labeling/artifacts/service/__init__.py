@@ -5,6 +5,7 @@ from app.labeling.artifacts.service.bulk import archive_many, delete_expired, de
 from app.labeling.artifacts.service.claiming import (
     claim,
     expire_claims,
+    refresh_schema,
     refresh_status,
     refresh_statuses,
     release,
@@ -59,6 +60,7 @@ __all__ = [
     "lock",
     "page_image",
     "parse",
+    "refresh_schema",
     "refresh_status",
     "refresh_statuses",
     "release",

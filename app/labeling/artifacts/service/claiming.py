@@ -108,6 +108,19 @@ def refresh_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     return queries.refresh(artifact_ids)
 
 
+def refresh_schema(schema_id: UUID, checkpoint: Callable[[], None]) -> None:
+    """`refresh_statuses` of a schema's documents that are being labeled or reviewed: it may want
+    another number of label sets than before. What is done stays so.
+
+    `checkpoint` is called between batches.
+    """
+    place = None
+    while found := queries.lock_labeled(schema_id, place):
+        queries.refresh([row.id for row in found])
+        checkpoint()
+        place = max((row.created_at, row.id) for row in found)
+
+
 def expire_claims() -> int:
     """End the claims that ran out, of every organization; how many (at most 1,000)."""
     return queries.expire()

@@ -60,7 +60,7 @@ _LABELERS = text(
     """
     SELECT user_id FROM memberships
     WHERE organization_id = :org AND user_id = ANY (CAST(:users AS uuid[])) AND role <> 'viewer'
-    ORDER BY user_id FOR KEY SHARE
+    ORDER BY user_id FOR SHARE
     """
 )
 _OF_TEAM = text(
@@ -68,7 +68,7 @@ _OF_TEAM = text(
     SELECT seat.user_id FROM team_members seat
     JOIN memberships member ON member.organization_id = :org AND member.user_id = seat.user_id
     WHERE seat.organization_id = :org AND seat.team_id = :team_id AND member.role <> 'viewer'
-    ORDER BY seat.user_id FOR KEY SHARE OF member
+    ORDER BY seat.user_id FOR SHARE OF member
     """
 )
 
