@@ -118,6 +118,30 @@ def test_what_came_back_is_there_and_what_is_done_is_not(desk: Desk) -> None:
     assert (item["id"], item["tag_set_id"]) == (sent["artifact_id"], sent["id"])
 
 
+def test_what_was_begun_is_not_there_once_it_is_skipped_or_done(desk: Desk) -> None:
+    org = desk.org
+    org.add_user("other", "labeler")
+    schema = desk.schema()
+    skipped, finished = desk.artifact(schema), desk.artifact(schema)
+    for one in (skipped, finished):
+        desk.draft(one)
+    path = f"/artifacts/{skipped}"
+    assert org.api("labeler").post(f"{path}/release", {"reason": "Too hard"}).status_code == 200
+    assert _documents(desk) == [finished]
+    # As of any other, a claim takes it back.
+    assert org.api("labeler").post(f"{path}/claim").status_code == 200
+    desk.release(skipped)
+    assert _documents(desk) == [skipped, finished]
+    desk.release(finished)
+    assert org.api("other").post(f"/artifacts/{finished}/claim").status_code == 200
+    sent = desk.submitted(finished, by="other")
+    answer = org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
+    assert answer.status_code == 200, answer.json
+    assert _documents(desk) == [skipped]
+    drawn = org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    assert drawn["id"] == str(skipped)
+
+
 def test_what_cannot_be_begun_is_not_there(desk: Desk) -> None:
     org = desk.org
     org.add_user("other", "labeler")

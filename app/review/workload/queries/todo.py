@@ -12,31 +12,33 @@ TEAM = """IN (
 )"""
 
 _DRAFTS = """
-    SELECT labeler_id AS user_id, artifact_id, id AS tag_set_id, schema_id, true AS held,
-           false AS direct, CAST(NULL AS uuid) AS team_id
+    SELECT labeler_id AS user_id, artifact_id, id AS tag_set_id, schema_id,
+           greatest(created_at, decided_at) AS since, false AS claimed, false AS direct,
+           CAST(NULL AS uuid) AS team_id
     FROM tag_sets WHERE organization_id = :org AND status = 'draft' AND labeler_id {them}
 """
 _CLAIMS = """
-    SELECT claim_user_id, id, NULL, NULL, true, false, NULL FROM artifacts
+    SELECT claim_user_id, id, NULL, NULL, NULL, true, false, NULL FROM artifacts
     WHERE organization_id = :org AND claim_user_id {them} AND claim_expires_at > now()
 """
 _ASSIGNED = """
-    SELECT assignee_id, artifact_id, NULL, NULL, false, true, NULL FROM artifact_assignees
+    SELECT assignee_id, artifact_id, NULL, NULL, NULL, false, true, NULL FROM artifact_assignees
     WHERE organization_id = :org AND is_open AND assignee_id {them}
 """
 _BY_TEAM = """
-    SELECT member.user_id, work.artifact_id, NULL, NULL, false, false, member.team_id
+    SELECT member.user_id, work.artifact_id, NULL, NULL, NULL, false, false, member.team_id
     FROM team_members member
     JOIN artifact_assignees work ON work.organization_id = :org AND work.is_open
      AND work.assignee_id = member.team_id
     WHERE member.organization_id = :org AND member.user_id {them}
 """
-# What is begun is shown as long as it can be gone on with; what is only assigned, as long as it can
-# be begun: the rules are those of the draw (`artifacts.queries.drawing`), but that an overlapping
-# document is shown while somebody else has it.
+# What is claimed is shown, and what is begun, as long as the document is open and was not skipped
+# since; what is only assigned, as long as it can be begun: the rules are those of the draw
+# (`artifacts.queries.drawing`), but that an overlapping document is shown while somebody else has
+# it.
 _TO_LABEL = f"""
 offered AS ({{offers}}), theirs AS (
-    SELECT user_id, artifact_id, bool_or(held) AS held,
+    SELECT user_id, artifact_id, bool_or(claimed) AS claimed, max(since) AS since,
            (array_agg(tag_set_id) FILTER (WHERE tag_set_id IS NOT NULL))[1] AS tag_set_id,
            (array_agg(schema_id) FILTER (WHERE schema_id IS NOT NULL))[1] AS schema_id,
            CASE WHEN NOT bool_or(direct)
@@ -60,7 +62,12 @@ offered AS ({{offers}}), theirs AS (
     CROSS JOIN LATERAL (
         SELECT coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets
     ) AS wanted
-    WHERE theirs.held OR (
+    LEFT JOIN artifact_skips skip ON skip.organization_id = :org
+     AND skip.artifact_id = theirs.artifact_id AND skip.user_id = theirs.user_id
+    WHERE claimed OR (
+        since IS NOT NULL AND document.status IN ('ready', 'in_progress')
+        AND (skip.user_id IS NULL OR skip.created_at <= since)
+    ) OR (
         schemas.status = 'active'
         AND (sets > 1 OR document.claim_user_id IS NULL OR document.claim_expires_at <= now()
              OR document.claim_user_id = theirs.user_id)
@@ -71,9 +78,7 @@ offered AS ({{offers}}), theirs AS (
             SELECT unnest(teams.skill_keys) FROM team_members seat
             JOIN teams ON teams.organization_id = :org AND teams.id = seat.team_id
             WHERE seat.organization_id = :org AND seat.user_id = theirs.user_id))
-        AND NOT EXISTS (
-            SELECT FROM artifact_skips skip WHERE skip.organization_id = :org
-             AND skip.artifact_id = theirs.artifact_id AND skip.user_id = theirs.user_id)
+        AND skip.user_id IS NULL
     )
 )
 """  # noqa: S608 - made of constants
