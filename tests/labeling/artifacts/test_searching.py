@@ -77,6 +77,24 @@ def test_what_is_excluded_is_excluded_in_every_form(spoken: Org) -> None:
     assert _found(spoken, "-rents") == ["g", "f"]
 
 
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("-" * 500, []),
+        ("-" * 40 + " rent", ["e"]),
+        ("- " * 40 + "rent", ["e"]),
+        ("-(" * 40 + "rent", ["e"]),
+        ("--- -rent", ["g", "f", "n"]),
+        ("tenants - monthly", ["e"]),
+        ("tenants -monthly", []),
+    ],
+)
+def test_a_hyphen_with_no_word_behind_it_is_a_dash(
+    spoken: Org, query: str, names: list[str]
+) -> None:
+    assert _found(spoken, query) == names
+
+
 def test_no_word_is_too_common_to_count(org: Org) -> None:
     api = org.api("labeler")
     create_text(api, "This is the last will and testament of the late Mr Smith, of London.", "will")

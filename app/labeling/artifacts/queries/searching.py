@@ -4,6 +4,7 @@ The words are PostgreSQL's own affair: triggers index them, `search_query` makes
 somebody typed, for each language that the organization has documents in.
 """
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -52,10 +53,14 @@ _INDEX = text(
     """
 )
 _NOTHING = UUID(int=0)
+# Hyphens with no word right behind them are dashes. PostgreSQL takes each for a "not" of whatever
+# comes next, and fails at more than 32 of them.
+_DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
 def matches(query: str) -> Subquery:
     """What `query` finds: columns id, created_at and archived of documents."""
+    query = _DASHES.sub(" ", query)
     asked, waiting = db.session().execute(_ASK, {"query": query}).one()
     # Behind a sub-select the query is no constant to the planner. If it were, PostgreSQL would read
     # the whole table for a common word, and unpack every vector, which it takes for cheap.
