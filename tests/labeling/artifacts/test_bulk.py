@@ -190,6 +190,20 @@ def test_a_thousand_take_few_statements(org: Org, app: Flask, action: str, most:
     assert len(found) <= most, found
 
 
+def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
+    desk: Desk, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "PAGES", 10)
+    ids = [str(desk.artifact(page_count=pages)) for pages in (4, 6, 1, 99, None, 10)]
+    with statements(app) as found:
+        answer = _bulk(desk.org, "delete", artifact_ids=ids)
+    assert answer.json["data"]["succeeded"] == 6
+    assert desk.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
+    # 4 + 6, 1, 99, 10 pages: in the order of their ids, which is that of their making.
+    assert sum(one.startswith("DELETE FROM artifacts") for one in found) == 4
+    assert len(desk.events("artifact.deleted")) == 6
+
+
 def test_a_member_of_another_organization_finds_nothing(org: Org, other_org: Org) -> None:
     ids = _some(Desk(other_org), 2)
     for action in ACTIONS:

@@ -98,7 +98,13 @@ def count(filters: dict[str, Any]) -> int:
     return int(db.session().execute(select(func.count()).select_from(found)).scalar_one())
 
 
-_LOCKED: Any = select(Artifact.id, Artifact.sha256, Artifact.archived, Artifact.claim_user_id)
+_LOCKED: Any = select(
+    Artifact.id,
+    Artifact.sha256,
+    Artifact.archived,
+    Artifact.claim_user_id,
+    Artifact.page_count,
+)
 
 
 def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Row[Any]]:
@@ -109,7 +115,7 @@ def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Ro
 
 
 def lock_ids(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
-    """Lock documents; id, sha256, archived and claim_user_id of those that there are."""
+    """Lock documents; what `_LOCKED` selects of those that there are."""
     return _locked(_LOCKED.where(Artifact.id.in_(artifact_ids)))
 
 

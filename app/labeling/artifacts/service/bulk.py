@@ -14,6 +14,9 @@ from app.labeling.artifacts.queries import updating as queries
 
 BATCH = 1000
 """How many documents a statement changes: memory and the time of each stay small."""
+PAGES = 5000
+"""How many pages a statement deletes, unless they are one document's: a thousand scans of some
+hundred pages take longer than a statement may."""
 
 log = get_logger(__name__)
 Rows = Sequence[Row[Any]]
@@ -48,9 +51,24 @@ def delete_many(**selection: Any) -> dict[str, Any]:
 
 
 def _delete(rows: Rows) -> None:
-    queries.delete_many([row.id for row in rows])
+    for some in _portions(rows):
+        queries.delete_many(some)
     gone = [{"artifact_id": row.id, "sha256": row.sha256} for row in rows]
     events.emit_many("artifact.deleted", gone)
+
+
+def _portions(rows: Rows) -> Iterator[list[UUID]]:
+    """The documents' ids, so many at once as have `PAGES` pages together."""
+    portion: list[UUID] = []
+    pages = 0
+    for row in rows:
+        pages += row.page_count or 0
+        if portion and pages > PAGES:
+            yield portion
+            portion, pages = [], row.page_count or 0
+        portion.append(row.id)
+    if portion:
+        yield portion
 
 
 def _for_each(
