@@ -76,9 +76,14 @@ def read_portable(content: object) -> SourceSchema:
         document_type=document_type or None,
         description=value.get("description") or "",
         guidelines=value.get("guidelines") or "",
-        review_policy={name: policy[name] for name in POLICY if name in policy},
+        review_policy={name: _rule(policy[name]) for name in POLICY if name in policy},
         required_skills=_skills(value.get("required_skills") or []),
     )
+
+
+def _rule(value: object) -> object:
+    """2.0 is an integer to JSON Schema, but not to whoever reads a policy as text."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _skills(listed: list[str]) -> list[str]:

@@ -162,3 +162,9 @@ def test_a_name_that_is_cut_is_warned_of() -> None:
     found = read("portable", {"name": "n" * 201, "document_type": "d" * 101, "fields": FIELDS})
     assert [warning.path for warning in found.warnings] == ["document_type", "name"]
     assert (len(found.name or ""), len(found.document_type or "")) == (200, 100)
+
+
+def test_whole_numbers_of_a_policy_are_integers() -> None:
+    policy = {"labels_per_artifact": 2.0, "max_rejections": 3.0, "sample_rate": 0.5}
+    found = read("portable", {"review_policy": policy, "fields": FIELDS}).review_policy
+    assert [json.dumps(found[name]) for name in policy] == ["2", "3", "0.5"]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.factories import Org
+from tests.factories.desk import Desk
 
 ORDER = {
     "title": "Order",
@@ -200,3 +201,17 @@ def test_a_repeated_request_makes_one_schema(org: Org) -> None:
     first, second = (api.post("/schemas/import", body, headers=headers) for _ in range(2))
     assert first.json == second.json
     assert api.get("/schemas").json["meta"]["total"] == 1
+
+
+def test_a_policy_of_whole_floats_breaks_nobodys_lists(org: Org) -> None:
+    policy = {"labels_per_artifact": 2.0, "max_rejections": 2.0}
+    content = {"fields": [{"key": "a", "type": "text"}], "review_policy": policy}
+    schema = _imported(org, format="portable", content=content)
+    assert org.api("admin").post(f"/schemas/{schema['id']}/publish", json={}).status_code == 201
+    desk = Desk(org)
+    desk.draft(desk.artifact(desk.schema()))
+    # What is hidden from a labeler who did not make it is told by the policies of all versions.
+    org.add_user("second", "labeler")
+    answer = org.api("second").get("/tag-sets")
+    assert answer.status_code == 200, answer.json
+    assert len(answer.json["data"]) == 1
