@@ -11,6 +11,7 @@ from app.labeling.artifact_schemas.schemas import (
     DiffQuery,
     DuplicateSchema,
     LabelsJsonSchema,
+    ListedSchema,
     ListedVersion,
     PublishedVersion,
     PublishSchema,
@@ -31,7 +32,7 @@ versions = Blueprint("schema-versions", description="Immutable versions of schem
     "/schemas",
     permission="schemas:read",
     query=Listing(sorts=("-created_at", "name", "updated_at"), filters=SchemaFilters),
-    returns=SchemaDetail,
+    returns=ListedSchema,
 )
 def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
     """List labeling schemas, filtered by status and document type."""

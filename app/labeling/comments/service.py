@@ -48,7 +48,7 @@ def create(
         "author_id": caller.user_id,
         "field": field,
         "body": body,
-        "mentions": _checked(tag_set_id, mentions),
+        "mentions": _checked(tag_set, mentions, caller),
     }
     if not queries.count_one_more(tag_set_id):
         raise errors.not_found()
@@ -83,9 +83,9 @@ def _joined(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[UUID,
     return parent.thread_id, parent.field
 
 
-def _checked(tag_set_id: UUID, mentions: Sequence[UUID]) -> list[UUID]:
+def _checked(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
     """Those mentioned, each once."""
-    allowed = tag_sets.who_may_see(tag_set_id, mentions) if mentions else set()
+    allowed = tag_sets.who_may_see(tag_set, mentions, caller=caller) if mentions else set()
     for position, user_id in enumerate(mentions):
         if user_id not in allowed:
             raise errors.invalid(

@@ -65,6 +65,18 @@ def test_fields_too_large_for_a_page_are_left_to_the_version(
     assert api.get(f"/schema-versions/{versions[2]}").json["data"]["fields"] != []
 
 
+def test_of_schemas_too_large_for_a_page_the_list_leaves_the_fields_out(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = org.api("admin")
+    schema, _ = _published(api)
+    whole = api.get(f"/schemas/{schema}").json["data"]
+    assert whole["fields"]
+    assert api.get("/schemas").json["data"] == [whole]
+    monkeypatch.setattr(records, "PAGE_BYTES", 100)
+    assert api.get("/schemas?page_size=1").json["data"] == [{**whole, "fields": None}]
+
+
 def test_no_versions_of_a_draft_and_none_of_nothing(org: Org) -> None:
     api = org.api("admin")
     schema = api.post("/schemas", {"name": "Invoices"}).json["data"]["id"]

@@ -199,8 +199,23 @@ def test_who_must_label_blind_neither_reads_nor_is_mentioned(desk: Desk) -> None
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "mentions.0")
     desk.release(artifact_id)
     desk.submitted(artifact_id, by="second")
-    assert _said(desk, draft, mentions=mention)["mentions"] == mention
+    assert _said(desk, draft, by="reviewer", mentions=mention)["mentions"] == mention
     assert second.get(path).status_code == 200
+
+
+def test_who_labels_blind_does_not_learn_who_is_done(desk: Desk) -> None:
+    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
+    desk.org.add_user("second", "labeler")
+    desk.org.add_user("third", "labeler")
+    desk.submitted(artifact_id, by="second")
+    draft = desk.saved(artifact_id)
+    refused = [_say(desk, draft, mentions=[str(desk.org.users[n])]) for n in ("second", "third")]
+    assert [answer.status_code for answer in refused] == [400, 400]
+    assert refused[0].json["error"] == refused[1].json["error"]
+    allowed = [str(desk.org.users[name]) for name in ("reviewer", "labeler")]
+    assert _said(desk, draft, mentions=allowed)["mentions"] == allowed
+    second = [str(desk.org.users["second"])]
+    assert _said(desk, draft, by="reviewer", mentions=second)["mentions"] == second
 
 
 def test_a_thread_is_resolved_once_and_a_reply_opens_it(desk: Desk) -> None:

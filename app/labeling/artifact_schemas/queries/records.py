@@ -1,10 +1,11 @@
 """SQL of schemas and their versions as records."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, String, case, cast, func, select
+from sqlalchemy import Label, Row, String, case, cast, func, select
 
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate
@@ -16,7 +17,26 @@ _SORTS = {
     "updated_at": ArtifactSchema.updated_at,
 }
 PAGE_BYTES = 16 * 1024 * 1024
-"""How much of fields and changes a page of versions may hold; each version's have equal shares."""
+"""How much of fields a page may hold, and how much of changes; each record has an equal share."""
+
+_LISTED_COLUMNS = (
+    ArtifactSchema.id,
+    ArtifactSchema.name,
+    ArtifactSchema.document_type,
+    ArtifactSchema.description,
+    ArtifactSchema.guidelines,
+    ArtifactSchema.review_policy,
+    ArtifactSchema.required_skills,
+    ArtifactSchema.status,
+    ArtifactSchema.ai_assist_enabled,
+    ArtifactSchema.created_by,
+    ArtifactSchema.created_at,
+    ArtifactSchema.updated_at,
+    ArtifactSchema.revision,
+    ArtifactSchema.current_version_id,
+    ArtifactSchema.current_version_number,
+    ArtifactSchema.current_version_published_at,
+)
 
 _VERSION_COLUMNS = (
     SchemaVersion.id,
@@ -48,8 +68,8 @@ def page(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """A page of schemas."""
-    statement = select(ArtifactSchema)
+    """A page of schemas; fields that are too large for it are null."""
+    statement = select(*_LISTED_COLUMNS, _fitting(ArtifactSchema.fields, request))
     if status is not None:
         statement = statement.where(ArtifactSchema.status == status)
     if document_type is not None:
@@ -58,7 +78,8 @@ def page(
         statement = statement.where(ArtifactSchema.created_at > created_after)
     if created_before is not None:
         statement = statement.where(ArtifactSchema.created_at < created_before)
-    return paginate(statement, request, sorts=_SORTS, unique=ArtifactSchema.id)
+    found = paginate(statement, request, sorts=_SORTS, unique=ArtifactSchema.id)
+    return replace(found, items=[ArtifactSchema(**row._mapping) for row in found.items])  # noqa: SLF001 - its public name
 
 
 def schema(schema_id: UUID) -> ArtifactSchema | None:
@@ -94,13 +115,10 @@ def numbered(schema_id: UUID, number: int) -> SchemaVersion | None:
 
 def version_page(request: PageRequest, schema_id: UUID) -> Page:
     """A page of the schema's versions; fields and changes that are too large for it are null."""
-    share = PAGE_BYTES // request.page_size
     statement = select(
         *_VERSION_COLUMNS,
-        *(
-            case((func.octet_length(cast(column, String)) <= share, column)).label(column.key)
-            for column in (SchemaVersion.fields, SchemaVersion.changes)
-        ),
+        _fitting(SchemaVersion.fields, request),
+        _fitting(SchemaVersion.changes, request),
     ).where(SchemaVersion.schema_id == schema_id)
     return paginate(
         statement,
@@ -109,6 +127,12 @@ def version_page(request: PageRequest, schema_id: UUID) -> Page:
         unique=SchemaVersion.id,
         count=select(SchemaVersion.id).where(SchemaVersion.schema_id == schema_id),
     )
+
+
+def _fitting(column: Any, request: PageRequest) -> Label[Any]:
+    """A JSON column; null where it is larger than a record's share of the page."""
+    share = PAGE_BYTES // request.page_size
+    return case((func.octet_length(cast(column, String)) <= share, column)).label(column.key)
 
 
 def active_version(schema_id: UUID) -> Row[Any] | None:

@@ -2,6 +2,7 @@
 
 from app.labeling.artifact_schemas.schemas.answers import (
     LabelsJsonSchema,
+    ListedSchema,
     ListedVersion,
     PublishedVersion,
     ReviewPolicy,
@@ -31,6 +32,7 @@ __all__ = [
     "DiffQuery",
     "DuplicateSchema",
     "LabelsJsonSchema",
+    "ListedSchema",
     "ListedVersion",
     "PublishSchema",
     "PublishedVersion",

@@ -82,6 +82,12 @@ class SchemaDetail(Schema):
     revision = Int(required=True)
 
 
+class ListedSchema(SchemaDetail):
+    """A schema as the list shows it: fields too large for a page are null."""
+
+    fields = List(Nested(SchemaField), required=True, allow_none=True)
+
+
 class FieldChange(Schema):
     """A difference to the version before; `key` is the field's, or `table.column`."""
 

@@ -140,15 +140,16 @@ def is_visible(tag_set_id: UUID, user_id: UUID) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID]) -> set[UUID]:
-    """The members among some users who may see a label set."""
+def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
+    """The members among some users who may see a label set, with or without `labelers`."""
+    other_role = Membership.role != Role.labeler.name
     statement = (
         select(Membership.user_id)
         .join(TagSet, TagSet.organization_id == Membership.organization_id)
         .where(
             TagSet.id == tag_set_id,
             Membership.user_id.in_(user_ids),
-            or_(Membership.role != Role.labeler.name, visible_to(Membership.user_id)),
+            or_(other_role, visible_to(Membership.user_id)) if labelers else other_role,
         )
     )
     return set(db.session().scalars(statement))

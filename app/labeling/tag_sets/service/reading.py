@@ -44,9 +44,16 @@ def shown(tag_set_id: UUID) -> Any:
     return reading.shown(tag_set_id)
 
 
-def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID]) -> set[UUID]:
-    """The members of the organization among some users whom `get` would show a label set."""
-    return reading.who_may_see(tag_set_id, user_ids)
+def who_may_see(tag_set: Any, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+    """The members of the organization among some users whom `get` would show a label set.
+
+    To a caller who labels the document blind, other labelers are not among them: whether they may
+    see it tells whether they are done.
+    """
+    found = reading.who_may_see(
+        tag_set.id, user_ids, labelers=not is_blind(tag_set.artifact_id, caller=caller)
+    )
+    return found | {caller.user_id}.intersection(user_ids)
 
 
 def field_names(schema_version_id: UUID) -> list[str]:
