@@ -203,7 +203,8 @@ FOLLOW_URGENCY = """
 CREATE FUNCTION follow_urgency() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE tag_sets
-    SET review_rank = review_rank_of(NEW.priority, coalesce(NEW.due_at, submitted_at))
+    SET review_rank = review_rank_of(
+        NEW.priority, coalesce(review_due_at, NEW.due_at, submitted_at))
     WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id AND status = 'submitted';
     RETURN NULL;
 END $$

@@ -108,3 +108,32 @@ def test_where_one_label_set_is_enough_all_see_all(desk: Desk) -> None:
     desk.org.add_user("second", "labeler")
     assert _ids(desk, by="second") == [draft["id"]]
     assert desk.org.api("second").get(f"/tag-sets/{draft['id']}").status_code == 200
+
+
+def test_a_schema_that_asks_for_more_makes_those_that_come_blind_to_those_before(
+    desk: Desk,
+) -> None:
+    schema_id = desk.schema()
+    sent = desk.submitted(desk.artifact(schema_id))
+    desk.org.add_user("second", "labeler")
+    path = f"/tag-sets/{sent['id']}"
+    assert desk.org.api("second").get(path).status_code == 200
+    desk.sql(
+        """
+        WITH published AS (
+            INSERT INTO schema_versions (organization_id, id, schema_id, number, fields,
+                review_policy, changes, breaking, published_at, created_at, updated_at)
+            SELECT organization_id, gen_random_uuid(), schema_id, 2, fields,
+                review_policy || '{"labels_per_artifact": 2}', changes, breaking,
+                now(), now(), now()
+            FROM schema_versions WHERE schema_id = :id RETURNING id
+        )
+        UPDATE schemas SET current_version_id = published.id FROM published WHERE schemas.id = :id
+        """,
+        id=schema_id,
+    )
+    assert desk.org.api("second").get(path).status_code == 404
+    assert _ids(desk, by="second") == []
+    draft = desk.saved(sent["artifact_id"], by="second")
+    desk.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
+    assert desk.org.api("second").get(path).status_code == 200

@@ -220,6 +220,15 @@ def test_a_due_time_moves_an_item_up(desk: Desk, schema: Any) -> None:
     items = desk.org.api("admin").get("/review-queue").json["data"]
     assert [item["id"] for item in items] == [second["id"], first["id"]]
     assert [item["due_at"] for item in items] == [due, None]
+    # The document's own due time does not move it back.
+    path = f"/artifacts/{second['artifact_id']}"
+    body = {"due_at": "2099-01-01T00:00:00Z"}
+    assert desk.org.api("admin").patch(path, json=body).status_code == 200
+    items = desk.org.api("admin").get("/review-queue").json["data"]
+    assert [(item["id"], item["due_at"]) for item in items] == [
+        (second["id"], due),
+        (first["id"], None),
+    ]
 
 
 def test_what_others_work_on_is_not_assigned_away(desk: Desk, schema: Any) -> None:

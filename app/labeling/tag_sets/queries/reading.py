@@ -10,6 +10,7 @@ from sqlalchemy import (
     Row,
     Select,
     Text,
+    and_,
     bindparam,
     case,
     cast,
@@ -27,7 +28,7 @@ from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.permissions import Role
 from app.kit.prepared import Prepared
-from app.labeling.artifact_schemas.models import SchemaVersion
+from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.labeling.tag_sets.models import TagSet
 
 PAGE_BYTES = 8 * 1024 * 1024
@@ -117,10 +118,15 @@ def shown(tag_set_id: UUID) -> Any:
 def visible_to(user_id: Any) -> ColumnElement[bool]:
     """What a labeler may see: of overlapping sets only their own before they have submitted one.
 
-    `user_id` is an id, or a column of them.
+    Sets overlap by the version that they are of, and where the schema's current one asks for more:
+    those that are added now are to be as blind as if all had been. `user_id` is an id, or a column
+    of them.
     """
     overlapping = select(SchemaVersion.id).where(
         SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
+    )
+    overlapping_now = select(ArtifactSchema.id).where(
+        ArtifactSchema.current_version_id.in_(overlapping)
     )
     own = aliased(TagSet)
     submitted = exists().where(
@@ -130,7 +136,11 @@ def visible_to(user_id: Any) -> ColumnElement[bool]:
         own.submitted_at.is_not(None),
     )
     return or_(
-        TagSet.labeler_id == user_id, TagSet.schema_version_id.not_in(overlapping), submitted
+        TagSet.labeler_id == user_id,
+        and_(
+            TagSet.schema_version_id.not_in(overlapping), TagSet.schema_id.not_in(overlapping_now)
+        ),
+        submitted,
     )
 
 
