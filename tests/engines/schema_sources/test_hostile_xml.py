@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.engines.schema_sources import SourceError, read
+from app.engines.schema_sources.label_studio import controls, scene
+from app.engines.schema_sources.texts import line
 
 FIELD = '<TextArea name="a" toName="t"/>'
 LOL = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -68,3 +70,19 @@ def test_choices_nested_deeply_do_not_multiply_what_stands_above_them() -> None:
     (field,) = read("label_studio", config).fields
     assert field["type"] == "choice"
     assert time.process_time() - began < 5
+
+
+def test_a_long_name_is_not_read_again_for_each_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_at_all = 0
+
+    def counted(text: object, limit: int = 200) -> str:
+        nonlocal read_at_all
+        read_at_all += len(str(text))
+        return line(text, limit)
+
+    for module in (scene, controls):
+        monkeypatch.setattr(module, "line", counted)
+    options = '<Choice value="a"/>' * 1000
+    content = f'<View><Choices name="{"n" * 100_000}">{options}</Choices></View>'
+    assert len(read("label_studio", content).fields) == 1
+    assert read_at_all < 10 * len(content)

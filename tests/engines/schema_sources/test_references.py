@@ -146,6 +146,7 @@ def test_references_that_multiply_are_stopped(link: Any) -> None:
         {f"x{n}": 1 for n in range(20_000)},
         {"properties": {"a" * 100_000: True}},
         {"const": 1, "title": "a " * 50_000},
+        {"properties": {"x": {}}, "required": ["a" * 100_000]},
     ],
 )
 def test_what_is_large_is_not_read_again_at_each_reference(large: dict[str, Any]) -> None:

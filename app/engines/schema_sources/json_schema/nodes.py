@@ -106,8 +106,9 @@ class Resolver:
         if weight is None:
             said = {k: v for k, v in schema.items() if k not in _COMBINED and k not in _SILENT}
             properties = schema.get("properties")
-            names = [*schema, *(properties if isinstance(properties, dict) else ())]
-            weight = (len(orjson.dumps(said)) + sum(map(len, names))) // VISIT_BYTES
+            said |= {"keywords": list(schema), "required": schema.get("required")}
+            names = list(properties) if isinstance(properties, dict) else []
+            weight = len(orjson.dumps([said, names])) // VISIT_BYTES
             self._weights[id(schema)] = weight
         return weight
 

@@ -88,11 +88,12 @@ def _fitting(control: Control, wanted: dict[str, object], kind: str) -> dict[str
 
 
 def _choice(control: Control, *, multiple: bool) -> None:
-    separator = control.element.get("pathSeparator") or _SEPARATOR
+    separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL]
+    leaves = control.says("leafsOnly")
     options: dict[str, dict[str, str]] = {}
     hints = []
     for value, label, element in _paths(control.element, "", "", separator):
-        if control.says("leafsOnly") and element.find("Choice") is not None:
+        if leaves and element.find("Choice") is not None:
             continue  # it groups the options below it, and is none
         option = {"value": line(value), "label": line(label)}
         if option["value"] != " ".join(value.split()):

@@ -11,6 +11,7 @@ from app.engines.schema_sources.texts import Keys, described, line, titled
 
 TEXTS = frozenset({"Text", "HyperText", "Paragraphs", "Chat"})
 PAGES = frozenset({"Image", "Pdf", "PDF"})
+_LONGEST_PATH = 256
 MANY = "How many there may be at most was left out."
 RECORDINGS = frozenset({"Audio", "AudioPlus", "Video", "TimeSeries"})
 
@@ -57,7 +58,8 @@ class Control:
     @property
     def path(self) -> str:
         """Where a warning about it belongs: `Choices[sentiment]`."""
-        return f"{self.element.tag}[{line(self.name, 64)}]"
+        # Cut first: it is made again for each of thousands of options.
+        return f"{self.element.tag}[{line(self.name[:_LONGEST_PATH], 64)}]"
 
     @property
     def name(self) -> str:
