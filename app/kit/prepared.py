@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import psycopg2
+from psycopg2.errors import FeatureNotSupported
 from psycopg2.extensions import adapt
 from sqlalchemy import Select
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
@@ -69,7 +70,7 @@ class Prepared:
         try:
             return self._run(proxied, connection.info, values)
         except psycopg2.Error as failure:
-            broken = bool(proxied.dbapi_connection.closed)  # type: ignore[union-attr]
+            broken = _is_useless(proxied, failure)
             if broken:
                 connection.invalidate(failure)
             raise _wrapped(self.execute_sql, failure, broken=broken) from failure
@@ -90,7 +91,7 @@ class Prepared:
         try:
             return self._run(proxied, proxied.info, values)
         except psycopg2.Error as failure:
-            broken = bool(proxied.dbapi_connection.closed)  # type: ignore[union-attr]
+            broken = _is_useless(proxied, failure)
             if broken:
                 forget_connection()
             raise _wrapped(self.execute_sql, failure, broken=broken) from failure
@@ -108,6 +109,12 @@ class Prepared:
         finally:
             cursor.close()
         return found
+
+
+def _is_useless(proxied: Any, failure: psycopg2.Error) -> bool:
+    """Whether the connection is gone, or holds statements of before a column changed its type: on
+    a new one they are planned anew."""
+    return bool(proxied.dbapi_connection.closed) or isinstance(failure, FeatureNotSupported)
 
 
 def _own_connection() -> PoolProxiedConnection:

@@ -15,6 +15,7 @@ from tests.factories import Org
 
 BACKEND = Prepared("test_backend", "", "SELECT pg_backend_pid()")
 FORBIDDEN = Prepared("test_forbidden", "", "SELECT count(*) FROM pg_authid")
+RETYPED = Prepared("test_retyped", "", "SELECT value FROM retyped")
 COUNT = Prepared("test_count", "", "SELECT count(*) FROM memberships")
 
 
@@ -48,6 +49,33 @@ def test_a_broken_connection_is_given_up_and_told_as_unavailable(
         assert translated.status == 503
         assert BACKEND.first() != (pid,)
         db.set_reading(reading=False)
+
+
+@pytest.mark.parametrize("reading", [True, False])
+def test_statements_are_planned_anew_once_a_column_has_changed_its_type(
+    app: Flask, environ: dict[str, str], *, reading: bool
+) -> None:
+    with app.app_context(), closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
+        other.autocommit = True
+        cursor = other.cursor()
+        cursor.execute("CREATE TABLE retyped AS SELECT 1 AS value")
+        cursor.execute("GRANT SELECT ON retyped TO PUBLIC")
+        try:
+            db.set_reading(reading=reading)
+            assert RETYPED.first() == (1,)
+            db.session().rollback()
+            cursor.execute("ALTER TABLE retyped ALTER COLUMN value TYPE text")
+            with pytest.raises(DBAPIError) as failure:
+                RETYPED.first()
+            translated = db_errors.translate(failure.value)
+            assert isinstance(translated, ApiError)
+            assert translated.status == 503
+            db.session().rollback()
+            assert RETYPED.first() == ("1",)
+            db.session().rollback()
+        finally:
+            db.set_reading(reading=False)
+            cursor.execute("DROP TABLE retyped")
 
 
 def test_a_database_that_cannot_be_reached_is_unavailable(
