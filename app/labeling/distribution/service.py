@@ -68,11 +68,14 @@ def bulk_assign(
     that there is none of is `not_found`, of one that nothing is to label of `conflict`.
     """
     assignees = _assignees(user_ids, team_id)
-    limit = len(artifact_ids) if artifact_ids is not None else expected_count or 0
+    chosen = _chosen(artifact_ids, filter)
     spread = strategy != "everyone" and bool(assignees)
-    shares = _shares(user_ids, team_id, strategy, limit) if spread else []
+    shares: list[Share] = []
+    if spread:
+        limit = _limit(chosen, artifact_ids, expected_count)
+        shares = _shares(user_ids, team_id, strategy, limit)
     given = _give(
-        _chosen(artifact_ids, filter),
+        chosen,
         assignees=None if spread else assignees,
         shares=shares,
         due="due_at" in due,
@@ -80,10 +83,8 @@ def bulk_assign(
         expected=expected_count,
         closed_too=not assignees,
     )
-    if expected_count is not None and given.matched != expected_count:
-        raise errors.conflict(
-            "The filter finds another number of documents than expected.", count=given.matched
-        )
+    if expected_count is not None:
+        _check_count(given.matched, expected_count)
     people = [one.user_id for one in shares if str(one.user_id) in given.people]
     told_team = None if spread else team_id
     _tell(given, by, people if spread else user_ids or [], told_team, due.get("due_at"))
@@ -145,6 +146,22 @@ def level(loads: Sequence[tuple[UUID, int]], count: int) -> list[Share]:
         quotas[place] += 1
         heapq.heapreplace(waiting, (load + 1, place))
     return [Share(user_id, load, quotas[n]) for n, (user_id, load) in enumerate(loads)]
+
+
+def _limit(chosen: Select[Any], artifact_ids: Sequence[UUID] | None, expected: int | None) -> int:
+    """How many turns there are at most. What is expected may be any number."""
+    if expected is None:
+        return len(artifact_ids or ())
+    found = queries.count(chosen)
+    _check_count(found, expected)
+    return found
+
+
+def _check_count(count: int, expected: int) -> None:
+    if count != expected:
+        raise errors.conflict(
+            "The filter finds another number of documents than expected.", count=count
+        )
 
 
 def _give(chosen: Select[Any], **how: Any) -> Given:

@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
+from app.labeling.distribution import service
 from app.labeling.distribution.service import level
 from tests.factories import Org
 from tests.factories.desk import Desk
@@ -168,6 +169,25 @@ def test_all_that_a_filter_finds(desk: Desk) -> None:
     assert _assignees(desk) == expected
     (told,) = desk.events("artifacts.assigned")
     assert set(told["artifact_ids"]) == {str(one) for one in wanted}
+
+
+def test_a_huge_number_that_is_expected_is_just_another(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spread(_loads: object, count: int) -> None:
+        raise AssertionError(f"{count} turns of a document")
+
+    monkeypatch.setattr(service, "level", spread)
+    desk.artifact()
+    answer = _bulk(
+        desk,
+        filter={},
+        expected_count=2**31 - 1,
+        user_ids=_users(desk, "admin", "labeler"),
+        strategy="round_robin",
+    )
+    assert _error(answer) == (409, "conflict", None)
+    assert answer.json["error"]["details"] == {"count": 1}
 
 
 def test_by_turns_in_the_order_of_urgency(desk: Desk) -> None:

@@ -115,6 +115,11 @@ def loads(user_ids: Sequence[UUID]) -> dict[UUID, int]:
     return {row.user_id: row.load for row in db.session().execute(_LOADS, values)}
 
 
+def count(chosen: Select[Any]) -> int:
+    """How many documents `chosen` selects."""
+    return int(db.session().scalar(select(func.count()).select_from(chosen.subquery())) or 0)
+
+
 def give(
     chosen: Select[Any],
     *,
