@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, case, exists, func, or_, select
 
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
@@ -90,14 +90,18 @@ def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Pag
     """A page of what waits for review, of archived documents nothing; `user_id` is whom the filter
     `mine` means."""
     conditions = [TagSet.status == "submitted", *_conditions(filters, user_id)]
-    archived = select(Artifact.id).where(Artifact.archived.is_(True))
+    archived = exists().where(
+        Artifact.organization_id == TagSet.organization_id,
+        Artifact.id == TagSet.artifact_id,
+        Artifact.archived.is_(True),
+    )
     return paginate(
         _ITEMS.where(*conditions, Artifact.archived.is_(False)),
         request,
         sorts=_SORTS,
         unique=TagSet.id,
-        # The few that are archived against the many that wait: no join of all documents.
-        count=select(TagSet.id).where(*conditions, TagSet.artifact_id.not_in(archived)),
+        # Never `NOT IN`: of more documents than memory holds it would be tried one by one.
+        count=select(TagSet.id).where(*conditions, ~archived),
     )
 
 
