@@ -1,5 +1,6 @@
 """Documents that somebody gave back with a reason: not handed to them again, never lost."""
 
+import json
 from typing import Any
 from uuid import UUID
 
@@ -200,3 +201,23 @@ def test_what_is_assigned_by_name_after_a_skip_is_handed_out(
     give(desk, begun, me)
     assert reserved_for(desk, begun) == [me]
     assert draw() == begun
+
+
+def test_a_name_outweighs_a_skip_that_came_in_while_it_was_written(desk: Desk, draw: Draw) -> None:
+    org = desk.org
+    artifact = desk.artifact()
+    assert draw() == artifact
+    # What is left when the assignment has looked for skips before this one was there.
+    skip(desk, artifact)
+    desk.sql(
+        "UPDATE artifacts SET assignees = CAST(:named AS jsonb) WHERE id = :id",
+        named=json.dumps(to(user_id=org.users["labeler"])),
+        id=artifact,
+    )
+    listed = org.api("labeler").get("/users/me/assignments").json["data"]
+    assert [one["id"] for one in listed] == [str(artifact)]
+    assert draw("admin") is None
+    assert draw() == artifact
+    skip(desk, artifact)
+    assert org.api("labeler").get("/users/me/assignments").json["data"] == []
+    assert draw("admin") == artifact

@@ -53,14 +53,15 @@ _POOL = f"""
     ORDER BY {_ORDER} LIMIT {{width}}
 """  # noqa: S608 - made of constants
 # In the order of the index, and no further than it takes: the limit inside keeps PostgreSQL from
-# turning the join about.
+# turning the join about. Who is named has not skipped it since: a skip takes the name off. One that
+# came in while the statement that names them waited for the document is older, and still there.
 _ASSIGNED = f"""
     SELECT reach.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
     FROM artifact_assignees work
     CROSS JOIN LATERAL (
         SELECT d.updated_at FROM artifacts d
         WHERE d.organization_id = $1 AND d.id = work.artifact_id
-          AND {_FREE} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
+          AND {_FREE} AND {_WANTED} AND {_FITS} AND (reach.rank = 2 OR {_NOT_SKIPPED})
         LIMIT 1
     ) AS d
     WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open

@@ -41,6 +41,7 @@ offered AS ({{offers}}), theirs AS (
     SELECT user_id, artifact_id, bool_or(claimed) AS claimed, max(since) AS since,
            (array_agg(tag_set_id) FILTER (WHERE tag_set_id IS NOT NULL))[1] AS tag_set_id,
            (array_agg(schema_id) FILTER (WHERE schema_id IS NOT NULL))[1] AS schema_id,
+           bool_or(direct) AS named,
            CASE WHEN NOT bool_or(direct)
                 THEN (array_agg(team_id) FILTER (WHERE team_id IS NOT NULL))[1] END AS team_id
     FROM offered GROUP BY user_id, artifact_id
@@ -78,7 +79,7 @@ offered AS ({{offers}}), theirs AS (
             SELECT unnest(teams.skill_keys) FROM team_members seat
             JOIN teams ON teams.organization_id = :org AND teams.id = seat.team_id
             WHERE seat.organization_id = :org AND seat.user_id = theirs.user_id))
-        AND skip.user_id IS NULL
+        AND (named OR skip.user_id IS NULL)
     )
 )
 """  # noqa: S608 - made of constants
