@@ -333,7 +333,6 @@ def test_a_part_of_a_text_is_found_whatever_its_case(before: str, part: str, aft
         ({"all": [leaf("text", "equals", "a")]}, None),
         ({}, None),
     ],
-    ids=str,
 )
 def test_what_every_matching_document_has(conditions: dict[str, Any], key: Any) -> None:
     assert compile_conditions(conditions).key == key
