@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.kit import container, db, events, tenancy
+from app.kit.ids import uuid7
 from app.kit.jobs.relay import RUN, Relay
 from app.kit.jobs.rq_workers import InProcess, make
 from tests.factories import Org
@@ -162,7 +163,9 @@ class Hooks:
 
     def emit(self, count: int = 1, name: str = "artifact.ingested", data: Any = None) -> list[UUID]:
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
-            return [events.emit(name, {"n": n, **(data or {})}) for n in range(count)]
+            # The document is nobody's: who else listens finds nothing to do.
+            told = {"artifact_id": str(uuid7()), **(data or {})}
+            return [events.emit(name, {"n": n, **told}) for n in range(count)]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """A statement past the service; with `:org` as the organization."""

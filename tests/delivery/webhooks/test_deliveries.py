@@ -129,15 +129,16 @@ def test_handing_an_event_out_twice_makes_no_second_delivery(hooks: Any, deliver
     created = hooks.create()
     (event_id,) = hooks.emit()
     deliver()
-    values = {"id": str(event_id)}
+    values = {"id": str(event_id), "function": "webhooks.fan_out"}
     hooks.sql(
         "UPDATE jobs SET due_at = now(), status = 'queued', finished_at = NULL"
-        " WHERE organization_id = :org AND event_id = CAST(:id AS uuid)",
+        " WHERE organization_id = :org AND event_id = CAST(:id AS uuid) AND function = :function",
         **values,
     )
     deliver()
     ran = hooks.sql(
-        "SELECT attempts FROM jobs WHERE organization_id = :org AND event_id = CAST(:id AS uuid)",
+        "SELECT attempts FROM jobs"
+        " WHERE organization_id = :org AND event_id = CAST(:id AS uuid) AND function = :function",
         **values,
     )
     assert [row.attempts for row in ran] == [2]
