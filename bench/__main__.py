@@ -11,7 +11,7 @@ from bench.report import Report
 from bench.service import running
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
-REVIEW = ("reviews", "own", "accepts")
+REVIEW = ("queue", "reviews", "own", "accepts")
 LABELS = ("large", "revisions")
 DOCUMENTS = ("search", "stats", "archive")
 WORK = ("next", "assign")

@@ -54,11 +54,19 @@ class Reviews(Requests):
         self.drawn: list[str] = []
 
     def _rows(self) -> dict[str, Any]:
-        return {"reviews": self._draw, "own": self._behind_own, "accepts": self._accept}
+        return {
+            "queue": self._queue,
+            "reviews": self._draw,
+            "own": self._behind_own,
+            "accepts": self._accept,
+        }
 
     def _whole_plan(self) -> dict[str, Any]:
         # The floor takes none of its plan's values for new ones but the caller.
         return {**super()._whole_plan(), **{k: {**v, "uuids": []} for k, v in self.plan.items()}}
+
+    def _queue(self) -> Any:
+        return self._pages("queue", "/review-queue", "review queue", self.rows)
 
     def _draw(self) -> Any:
         self._capture("next", lambda: self.org.api(self.reader).post("/review-queue/next", {}))

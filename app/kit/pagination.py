@@ -105,13 +105,14 @@ def paginate(
     sorts: Mapping[str, Column],
     unique: Column,
     count: Select[Any] | None = None,
+    less: Select[Any] | None = None,
 ) -> Page:
     """Run `statement` (filters applied, no order) for one page.
 
     `sorts` maps the keys a client may sort by to columns that are never null; `unique` breaks ties.
     Every sort column and `unique` must be among the statement's columns, or, where it selects one
-    entity, its attributes. `count` selects the rows to be counted, where that is cheaper. Raises
-    422 on `cursor`.
+    entity, its attributes. `count` selects the rows to be counted, where that is cheaper, `less`
+    those among them that the list leaves out. Raises 422 on `cursor`.
     """
     key = request.sort.lstrip("-")
     columns = [sorts[key]] if sorts[key] is unique else [sorts[key], unique]
@@ -130,7 +131,11 @@ def paginate(
     entity = kind is not None and described["expr"] is kind
     result = db.session().execute(page.limit(request.page_size + 1))
     rows: list[Any] = list(result.scalars() if entity else result)
-    total = cursor.total if cursor else _count(statement if count is None else count)
+    if cursor is not None:
+        total = cursor.total
+    else:
+        total = _count(statement if count is None else count)
+        total -= _count(less) if less is not None else 0
     return _page(rows, columns, total, request, cursor)
 
 

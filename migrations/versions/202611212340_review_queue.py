@@ -41,6 +41,12 @@ def upgrade() -> None:
         postgresql_where=sa.text(POOL),
     )
     op.create_index(
+        "ix_artifacts_archived",
+        "artifacts",
+        ["organization_id", "id"],
+        postgresql_where=sa.text("archived"),
+    )
+    op.create_index(
         "ix_tag_set_revisions_verdicts",
         "tag_set_revisions",
         ["organization_id", "created_at"],
@@ -50,6 +56,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_index("ix_tag_set_revisions_verdicts", "tag_set_revisions")
+    op.drop_index("ix_artifacts_archived", "artifacts")
     for name in ("pool_of", "pool", "team", "assigned"):
         op.drop_index(f"ix_tag_sets_{name}", "tag_sets")
     op.create_index(

@@ -61,6 +61,8 @@ class Artifact(TenantModel, db.Revised, db.Base):
             "claim_user_id",
             postgresql_where=text("claim_user_id IS NOT NULL"),
         ),
+        # Few are; what waits of them is left out of the review queue.
+        Index("ix_artifacts_archived", "organization_id", "id", postgresql_where=text("archived")),
         # What nobody is assigned to and nobody holds, in the order in which it is handed out.
         Index(
             "ix_artifacts_pool",
