@@ -139,6 +139,17 @@ def test_a_schema_s_skills_are_those_of_the_teams(desk: Desk, draw: Draw) -> Non
     assert draw() == artifact
 
 
+def test_whom_a_document_is_assigned_to_by_name_needs_no_skill(desk: Desk, draw: Draw) -> None:
+    org, schema = desk.org, desk.schema()
+    desk.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=schema)
+    team = make_team(org, "French", skills=["French"])
+    add_members(org, team, "labeler")
+    desk.artifact(schema, assignees=to(team_id=team))
+    assert draw() is None
+    named = desk.artifact(schema, assignees=to(user_id=org.users["labeler"]))
+    assert draw() == named
+
+
 def test_overlapping_documents_go_to_each_once_and_to_one_at_a_time(desk: Desk, draw: Draw) -> None:
     for name in ("second", "third"):
         desk.org.add_user(name, "labeler")

@@ -285,9 +285,11 @@ def test_what_the_draw_would_not_hand_out_is_not_listed(desk: Desk) -> None:
     schema, skilled = desk.schema(), desk.schema()
     desk.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=skilled)
     plain = desk.artifact(schema, assignees=assignees, priority=60)
-    hard = desk.artifact(skilled, assignees=assignees)
+    team = make_team(org, "Law")
+    hard = desk.artifact(skilled, assignees=to(team_id=team))
+    add_members(org, team, "labeler")
     assert _documents(desk) == [plain]
-    add_members(org, make_team(org, "Law", skills=["Law"]), "labeler")
+    add_members(org, make_team(org, "Lawyers", skills=["Law"]), "labeler")
     assert _documents(desk) == [plain, hard]
     path = f"/artifacts/{plain}"
     assert org.api("labeler").post(f"{path}/claim").status_code == 200

@@ -73,7 +73,7 @@ _LEFT = f"""
     SELECT 4, {_CANDIDATE}
     FROM artifacts d JOIN kind ON kind.id = d.schema_id
     WHERE d.organization_id = $1 AND d.claim_user_id IS NOT NULL AND d.claim_expires_at <= now()
-      AND d.assignees = '[]' AND $5 IS NULL
+      AND d.assignees = '[]' AND $5 IS NULL AND kind.skilled
       AND {_OPEN} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
 _DRAW = f"""
@@ -90,12 +90,12 @@ WITH teams_in AS MATERIALIZED (
     CROSS JOIN unnest(teams.skill_keys) AS skill
 ), kind AS MATERIALIZED (
     SELECT schemas.id,
-           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets
+           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets,
+           schemas.required_skill_keys <@ (SELECT keys FROM skills) AS skilled
     FROM schemas
     JOIN schema_versions version ON version.organization_id = $1
      AND version.id = schemas.current_version_id
     WHERE schemas.organization_id = $1 AND schemas.status = 'active'
-      AND schemas.required_skill_keys <@ (SELECT keys FROM skills)
       AND ($3 IS NULL OR schemas.id = ANY ($3))
 ), own AS MATERIALIZED (
     SELECT artifact_id AS id, greatest(created_at, decided_at) AS since FROM tag_sets
@@ -114,12 +114,14 @@ WITH teams_in AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
           AND skip.user_id = $2 AND skip.artifact_id = d.id AND skip.created_at > own.since)
     UNION ALL
-    SELECT found.* FROM reach CROSS JOIN kind CROSS JOIN LATERAL ({_ASSIGNED}) AS found
+    SELECT found.* FROM reach JOIN kind ON reach.rank = 2 OR kind.skilled
+    CROSS JOIN LATERAL ({_ASSIGNED}) AS found
     {{left}}
     UNION ALL
     SELECT found.rank, {_CANDIDATE}
     FROM (
-        SELECT found.* FROM kind CROSS JOIN LATERAL ({_POOL}) AS found WHERE $5 IS NULL
+        SELECT found.* FROM kind CROSS JOIN LATERAL ({_POOL}) AS found
+        WHERE $5 IS NULL AND kind.skilled
         ORDER BY priority DESC, urgent_at, id LIMIT {{width}}
     ) AS found
     JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
