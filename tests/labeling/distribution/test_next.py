@@ -144,7 +144,7 @@ def test_whom_a_document_is_assigned_to_by_name_needs_no_skill(desk: Desk, draw:
     desk.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=schema)
     team = make_team(org, "French", skills=["French"])
     add_members(org, team, "labeler")
-    desk.artifact(schema, assignees=to(team_id=team))
+    desk.artifact(schema, assignees=to(team_id=team["id"]))
     assert draw() is None
     named = desk.artifact(schema, assignees=to(user_id=org.users["labeler"]))
     assert draw() == named

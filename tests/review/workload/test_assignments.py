@@ -286,7 +286,7 @@ def test_what_the_draw_would_not_hand_out_is_not_listed(desk: Desk) -> None:
     desk.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=skilled)
     plain = desk.artifact(schema, assignees=assignees, priority=60)
     team = make_team(org, "Law")
-    hard = desk.artifact(skilled, assignees=to(team_id=team))
+    hard = desk.artifact(skilled, assignees=to(team_id=team["id"]))
     add_members(org, team, "labeler")
     assert _documents(desk) == [plain]
     add_members(org, make_team(org, "Lawyers", skills=["Law"]), "labeler")

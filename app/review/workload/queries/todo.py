@@ -75,7 +75,8 @@ offered AS ({{offers}}), theirs AS (
         AND array_position(document.labeled_by, theirs.user_id) IS NULL
         AND cardinality(document.labeled_by)
           + cardinality(array_remove(document.reserved_for, theirs.user_id)) < sets
-        AND (named OR schemas.required_skill_keys = '{{{{}}}}' OR schemas.required_skill_keys <@ ARRAY(
+        AND (named OR schemas.required_skill_keys = '{{{{}}}}'
+             OR schemas.required_skill_keys <@ ARRAY(
             SELECT unnest(teams.skill_keys) FROM team_members seat
             JOIN teams ON teams.organization_id = :org AND teams.id = seat.team_id
             WHERE seat.organization_id = :org AND seat.user_id = theirs.user_id))
