@@ -10,7 +10,8 @@ import hashlib
 import hmac
 import json
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 
 
 def verify(secret: str, body: bytes, header: str) -> bool:
@@ -50,8 +51,18 @@ class Receiver(BaseHTTPRequestHandler):
         """Only what was verified is printed."""
 
 
+class Server(ThreadingHTTPServer):
+    """Listens at once: the standard library's asks the DNS for its own name before it does."""
+
+    def server_bind(self) -> None:
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = host, port
+
+
 if __name__ == "__main__":
     Receiver.secret = sys.argv[1]
     port = int(sys.argv[2]) if len(sys.argv) > 2 else 9000
     host = sys.argv[3] if len(sys.argv) > 3 else "127.0.0.1"
-    HTTPServer((host, port), Receiver).serve_forever()
+    server = Server((host, port), Receiver)
+    print(f"listening on {host}:{port}", flush=True)
+    server.serve_forever()

@@ -36,8 +36,11 @@ def paste(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
     ):
         try:
             process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            output.write(f"\nstill running after {SECONDS} s\n")
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         output.seek(0)
         return subprocess.CompletedProcess(command, process.returncode, output.read())

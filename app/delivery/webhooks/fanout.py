@@ -16,21 +16,26 @@ from app.kit.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """An event of the bound organization."""
+    """An event of the bound organization. `at`: when the transaction that wrote it began."""
 
     id: str
     name: str
     data: dict[str, Any]
     request_id: str | None
+    at: datetime
 
 
 def fan_out(happened: Sequence[Happened]) -> None:
-    """Create the deliveries of events; done twice, it changes nothing."""
+    """Create the deliveries of events; done twice, it changes nothing.
+
+    A webhook hears of what happens once it is registered, and not of what happened before and
+    waited for this.
+    """
     wanted = [
         (listener.id, event)
         for listener in fanout.listeners()
         for event in happened
-        if event.name in listener.events
+        if event.name in listener.events and event.at >= listener.created_at
     ]
     if wanted:
         slug, now = fanout.org_slug(), db.utc_now()
@@ -39,8 +44,9 @@ def fan_out(happened: Sequence[Happened]) -> None:
 
 def add_test(webhook_id: UUID, request_id: str | None) -> UUID:
     """Create a test delivery; its id."""
-    event = Happened(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id)
-    row = _row(webhook_id, event, fanout.org_slug(), db.utc_now())
+    now = db.utc_now()
+    event = Happened(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
+    row = _row(webhook_id, event, fanout.org_slug(), now)
     fanout.add([{**row, "test": True}])
     created: UUID = row["id"]
     return created

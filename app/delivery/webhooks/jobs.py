@@ -30,7 +30,11 @@ def fan_out(batch: Sequence[Job]) -> None:
     fanout.fan_out(
         [
             fanout.Happened(
-                job.args["event_id"], job.args["name"], job.args["data"], job.request_id
+                job.args["event_id"],
+                job.args["name"],
+                job.args["data"],
+                job.request_id,
+                job.created_at,
             )
             for job in batch
         ]

@@ -52,6 +52,8 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
         events=events,
         description=description,
         secret=container.keyring().encrypt(secret),
+        # By the clock that dates events: those from now on are told.
+        created_at=func.now(),
     )
     db.session().add(webhook)
     db.session().flush()

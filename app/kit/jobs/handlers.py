@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +25,10 @@ class Retry(Exception):  # noqa: N818 - a signal, not a fault
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A running job, as its handler sees it."""
+    """A running job, as its handler sees it.
+
+    `created_at` is when the transaction that enqueued it began, by the database's clock.
+    """
 
     id: UUID
     organization_id: UUID | None
@@ -32,6 +36,7 @@ class Job:
     attempt: int
     lease_token: UUID
     request_id: str | None
+    created_at: datetime
 
     def checkpoint(self) -> None:
         """Commit what was done so far, if the lease is still this run's; raises LostLease.

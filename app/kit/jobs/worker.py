@@ -27,7 +27,7 @@ _TAKE = text(
                     leased_until = now() + make_interval(secs => :lease)
     FROM unnest(CAST(:ids AS uuid[]), CAST(:tokens AS uuid[])) AS claim (id, token)
     WHERE jobs.id = claim.id AND jobs.lease_token = claim.token AND due_at IS NOT NULL
-    RETURNING jobs.id, organization_id, args, attempts, lease_token, request_id, function
+    RETURNING jobs.id, organization_id, args, attempts, lease_token, request_id, created_at
     """
 )
 _RENEW = text(
@@ -79,7 +79,16 @@ def _take(declared: Handler, claims: Sequence[Sequence[str]]) -> list[Job]:
             },
         ).all()
     return [
-        Job(r.id, r.organization_id, r.args, r.attempts, r.lease_token, r.request_id) for r in rows
+        Job(
+            r.id,
+            r.organization_id,
+            r.args,
+            r.attempts,
+            r.lease_token,
+            r.request_id,
+            r.created_at,
+        )
+        for r in rows
     ]
 
 

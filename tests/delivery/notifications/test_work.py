@@ -49,7 +49,7 @@ def _again(desk: Desk) -> None:
     for row in handlers:
         function = getattr(jobs, row.function.partition(".")[2])
         with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
-            function(Job(row.id, row.organization_id, row.args, 2, uuid7(), None))
+            function(Job(row.id, row.organization_id, row.args, 2, uuid7(), None, db.utc_now()))
 
 
 def _assigned(desk: Desk, artifacts: list[UUID], **data: Any) -> None:
@@ -164,7 +164,15 @@ def test_a_team_of_a_thousand_is_told_in_few_statements(desk: Desk) -> None:
         "by": None,
         "count": 2,
     }
-    job = Job(uuid7(), desk.org.id, {"event_id": str(uuid7()), "data": data}, 1, uuid7(), None)
+    job = Job(
+        uuid7(),
+        desk.org.id,
+        {"event_id": str(uuid7()), "data": data},
+        1,
+        uuid7(),
+        None,
+        db.utc_now(),
+    )
     with (
         statements(desk.org.app) as sent,
         desk.org.app.app_context(),

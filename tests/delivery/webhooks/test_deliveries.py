@@ -107,6 +107,16 @@ def test_webhooks_hear_what_they_subscribe_to(hooks: Any, deliver: Any, other_or
     assert hooks.receiver.at("/stranger") == []
 
 
+def test_a_webhook_hears_nothing_of_what_happened_before_it(hooks: Any, deliver: Any) -> None:
+    earlier = hooks.create("/earlier")
+    hooks.emit()
+    later = hooks.create("/later")
+    hooks.emit(2)
+    deliver()
+    assert len(hooks.deliveries(earlier)) == 3
+    assert len(hooks.deliveries(later)) == 2
+
+
 def test_the_list_is_filtered_and_paged(hooks: Any, deliver: Any) -> None:
     created = hooks.create(events=["export.completed", "drift.detected"])
     hooks.emit(3, name="export.completed")

@@ -168,7 +168,9 @@ def test_a_worker_that_dies_each_time_fails_the_document(org: Org) -> None:
 def test_a_file_that_storage_lost_is_tried_again(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     document = _upload(org, make_pdf("one"), "a.pdf")
     container.current().storage.delete(blob_key(org.id, document["sha256"]))
-    job = Job(uuid4(), org.id, {"data": {"artifact_id": document["id"]}}, 1, uuid4(), None)
+    job = Job(
+        uuid4(), org.id, {"data": {"artifact_id": document["id"]}}, 1, uuid4(), None, db.utc_now()
+    )
     monkeypatch.setattr(Job, "checkpoint", lambda _self: db.session().commit())
     with org.app.app_context(), tenancy.organization(org.id), pytest.raises(Retry):
         jobs.parse(job)

@@ -1,6 +1,7 @@
 """SQL of turning events into deliveries."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -13,10 +14,11 @@ from app.kit import db, tenancy
 
 
 class Listener(NamedTuple):
-    """An active webhook and what it subscribes to."""
+    """An active webhook, what it subscribes to, and since when."""
 
     id: UUID
     events: list[str]
+    created_at: datetime
 
 
 def org_slug() -> str:
@@ -33,7 +35,7 @@ def listeners() -> list[Listener]:
     None where the organization is closed: what its last jobs still did is told to nobody.
     """
     statement = (
-        select(Webhook.id, Webhook.events)
+        select(Webhook.id, Webhook.events, Webhook.created_at)
         .join(Organization, Organization.id == Webhook.organization_id)
         .where(Webhook.active, Organization.status.not_in(GONE))
         .order_by(Webhook.id)
