@@ -46,12 +46,12 @@ from app.labeling.artifacts import routes as artifacts
 from app.labeling.comments import models as comment_models
 from app.labeling.comments import routes as comments
 from app.labeling.distribution import routes as distribution
-from app.labeling.history import routes as history
 from app.labeling.schema_imports import routes as schema_imports
 from app.labeling.tag_sets import jobs as tag_set_jobs
 from app.labeling.tag_sets import models as tag_set_models
 from app.labeling.tag_sets import routes as tag_sets
 from app.labeling.templates import routes as templates
+from app.review.history import routes as history
 from app.review.review_queue import jobs as review_queue_jobs
 from app.review.review_queue import routes as review_queue
 from app.review.routing_rules import jobs as routing_rule_jobs

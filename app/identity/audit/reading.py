@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from app.identity.audit.models import AuditEntry
 from app.kit import db
@@ -47,8 +47,9 @@ def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -
     return paginate(statement, request, sorts={"at": AuditEntry.at}, unique=AuditEntry.id)
 
 
-def about(organization_id: UUID, target_type: str, target_id: UUID) -> Any:
-    """A SELECT of the entries of one record."""
+def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:
+    """A SELECT of the entries of one record, or of those that another SELECT finds."""
+    target = AuditEntry.target_id
     return select(
         AuditEntry.id,
         AuditEntry.at,
@@ -57,10 +58,11 @@ def about(organization_id: UUID, target_type: str, target_id: UUID) -> Any:
         AuditEntry.actor_label,
         AuditEntry.operation,
         AuditEntry.action,
+        target,
         AuditEntry.changes,
     ).where(
         AuditEntry.organization_id == organization_id,
-        AuditEntry.target_id == target_id,
+        target == target_ids if isinstance(target_ids, UUID) else target.in_(target_ids),
         AuditEntry.target_type == target_type,
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from sqlalchemy import Select
 
 from app.identity.audit import queries, reading, sealing
 from app.identity.audit.models import NOBODY
@@ -35,10 +36,11 @@ def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, An
     return reading.page(organization_id, page, filters)
 
 
-def about(target_type: str, target_id: UUID) -> Any:
-    """A SELECT, for another statement, of the bound organization's entries of one record: id, at,
-    actor_kind, actor_id, actor_label, operation, action and changes."""
-    return reading.about(tenancy.current_organization_id(), target_type, target_id)
+def about(target_type: str, target_ids: UUID | Select[Any]) -> Any:
+    """A SELECT, for another statement, of the bound organization's entries of one record, or of
+    those whose ids another SELECT finds: id, at, actor_kind, actor_id, actor_label, operation,
+    action, target_id and changes."""
+    return reading.about(tenancy.current_organization_id(), target_type, target_ids)
 
 
 def latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:

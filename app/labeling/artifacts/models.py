@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
+from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
 STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
@@ -165,6 +166,29 @@ class ArtifactSkip(TenantModel, db.Base):
     )
     reason: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+
+
+class ArtifactAct(TenantModel, db.Base):
+    """What somebody did with a document that no other record tells. `kind`: `release` or `skip`
+    (given back, with the reason as `note`), or `discard` of a draft, which is gone.
+
+    Only ever added to. Times are the database's, as in the audit log, beside whose entries they
+    are told.
+    """
+
+    __tablename__ = "artifact_acts"
+    __table_args__ = (
+        _of_artifact(),
+        Index("ix_artifact_acts_of", "organization_id", "artifact_id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    artifact_id: Mapped[UUID]
+    kind: Mapped[str]
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    tag_set_id: Mapped[UUID | None]
+    note: Mapped[str | None]
+    created_at: Mapped[datetime]
 
 
 class ArtifactText(TenantModel, db.Base):

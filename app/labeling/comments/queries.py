@@ -13,6 +13,9 @@ from app.kit.pagination import Page, PageRequest, paginate
 from app.labeling.comments.models import TagSetComment as Comment
 from app.labeling.tag_sets.models import TagSet
 
+TOLD = 500
+"""How many characters of a comment a document's history tells."""
+
 _DIRECT = {"synchronize_session": False}
 _author = aliased(User)
 _resolver = aliased(User)
@@ -85,6 +88,23 @@ def _resolved() -> ColumnElement[bool]:
     """Whether the comment's thread is."""
     same = and_(_first.organization_id == Comment.organization_id, _first.id == Comment.thread_id)
     return select(_first.id).where(same, _first.resolved_at.is_not(None)).exists()
+
+
+def acts(entries: Any) -> Any:
+    """A SELECT of `entries` of the audit log about comments, with what was commented on and the
+    beginning of what was said."""
+    entry = entries.subquery("said").c
+    return select(
+        *entry,
+        Comment.tag_set_id,
+        Comment.field,
+        func.left(Comment.body, TOLD).label("body"),
+    ).join(Comment, Comment.id == entry.target_id)
+
+
+def ids(tag_sets: Any) -> Any:
+    """A SELECT of the ids of the comments on those label sets whose ids another SELECT finds."""
+    return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 
 def place(tag_set_id: UUID, comment_id: UUID) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from app.identity.audit import service as audit
 from app.kit import errors, events
 from app.kit.ids import uuid7
 from app.kit.pagination import Page, PageRequest
@@ -92,6 +93,14 @@ def _checked(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> list[UUI
                 "Must be a member who may see the label set.", f"mentions.{position}"
             )
     return list(dict.fromkeys(mentions))
+
+
+def acts(artifact_id: UUID, *, caller: Caller) -> Any:
+    """A SELECT, for another statement, of what happened to the comments on those label sets of a
+    document that the caller may see: the audit log's entries of them (`audit.about`), with
+    tag_set_id, field, and the beginning of the body."""
+    said = queries.ids(tag_sets.ids_of(artifact_id, caller=caller))
+    return queries.acts(audit.about("tag_set_comments", said))
 
 
 def resolve(tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None) -> Any:

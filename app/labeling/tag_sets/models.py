@@ -163,7 +163,8 @@ class TagSetRevision(TenantModel, db.Base):
 
     Every change has its row, so the numbers have no gaps. `kind`: create, save, submit, accept,
     correction (accepted with other tags), reject, reopen, merge (made of others) or supersede (a
-    merge stands for it); `note` is what was said with a decision. Saves, of which there are most,
+    merge stands for it); `note` is what was said with a decision, or, where nobody accepted it,
+    what spared it the review: sampling, confidence or agreement. Saves, of which there are most,
     note their size (`tag_count`, `tags_bytes`), so that lists need not unpack the tags for it.
     """
 

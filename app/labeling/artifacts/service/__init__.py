@@ -1,5 +1,6 @@
 """Documents: taken in, read, claimed for labeling, deleted. What other features call is here."""
 
+from app.labeling.artifacts.service.acting import acts, note_discard
 from app.labeling.artifacts.service.assigning import Assigned, assign_many, unassign
 from app.labeling.artifacts.service.bulk import archive_many, delete_expired, delete_many
 from app.labeling.artifacts.service.claiming import (
@@ -37,6 +38,7 @@ from app.labeling.artifacts.service.updating import reprocess, update
 __all__ = [
     "Assigned",
     "Wish",
+    "acts",
     "archive_many",
     "assign_many",
     "by_ids",
@@ -58,6 +60,7 @@ __all__ = [
     "list_artifacts",
     "list_pages",
     "lock",
+    "note_discard",
     "page_image",
     "parse",
     "refresh_schema",

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.kit import errors, events
+from app.labeling.artifacts.queries import acting
 from app.labeling.artifacts.queries import claiming as queries
 from app.labeling.artifacts.service.reading import get
 
@@ -44,8 +45,12 @@ def release(
         if row.claim is None:
             raise errors.conflict("Nobody holds the document.", state=row.status)
         raise errors.denied("Somebody else holds the document.")
-    if reason and holder == user_id:
+    skips = holder == user_id
+    if reason and skips:
         queries.skip(artifact_id, user_id, reason)
+    if reason:
+        kind = "skip" if skips else "release"
+        acting.note(artifact_id, kind, by=user_id, tag_set_id=None, note=reason)
     queries.refresh([artifact_id])
     events.emit(
         "artifact.released", {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}

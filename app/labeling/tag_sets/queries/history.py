@@ -3,7 +3,20 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, String, Uuid, and_, cast, func, or_, select
+from sqlalchemy import (
+    Integer,
+    String,
+    Uuid,
+    and_,
+    case,
+    cast,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 
 from app.identity.users.models import User
 from app.kit import db
@@ -15,7 +28,7 @@ from app.labeling.tag_sets.queries.reading import visible_to
 
 def acts(artifact_id: UUID, only_visible_to: UUID | None) -> Any:
     """A SELECT of every revision but saves: id (made of its key), at, tag_set_id, kind, author_id,
-    author (an e-mail address) and note."""
+    author (an e-mail address), note, and changes: for whom it was made, and of what a merge was."""
     key = cast(TagSetRevision.tag_set_id, String) + "/" + cast(TagSetRevision.number, String)
     statement = (
         select(
@@ -26,6 +39,11 @@ def acts(artifact_id: UUID, only_visible_to: UUID | None) -> Any:
             TagSetRevision.author_id,
             User.email.label("author"),
             TagSetRevision.note,
+            case(
+                (TagSetRevision.kind == "create", _from_nothing("labeler_id", TagSet.labeler_id)),
+                (TagSetRevision.kind == "merge", _from_nothing("merged_from", TagSet.merged_from)),
+                else_=literal_column("CAST('{}' AS jsonb)", JSONB()),
+            ).label("changes"),
         )
         .join(
             TagSet,
@@ -37,6 +55,16 @@ def acts(artifact_id: UUID, only_visible_to: UUID | None) -> Any:
         .outerjoin(User, User.id == TagSetRevision.author_id)
         .where(TagSet.artifact_id == artifact_id, TagSetRevision.kind != "save")
     )
+    return statement if only_visible_to is None else statement.where(visible_to(only_visible_to))
+
+
+def _from_nothing(name: str, value: Any) -> Any:
+    return func.jsonb_build_object(name, func.jsonb_build_array(null(), value), type_=JSONB())
+
+
+def ids(artifact_id: UUID, only_visible_to: UUID | None) -> Any:
+    """A SELECT of the ids of a document's label sets."""
+    statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
     return statement if only_visible_to is None else statement.where(visible_to(only_visible_to))
 
 

@@ -11,6 +11,9 @@ from app.engines.agreement import agrees
 from app.labeling.tag_sets.queries import beside, deciding
 from app.labeling.tag_sets.service import rules
 
+SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
+"""What accepted a label set in nobody's name, as its revision notes it."""
+
 NOT_INDEPENDENT = ("merge", "model")
 """Label sets from these sources are no opinion of their own."""
 
@@ -37,13 +40,14 @@ def sent_back(held: Any) -> bool:
     return bool(held.rejections or held.reopened)
 
 
-def accepts_alone(held: Any, terms: rules.Terms) -> bool:
-    """Whether a submitted label set needs no review, whatever others say of its document."""
+def spared_by(held: Any, terms: rules.Terms) -> str | None:
+    """What spares a submitted label set its review, whatever others say of its document:
+    `SAMPLING`, `CONFIDENCE`, or None."""
     if sent_back(held):
-        return False
-    return not sampled(held.id, terms.sample_rate) or confident(
-        held.tags, terms.auto_accept_confidence
-    )
+        return None
+    if not sampled(held.id, terms.sample_rate):
+        return SAMPLING
+    return CONFIDENCE if confident(held.tags, terms.auto_accept_confidence) else None
 
 
 def agreed(artifact_id: UUID, terms: rules.Terms) -> list[Any]:

@@ -106,7 +106,8 @@ def mark_accepted(
         "status": "accepted",
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
-        "reason": note,
+        # The reason is a reviewer's.
+        "reason": None if reviewer_id is None else note,
     }
     deciding.change(held.id, values, kind=kind, author_id=reviewer_id, note=note)
     if held.source == "merge":
@@ -115,9 +116,10 @@ def mark_accepted(
     tell("accepted", held.id, held._asdict(), reviewer_id=reviewer_id, corrected=corrected)
 
 
-def accept_unseen(held: Any) -> None:
-    """Accept it in nobody's name: the schema's policy asks for no reviewer."""
-    mark_accepted(held, {}, reviewer_id=None, kind="accept", note=None)
+def accept_unseen(held: Any, spared_by: str) -> None:
+    """Accept it in nobody's name: the schema's policy asks for no reviewer. The revision notes what
+    spared it the review."""
+    mark_accepted(held, {}, reviewer_id=None, kind="accept", note=spared_by)
 
 
 def _supersede(merge: Any, reviewer_id: UUID | None) -> None:

@@ -164,6 +164,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
             rejections=held.rejections,
         )
     deciding.remove(tag_set_id)
+    artifacts.note_discard(held.artifact_id, tag_set_id, by=caller.user_id)
     deciding.release_claim(held.artifact_id, held.labeler_id)
     artifacts.refresh_status(held.artifact_id)
     tell("deleted", tag_set_id, held._asdict())

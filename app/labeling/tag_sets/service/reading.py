@@ -30,8 +30,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
     """A page of the label sets that the caller may see."""
-    blind = None if rules.sees_all(caller) else caller.user_id
-    return reading.page(page, filters=filters, only_visible_to=blind)
+    return reading.page(page, filters=filters, only_visible_to=_blinded(caller))
 
 
 def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
@@ -63,8 +62,18 @@ def field_names(schema_version_id: UUID) -> list[str]:
 
 def acts(artifact_id: UUID, *, caller: Caller) -> Any:
     """A SELECT, for another statement, of what happened to those label sets of a document that the
-    caller may see, saves aside: id, at, tag_set_id, kind, author_id, author and note."""
-    return history.acts(artifact_id, None if rules.sees_all(caller) else caller.user_id)
+    caller may see, saves aside: id, at, tag_set_id, kind, author_id, author, note and changes."""
+    return history.acts(artifact_id, _blinded(caller))
+
+
+def ids_of(artifact_id: UUID, *, caller: Caller) -> Any:
+    """A SELECT, for another statement, of the ids of a document's label sets that the caller may
+    see."""
+    return history.ids(artifact_id, _blinded(caller))
+
+
+def _blinded(caller: Caller) -> UUID | None:
+    return None if rules.sees_all(caller) else caller.user_id
 
 
 def is_blind(artifact_id: UUID, *, caller: Caller) -> bool:

@@ -48,10 +48,11 @@ def _accept_automatically(held: Any, terms: rules.Terms) -> None:
     # Once there are enough, a reviewer decides what becomes of one more.
     if decisions.enough(held, terms):
         return
-    if automatic.accepts_alone(held, terms):
-        decisions.accept_unseen(held)
+    spared_by = automatic.spared_by(held, terms)
+    if spared_by is not None:
+        decisions.accept_unseen(held, spared_by)
     for one in automatic.agreed(held.artifact_id, terms):
-        decisions.accept_unseen(one)
+        decisions.accept_unseen(one, automatic.AGREEMENT)
 
 
 def _flags(held: Any, terms: rules.Terms) -> list[str]:

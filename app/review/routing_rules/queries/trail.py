@@ -1,12 +1,13 @@
-"""SQL of what was given out by rules, read back from the events that told of it."""
+"""SQL of what rules did: read back from the events that told of it, and document by document."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import String, cast, select, text
 
 from app.kit import db, tenancy
+from app.review.routing_rules.models import ArtifactRouting
 
 CLOCKS = timedelta(minutes=10)
 """How much the clocks of a server and of the database may differ."""
@@ -36,6 +37,18 @@ _GIVEN = text(
     FROM whole
     """
 )
+
+
+def matches(artifact_id: UUID) -> Any:
+    """A SELECT of the rules that matched a document: at, rule_id, rule_name, assigned and note."""
+    outcome = ArtifactRouting.outcome
+    return select(
+        ArtifactRouting.at,
+        ArtifactRouting.rule_id,
+        ArtifactRouting.rule_name,
+        (outcome["assigned_by"].astext == cast(ArtifactRouting.rule_id, String)).label("assigned"),
+        outcome["note"].astext.label("note"),
+    ).where(ArtifactRouting.artifact_id == artifact_id)
 
 
 def given(cause: UUID) -> dict[str, Any]:

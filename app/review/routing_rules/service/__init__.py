@@ -1,6 +1,7 @@
 """Routing rules: kept, applied to documents, tried without effect."""
 
 from app.review.routing_rules.service.applying import (
+    matches,
     route_ingested,
     route_waiting,
     tell_of_applying,
@@ -22,6 +23,7 @@ __all__ = [
     "disable_of_viewer",
     "get",
     "list_rules",
+    "matches",
     "reorder",
     "route_ingested",
     "route_waiting",

@@ -98,6 +98,12 @@ def tell_of_applying(cause: UUID) -> None:
         events.emit("routing.applied", {**given, "by": None, "cause": cause})
 
 
+def matches(artifact_id: UUID) -> Any:
+    """A SELECT, for another statement, of the rules that matched a document, each when last: at,
+    rule_id, rule_name, assigned (whether it said who gets the document) and note."""
+    return trail.matches(artifact_id)
+
+
 def match(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[Matched]:
     """Those of the documents that match a rule, the oldest first."""
     wanted, tried = ready.attributes(rules), ready.RuleSet(rules)
@@ -199,7 +205,8 @@ def _assigned(one: Matched, choice: Choice, now: datetime) -> Assigned:
 
 
 def _routings(one: Matched, choice: Choice) -> Iterator[Routing]:
-    told = writing.outcome(outcome(one, choice))
+    by = one.wanted.by
+    told = writing.outcome({**outcome(one, choice), "assigned_by": by.id if by else None})
     for rule in one.rules:
         assert rule.id is not None
         yield Routing(one.artifact_id, rule.id, rule.name, told)

@@ -1,9 +1,5 @@
-"""What a document's history tells, and whom it does not tell of others."""
+"""What a document's history tells, page by page, and whom it tells nothing of others."""
 
-from collections.abc import Callable
-from typing import Any
-
-import pytest
 from flask import Flask
 
 from app.kit.ids import uuid7
@@ -11,25 +7,7 @@ from tests.factories import Org
 from tests.factories.counting import statements
 from tests.factories.desk import Desk
 from tests.labeling.artifacts.conftest import create_text
-
-Work = Callable[[], None]
-
-
-@pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
-
-
-def _history(org: Org, artifact_id: Any, by: str = "viewer", query: str = "") -> list[Any]:
-    answer = org.api(by).get(f"/artifacts/{artifact_id}/history?{query}")
-    assert answer.status_code == 200, answer.json
-    if not query:
-        assert answer.json["meta"]["total"] == len(answer.json["data"])
-    return list(answer.json["data"])
-
-
-def _actions(org: Org, artifact_id: Any, by: str = "viewer") -> list[str]:
-    return [entry["action"] for entry in reversed(_history(org, artifact_id, by))]
+from tests.review.history.conftest import actions, history
 
 
 def test_a_document_tells_its_life_in_order(desk: Desk) -> None:
@@ -44,7 +22,7 @@ def test_a_document_tells_its_life_in_order(desk: Desk) -> None:
     org.api("labeler").post(f"/tag-sets/{sent['id']}/submit")
     org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", {"note": "Good"})
     org.api("admin").post("/artifacts/bulk-archive", {"artifact_ids": [document["id"]]})
-    assert _actions(org, document["id"]) == [
+    assert actions(org, document["id"]) == [
         "artifacts.create",
         "artifacts.update",
         "tag_sets.create",
@@ -54,7 +32,7 @@ def test_a_document_tells_its_life_in_order(desk: Desk) -> None:
         "tag_sets.accept",
         "artifacts.archive",
     ]
-    told = _history(org, document["id"])
+    told = history(org, document["id"])
     archived, accepted, rejected, updated = told[0], told[1], told[3], told[6]
     assert archived["changes"] == {"archived": [False, True]}
     assert updated["changes"] == {"priority": [50, 90], "gold": [False, True]}
@@ -70,12 +48,12 @@ def test_a_document_tells_its_life_in_order(desk: Desk) -> None:
 
 def test_no_entry_tells_an_address_of_the_network(desk: Desk) -> None:
     document = create_text(desk.org.api("labeler"), "text")
-    assert "127.0.0.1" not in str(_history(desk.org, document["id"]))
+    assert "127.0.0.1" not in str(history(desk.org, document["id"]))
 
 
 def test_what_is_accepted_by_itself_was_the_systems_doing(desk: Desk) -> None:
     sent = desk.submitted(desk.artifact(desk.schema(sample_rate=0.0)))
-    first = _history(desk.org, sent["artifact_id"])[0]
+    first = history(desk.org, sent["artifact_id"])[0]
     assert first["action"] == "tag_sets.accept"
     assert first["actor"] == {"kind": "system", "id": None, "label": "system"}
 
@@ -87,23 +65,23 @@ def test_who_labels_blind_learns_nothing_of_others(desk: Desk) -> None:
     path = f"/artifacts/{artifact_id}"
     assert org.api("labeler").post(f"{path}/claim").status_code == 200
     sent = desk.submitted(artifact_id)
-    others = _history(org, artifact_id, "second")
+    others = history(org, artifact_id, "second")
     assert "labeler" not in str(others)
     assert str(org.users["labeler"]) not in str(others)
     assert sent["id"] not in str(others)
     assert [e for e in others if e["kind"] == "tag_set"] == []
-    own = _actions(org, artifact_id, "labeler")
+    own = actions(org, artifact_id, "labeler")
     assert own[-3:] == ["artifacts.claim", "tag_sets.create", "tag_sets.submit"]
-    assert _actions(org, artifact_id, "viewer") == own
+    assert actions(org, artifact_id, "viewer") == own
     mine = desk.submitted(artifact_id, by="second")
-    after = {entry["tag_set_id"] for entry in _history(org, artifact_id, "second")}
+    after = {entry["tag_set_id"] for entry in history(org, artifact_id, "second")}
     assert after == {None, sent["id"], mine["id"]}
 
 
 def test_without_overlap_labelers_see_all(desk: Desk) -> None:
     desk.org.add_user("second", "labeler")
     sent = desk.submitted()
-    assert _actions(desk.org, sent["artifact_id"], "second") == _actions(
+    assert actions(desk.org, sent["artifact_id"], "second") == actions(
         desk.org, sent["artifact_id"]
     )
 
@@ -112,7 +90,7 @@ def test_it_is_paged_both_ways(desk: Desk) -> None:
     artifact_id = desk.artifact()
     for priority in range(7):
         desk.org.api("admin").patch(f"/artifacts/{artifact_id}", {"priority": priority})
-    whole = _history(desk.org, artifact_id)
+    whole = history(desk.org, artifact_id)
     api, path = desk.org.api("viewer"), f"/artifacts/{artifact_id}/history?page_size=3"
     first = api.get(path).json
     assert first["meta"]["total"] == 8
@@ -123,7 +101,7 @@ def test_it_is_paged_both_ways(desk: Desk) -> None:
         found += answer["data"]
         cursor = answer["meta"]["next_cursor"]
     assert found == whole
-    oldest_first = _history(desk.org, artifact_id, query="sort=at")
+    oldest_first = history(desk.org, artifact_id, query="sort=at")
     assert oldest_first[:8] == whole[::-1]
 
 
@@ -137,11 +115,11 @@ def test_a_thousand_saves_cost_no_more_statements(desk: Desk, app: Flask) -> Non
         id=draft["id"],
     )
     with statements(app) as found:
-        assert len(_history(desk.org, draft["artifact_id"])) == 2
+        assert len(history(desk.org, draft["artifact_id"])) == 2
     assert len(found) <= 3, found
 
 
-def test_another_organizations_document_has_no_history(desk: Desk, other_org: Org) -> None:
+def test_another_organizations_document_has_nohistory(desk: Desk, other_org: Org) -> None:
     theirs = Desk(other_org).artifact()
     absent = desk.org.api("viewer").get(f"/artifacts/{uuid7()}/history")
     answer = desk.org.api("viewer").get(f"/artifacts/{theirs}/history")

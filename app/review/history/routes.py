@@ -5,8 +5,8 @@ from uuid import UUID
 
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.principal import Caller
-from app.labeling.history import service
-from app.labeling.history.schemas import HistoryEntry
+from app.review.history import service
+from app.review.history.schemas import HistoryEntry
 
 blueprint = Blueprint("history", tag="artifacts")
 

@@ -3,7 +3,7 @@
 from app.kit import audit
 from app.kit.api.fields import JsonObject, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 
-KINDS = ("artifact", "tag_set")
+KINDS = ("artifact", "tag_set", "comment")
 
 
 class HistoryActor(Schema):
@@ -14,6 +14,13 @@ class HistoryActor(Schema):
     label = Str(required=True)
 
 
+class RuleOfThen(Schema):
+    """A routing rule, by the name that it had."""
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+
+
 class HistoryEntry(Schema):
     """One thing that happened."""
 
@@ -22,7 +29,9 @@ class HistoryEntry(Schema):
     kind = Str(
         required=True,
         validate=OneOf(KINDS),
-        metadata={"description": "What it happened to: the document, or one of its label sets."},
+        metadata={
+            "description": "What it happened to: the document, one of its label sets, or a comment."
+        },
     )
     action = Str(
         required=True,
@@ -30,10 +39,24 @@ class HistoryEntry(Schema):
     )
     actor = Nested(HistoryActor, required=True)
     tag_set_id = Uuid(required=True, allow_none=True)
+    comment_id = Uuid(required=True, allow_none=True)
+    field = Str(
+        required=True, allow_none=True, metadata={"description": "What a comment is about."}
+    )
+    rule = Nested(
+        RuleOfThen,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The routing rule that matched the document."},
+    )
     note = Str(
         required=True,
         allow_none=True,
-        metadata={"description": "What was said with a decision, as the reason of a rejection."},
+        metadata={
+            "description": "What was said: the reason of a skip, a rejection or an escalation, the"
+            " beginning of a comment. Of what was accepted without a reviewer, what spared it one:"
+            " `sampling`, `confidence` or `agreement`."
+        },
     )
     changes = JsonObject(
         required=True,
