@@ -15,11 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 import requests
+
+if TYPE_CHECKING:
+    from tests.faults.sites import Site
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "127.0.0.2"
@@ -95,7 +98,8 @@ class Service:
 
     def call(self, method: str, path: str, timeout: float = 30, **kwargs: Any) -> requests.Response:
         url = f"{self.base}/api/v1{path}"
-        return requests.request(method, url, headers=self.headers, timeout=timeout, **kwargs)
+        headers = self.headers | kwargs.pop("headers", {})
+        return requests.request(method, url, headers=headers, timeout=timeout, **kwargs)
 
     def login(self) -> None:
         body = {"email": "admin@demo.example", "password": self.password}
@@ -185,6 +189,22 @@ def service() -> Iterator[Service]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[Service]:
+    """A service for several tests, each of which has an organization of its own (`place`)."""
+    with running(RATE_LIMITS="off") as found:
+        yield found
+
+
+@pytest.fixture
+def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
+    """A new organization in `lasting`."""
+    from tests.faults.sites import site  # noqa: PLC0415 - it takes what is above
+
+    with site(lasting, request.node.name) as found:
+        yield found
+
+
 @contextmanager
 def running(**settings: str) -> Iterator[Service]:
     """A service of its own with the demo organization; `settings` are for its environment."""
@@ -222,7 +242,7 @@ def running(**settings: str) -> Iterator[Service]:
             f"http://127.0.0.1:{port}", process, folder / "data", environ["DEMO_PASSWORD"]
         )
         try:
-            until(lambda: _ready(found, folder), "the service to be ready", 60)
+            until(lambda: _ready(found, folder), "the service to be ready", 180)
             found.login()
             yield found
         finally:

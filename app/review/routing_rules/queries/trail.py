@@ -38,6 +38,30 @@ _GIVEN = text(
     """
 )
 
+# Whatever a job has given, a job tells of: its cause is the event that asked for it. This reads a
+# week of the outbox, once in a run that somebody at the command line waits for.
+_BROKEN_OFF = text(
+    """
+    SELECT min(cause) FROM (
+        SELECT DISTINCT data ->> 'part_of' AS cause FROM outbox_events
+        WHERE organization_id = :org AND name = 'artifacts.assigned'
+            AND data ->> 'part_of' IS NOT NULL
+    ) AS batch
+    WHERE NOT EXISTS (SELECT FROM outbox_events asked WHERE asked.id = CAST(cause AS uuid))
+      AND NOT EXISTS (
+        SELECT FROM outbox_events told
+        WHERE organization_id = :org AND name = 'routing.applied' AND data ->> 'cause' = cause)
+    """
+)
+
+
+def broken_off() -> UUID | None:
+    """The cause of a run from the command line that gave something and told of nothing: it was
+    killed, or is under way."""
+    values = {"org": tenancy.current_organization_id()}
+    found: str | None = db.session().execute(_BROKEN_OFF, values).scalar_one()
+    return None if found is None else UUID(found)
+
 
 def matches(artifact_id: UUID) -> Any:
     """A SELECT of the rules that matched a document: at, rule_id, rule_name, assigned and note."""

@@ -72,9 +72,10 @@ def route_waiting(
 
     `checkpoint` commits, after each batch: broken off, it begins anew with what is left. Rules are
     those of the moment, batch by batch. `report` is told how many of how many were looked at.
-    `cause`, a UUIDv7, is that of an earlier run which this one goes on with.
+    `cause`, a UUIDv7, is that of an earlier run which this one goes on with. Without it that is one
+    from the command line which was broken off, if any: people are told of both together.
     """
-    cause = cause or uuid7()
+    cause = cause or trail.broken_off() or uuid7()
     total, looked_at, routed, place = documents.count_waiting(), 0, 0, documents.START
     while True:
         records.lock()

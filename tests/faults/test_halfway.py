@@ -1,0 +1,184 @@
+"""Processes that are killed halfway through what they do for many: a request leaves nothing behind,
+a job is resumed, and in the end everything was done exactly once."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import pytest
+import requests
+
+from tests.engines.documents.samples import pdf
+from tests.factories.processes import ended
+from tests.faults.conftest import until
+from tests.faults.sites import Site
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+BATCH = 1000
+"""How many documents routing and retention take at once."""
+DOCUMENTS = 5_000
+
+
+def _cut_off(place: Site, table: str, path: str, body: dict[str, Any]) -> None:
+    """Send a request, and kill who serves it once it comes to write to `table`."""
+    with ThreadPoolExecutor(1) as pool, place.turnstile(table) as gate:
+        lost = pool.submit(place.call, "POST", path, json=body)
+        gate.kill(gate.arrived("gunicorn"))
+        with pytest.raises(requests.RequestException):
+            lost.result()
+
+
+# --- requests: all or nothing -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", ["tag_set_revisions", "outbox_events"])
+@pytest.mark.parametrize("verdict", ["accept", "reject"])
+def test_a_bulk_verdict_is_whole_or_nothing(place: Site, verdict: str, table: str) -> None:
+    (labeler,) = place.labelers(1)
+    place.documents(300, schema_id=place.schema())
+    place.submitted(labeler)
+    before = _label_sets(place)
+    ids = [row.id for row in place.sql("SELECT id FROM tag_sets WHERE organization_id = :org")]
+    body: dict[str, Any] = {"tag_set_ids": [str(one) for one in ids]}
+    body |= {"reason": "No", "send_to": "pool"} if verdict == "reject" else {}
+    _cut_off(place, table, f"/review-queue/bulk-{verdict}", body)
+    assert _label_sets(place) == before
+    assert place.events(f"tag_set.{verdict}ed") == []
+    result = place.call("POST", f"/review-queue/bulk-{verdict}", json=body)
+    assert (result["succeeded"], result["failed"]) == (300, 0)
+    told = place.events(f"tag_set.{verdict}ed")
+    assert sorted(one["tag_set_id"] for one in told) == sorted(map(str, ids))
+    state = {"accept": ("accepted", "done"), "reject": ("rejected", "ready")}[verdict]
+    assert _label_sets(place) == {(*state, 2, 2, verdict): 300}
+
+
+def _label_sets(place: Site) -> Counter[tuple[Any, ...]]:
+    """How many label sets there are by state, their document's, and their revisions."""
+    return Counter(
+        tuple(row)
+        for row in place.sql(
+            """
+            SELECT t.status, a.status AS document, t.revision, count(*) AS revisions,
+                   (array_agg(r.kind ORDER BY r.number DESC))[1] AS kind
+            FROM tag_sets t JOIN artifacts a ON a.id = t.artifact_id
+            JOIN tag_set_revisions r ON r.tag_set_id = t.id
+            WHERE t.organization_id = :org GROUP BY t.id, t.status, a.status, t.revision
+            """
+        )
+    )
+
+
+@pytest.mark.parametrize("strategy", ["everyone", "round_robin"])
+def test_a_bulk_assignment_is_whole_or_nothing(place: Site, strategy: str) -> None:
+    people = [str(one) for one in place.labelers(4)]
+    place.documents(DOCUMENTS)
+    body = {"filter": {}, "expected_count": DOCUMENTS, "user_ids": people, "strategy": strategy}
+    _cut_off(place, "outbox_events", "/artifacts/bulk-assign", body)
+    assert _assigned(place) == {(): DOCUMENTS}
+    assert place.events("artifacts.assigned") == []
+    result = place.call("POST", "/artifacts/bulk-assign", json=body)
+    assert result["succeeded"] == DOCUMENTS
+    given = _assigned(place)
+    if strategy == "everyone":
+        assert given == {tuple(sorted(people)): DOCUMENTS}
+    else:
+        assert given == {(one,): DOCUMENTS // 4 for one in people}
+    (told,) = place.events("artifacts.assigned")
+    assert told["count"] == DOCUMENTS
+
+
+def _assigned(place: Site) -> Counter[tuple[str, ...]]:
+    """How many documents each group of people has."""
+    rows = place.sql("SELECT assignees FROM artifacts WHERE organization_id = :org")
+    return Counter(tuple(sorted(one["user_id"] for one in row.assignees)) for row in rows)
+
+
+# --- jobs: resumed, each document once --------------------------------------------------------
+
+
+def test_reindexing_goes_on_where_its_worker_was_killed(place: Site) -> None:
+    place.documents(500)
+    place.texts()
+    place.sql("DELETE FROM artifact_search WHERE organization_id = :org")
+    place.sql("INSERT INTO artifact_search_backlog (organization_id) VALUES (:org)")
+    with place.turnstile("artifact_search") as gate:
+        job = place.job("artifacts.index")
+        for _ in range(2):
+            worker = gate.step("worker.py")
+        gate.kill(worker)
+    before = _indexed(place)
+    assert len(before) == 200
+    place.lease_runs_out(job)
+    place.completed(job)
+    after = _indexed(place)
+    # Whose row was written again is in another transaction's hand.
+    assert len(after) == 500
+    assert before.items() <= after.items()
+    assert place.sql("SELECT 1 FROM artifact_search_backlog WHERE organization_id = :org") == []
+    found = place.service.call("GET", "/artifacts", params={"q": "rent", "page_size": 1}).json()
+    assert found["meta"]["total"] == 500
+
+
+def _indexed(place: Site) -> dict[UUID, str]:
+    """The transaction that indexed each document."""
+    rows = place.sql(
+        "SELECT artifact_id, CAST(xmin AS text) AS by FROM artifact_search"
+        " WHERE organization_id = :org"
+    )
+    return {row.artifact_id: row.by for row in rows}
+
+
+def test_retention_goes_on_where_its_worker_was_killed(place: Site) -> None:
+    settings = {"settings": {"retention_days": 30}}
+    place.call("PATCH", f"/organizations/{place.slug}", json=settings)
+    place.documents(2 * BATCH + 500, age=31)
+    place.sql(
+        "UPDATE artifacts SET created_at = now() WHERE organization_id = :org AND name LIKE '%7'"
+    )
+    ids = "SELECT CAST(id AS text) AS id FROM artifacts WHERE organization_id = :org"
+    young = {row.id for row in place.sql(f"{ids} AND name LIKE '%7'")}
+    old = {row.id for row in place.sql(f"{ids} AND name NOT LIKE '%7'")}
+    with place.turnstile("outbox_events") as gate:
+        job = place.job("artifacts.retain", org=place.org)
+        gate.kill(gate.step("worker.py"))
+    left = {row.id for row in place.sql(ids)}
+    assert len(left & old) == len(old) - BATCH
+    # What was undone is not told of.
+    assert {one["artifact_id"] for one in place.events("artifact.deleted")} == old - left
+    place.lease_runs_out(job)
+    place.completed(job)
+    assert {row.id for row in place.sql(ids)} == young
+    told = [one["artifact_id"] for one in place.events("artifact.deleted")]
+    assert sorted(told) == sorted(old)
+
+
+def test_a_document_is_read_anew_when_its_reader_was_killed(place: Site) -> None:
+    lines = [[f"Page {n} of many", *(f"word{n}x{k} " * 6 for k in range(8))] for n in range(220)]
+    with place.turnstile("artifact_pages") as gate:
+        files = {"file": ("many.pdf", pdf(lines), "application/pdf")}
+        with ThreadPoolExecutor(1) as pool:
+            made = pool.submit(place.call, "POST", "/artifacts", files=files)
+            gate.step("worker.py")
+        gate.step("worker.py")
+        reader = gate.step("worker.py")
+        (parser,) = [
+            one for one in reader.children() if "app.engines.documents.child" in one.cmdline()
+        ]
+        gate.kill(reader)
+    until(lambda: ended(parser), "the child to end with the reader")
+    pages = "SELECT number FROM artifact_pages WHERE organization_id = :org ORDER BY number"
+    assert [row.number for row in place.sql(pages)] == [*range(1, 51)]
+    assert place.events("artifact.ingested") == []
+    job = place.job_of("artifacts.parse")
+    place.lease_runs_out(job.id)
+    place.completed(job.id)
+    assert place.job_of("artifacts.parse").attempts == 2
+    assert [row.number for row in place.sql(pages)] == [*range(1, 221)]
+    (told,) = place.events("artifact.ingested")
+    assert (told["artifact_id"], told["page_count"]) == (made.result()["id"], 220)
+    read = place.call("GET", f"/artifacts/{told['artifact_id']}")
+    assert (read["status"], read["page_count"]) == ("ready", 220)
+    text = place.one("SELECT text FROM artifact_texts WHERE organization_id = :org")
+    assert [text.count(f"Page {n} of many") for n in range(220)] == [1] * 220

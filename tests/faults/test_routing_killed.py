@@ -1,0 +1,139 @@
+"""Routing of what waits, broken off in the middle of a batch: in the end each document went to one
+person, turns were taken evenly, and everyone was told of all that is theirs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import UUID
+
+import psutil
+import pytest
+import redis
+
+from tests.factories.processes import send
+from tests.faults.conftest import ROOT, until
+from tests.faults.sites import Site
+from tests.faults.turnstile import Turnstile
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+BATCH = 1000
+FLASK = Path(sys.executable).with_name("flask")
+
+
+def _rule(place: Site, people: list[UUID], *, apply: bool) -> None:
+    """A rule by which all documents go to these people by turns; it may be applied at once."""
+    team = place.call("POST", "/teams", json={"name": "Everybody"})
+    members = {"user_ids": [str(one) for one in people]}
+    place.call("POST", f"/teams/{team['id']}/members", json=members)
+    text = {"attribute": "media_type", "operator": "equals", "value": "text/plain"}
+    rule = {
+        "name": "By turns",
+        "conditions": {"all": [text]},
+        "action": {"team_id": team["id"], "strategy": "round_robin"},
+        "apply": apply,
+    }
+    place.call("POST", "/routing-rules", json=rule)
+
+
+def _routed(place: Site) -> int:
+    return int(place.one("SELECT count(*) FROM artifact_routings WHERE organization_id = :org"))
+
+
+def _check(place: Site, people: list[UUID], number: int, batches: int) -> None:
+    """Each document was given to one of `people`, once, and they were told of their share, once."""
+    share = {str(one): number // len(people) for one in people}
+    rows = place.sql("SELECT assignees FROM artifacts WHERE organization_id = :org")
+    assert Counter(one["user_id"] for row in rows for one in row.assignees) == share
+    assert _routed(place) == number
+    (matched,) = place.sql("SELECT match_count FROM routing_rules WHERE organization_id = :org")
+    assert matched.match_count == number
+    parts = place.events("artifacts.assigned")
+    given = [one for part in parts for one in part["artifact_ids"]]
+    assert (len(parts), len(given), len(set(given))) == (batches, number, number)
+    (whole,) = place.events("routing.applied")
+    assert (whole["count"], whole["counts"]) == (number, share)
+    until(lambda: len(_told(place)) >= len(people), "people to be told")
+    assert sorted(_told(place)) == sorted(people)
+
+
+def _told(place: Site) -> list[UUID]:
+    rows = place.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
+    return [row.user_id for row in rows]
+
+
+def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) -> None:
+    people = place.labelers(4)
+    place.documents(20 * BATCH)
+    with place.turnstile("artifact_routings") as gate:
+        _rule(place, people, apply=True)
+        for _ in range(4):
+            worker = gate.step("worker.py")
+        gate.kill(worker)
+    job = place.job_of("routing_rules.apply").id
+    assert _routed(place) == 4 * BATCH
+    with place.turnstile("artifact_routings") as gate:
+        place.lease_runs_out(job)
+        gate.step("worker.py")
+        redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
+        for process in place.service.processes("postgres", "-D"):
+            send(process, signal.SIGKILL)
+    until(lambda: _answers(place), "PostgreSQL to be there again")
+    assert _routed(place) == 5 * BATCH
+    place.lease_runs_out(job)
+    place.completed(job)
+    assert place.job_of("routing_rules.apply").attempts == 3
+    _check(place, people, 20 * BATCH, batches=20)
+
+
+def _answers(place: Site) -> bool:
+    with suppress(Exception):
+        return bool(place.one("SELECT true"))
+    return False
+
+
+@contextmanager
+def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """The command line of the service's operator."""
+    process = subprocess.Popen(
+        [FLASK, *arguments],
+        cwd=ROOT,
+        env=os.environ | place.service.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_command_that_was_killed_goes_on_with_what_is_left(place: Site) -> None:
+    people = place.labelers(4)
+    place.documents(8 * BATCH)
+    _rule(place, people, apply=False)
+    arguments = ("routing", "apply", place.slug, "--json")
+    with _command(place, *arguments) as command:
+        ours = psutil.Process(command.pid)
+        with Turnstile(lambda *_: [ours], place.engine, "artifact_routings") as gate:
+            for _ in range(3):
+                gate.step()
+            gate.kill(ours)
+        assert command.wait() == -signal.SIGKILL
+    assert _routed(place) == 3 * BATCH
+    with _command(place, *arguments) as command:
+        answer, log = command.communicate()
+    assert (command.returncode, json.loads(answer)) == (0, {"matched": 5 * BATCH})
+    told = [json.loads(line) for line in log.splitlines()]
+    looked_at = [one["looked_at"] for one in told if one["event"] == "routing.progress"]
+    assert looked_at == [number * BATCH for number in range(1, 6)]
+    assert {one["total"] for one in told if one["event"] == "routing.progress"} == {5 * BATCH}
+    _check(place, people, 8 * BATCH, batches=8)
