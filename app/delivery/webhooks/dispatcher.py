@@ -42,7 +42,6 @@ class Dispatcher:
         self._changed = Condition()
         self._shares = Shares(threads)
         self._held: dict[str, Lease] = {}
-        self._returning: list[Lease] = []
         self._stopping = False
         self._next_renewal = time.monotonic() + RENEW_SECONDS
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
@@ -66,7 +65,7 @@ class Dispatcher:
             return self._changed.wait_for(self._idle, timeout)
 
     def _idle(self) -> bool:
-        return not (self._held or self._returning) and self._shares.idle
+        return not self._held and self._shares.idle
 
     def stop(self, timeout: float) -> None:
         """Begin nothing more, let attempts end, write them down, give the rest back."""
@@ -100,7 +99,7 @@ class Dispatcher:
         self._leave()
 
     def _called_for(self) -> bool:
-        return self._stopping or bool(self._returning) or self._shares.stirred
+        return self._stopping or self._shares.giving_back or self._shares.stirred
 
     def _begin(self, picked: Picked) -> None:
         if not picked:
@@ -118,13 +117,11 @@ class Dispatcher:
                 if attempt is not None and attempt.lease_token is not None:
                     held = _lease(attempt)
                     self._held[held.token] = held
-                    self._shares.took(webhook, attempt)
-                else:
-                    self._shares.took(webhook, None)
+                self._shares.took(webhook, attempt)
             self._launch(dict.fromkeys(webhook for webhook, _ in picked))
             self._changed.notify_all()
         for attempt in taken:
-            if attempt.lease_token is None:
+            if attempt.lease_token is None and attempt.verdict != leases.PAUSED:
                 metrics.DELIVERIES.labels(attempt.verdict).inc()
 
     def _take(self, wanted: list[Lease]) -> list[Taken]:
@@ -144,8 +141,7 @@ class Dispatcher:
         while attempt is not None:
             result = self._send(attempt)
             with self._changed:
-                surplus = self._shares.sent(webhook, result)
-                self._returning += [_lease(unsent) for unsent in surplus]
+                self._shares.sent(webhook, result)
                 scarce = self._shares.free_threads <= 1
                 attempt = None if scarce or self._stopping else self._shares.next_of(webhook)
                 if scarce and not self._stopping:
@@ -161,17 +157,21 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _return(self) -> None:
-        """Give back what was taken ahead and is not to be sent: it costs no attempt."""
+        """Give back what is not to be sent now: it costs no attempt."""
         with self._changed:
-            returning = list(self._returning)
-        if returning:
-            with self._database():
-                leases.untake(returning)
-            with self._changed:
-                del self._returning[: len(returning)]
-                for lease in returning:
-                    self._held.pop(lease.token, None)
-                self._changed.notify_all()
+            untaken = [_lease(attempt) for attempt in self._shares.untake]
+            released = list(self._shares.release)
+        if not (untaken or released):
+            return
+        with self._database():
+            leases.untake(untaken)
+            leases.release(released)
+        with self._changed:
+            del self._shares.untake[: len(untaken)]
+            del self._shares.release[: len(released)]
+            for lease in untaken:
+                self._held.pop(lease.token, None)
+            self._changed.notify_all()
 
     def _renew(self) -> None:
         if time.monotonic() < self._next_renewal:
@@ -186,12 +186,11 @@ class Dispatcher:
     def _leave(self) -> None:
         """At the end: what is not sent is for another worker, and need not wait for its lease."""
         with self._changed:
-            begun = self._shares.drop_begun()
-            untaken = [*self._returning, *(_lease(unsent) for unsent in begun)]
-            waiting = list(self._shares.waiting())
+            begun = [*self._shares.untake, *self._shares.drop_begun()]
+            waiting = [*self._shares.release, *self._shares.waiting()]
         try:
             with self._database():
-                leases.untake(untaken)
+                leases.untake([_lease(unsent) for unsent in begun])
                 leases.release(waiting)
         except SQLAlchemyError as failure:
             log.warning("webhook.leases_kept", error=type(failure).__name__)

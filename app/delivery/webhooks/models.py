@@ -14,7 +14,10 @@ from app.kit.tenancy import TenantModel
 
 
 class Webhook(TenantModel, db.Revised, db.Base):
-    """A receiver. Secrets are encrypted; a rotated one signs too until it expires."""
+    """A receiver. Secrets are encrypted; a rotated one signs too until it expires.
+
+    Until `paused_until` it is left alone after a failure; only test deliveries go to it.
+    """
 
     __tablename__ = "webhooks"
     __table_args__ = (Index("ix_webhooks_list", "organization_id", "created_at", "id"),)
@@ -27,6 +30,7 @@ class Webhook(TenantModel, db.Revised, db.Base):
     disabled_reason: Mapped[str | None]
     last_triggered_at: Mapped[datetime | None]
     last_status_code: Mapped[int | None]
+    paused_until: Mapped[datetime | None]
     secret: Mapped[str] = mapped_column(info=encrypted())
     previous_secret: Mapped[str | None] = mapped_column(info=encrypted())
     previous_secret_expires_at: Mapped[datetime | None]
@@ -63,6 +67,12 @@ class Delivery(TenantModel, db.Base):
             "webhook_id",
             "next_attempt_at",
             postgresql_where=text("next_attempt_at IS NOT NULL"),
+        ),
+        Index(
+            "ix_webhook_deliveries_due_tests",
+            "webhook_id",
+            "next_attempt_at",
+            postgresql_where=text("next_attempt_at IS NOT NULL AND test"),
         ),
         Index(
             "ix_webhook_deliveries_leased",

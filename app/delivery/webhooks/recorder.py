@@ -22,6 +22,17 @@ log = get_logger(__name__)
 
 BATCH = 100
 GATHER_SECONDS = 0.02
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 16.0
+
+
+def pause_after(failures: int) -> float:
+    """How many seconds a webhook is left alone after so many failures in a row.
+
+    The pauses up to the tenth failure make a minute: a receiver that restarts is back by then, and
+    one that is gone is deactivated soon enough.
+    """
+    return min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE) if failures else 0.0
 
 
 def write(results: Sequence[Result]) -> None:
@@ -48,14 +59,18 @@ def write(results: Sequence[Result]) -> None:
 
 
 def _tally(tally: Tally, result: Result) -> None:
-    """Test deliveries do not count, nor what ends after the webhook was deactivated."""
+    """Test deliveries do not count, nor what ends after the webhook was deactivated. But one that
+    succeeds shows that the receiver is back: what waits need not wait for the end of a pause."""
     tally.status_code = result.status_code
+    if result.ok:
+        tally.pause = 0.0
     if result.test or result.fatal or not tally.active:
         return
     tally.failures = 0 if result.ok else tally.failures + 1
+    tally.pause = pause_after(tally.failures)
     if tally.failures >= DEACTIVATE_AT:
         last = result.error or f"the receiver answered {result.status_code}"
-        tally.active, tally.deactivated = False, True
+        tally.active, tally.deactivated, tally.pause = False, True, 0.0
         tally.disabled_reason = (
             f"Deactivated after {DEACTIVATE_AT} failed attempts in a row. The last one: {last}"
         )

@@ -112,15 +112,18 @@ def update(
     events: list[str] | None = None,
     description: str | None = None,
 ) -> Webhook:
-    """Change what is given. What waits already goes to the new URL. Raises 400, 404, 409."""
+    """Change what is given. What waits already goes to the new URL, and at once. Raises 400, 404,
+    409."""
     if events is not None:
         _check_events(events)
     if url is not None:
         get(webhook_id)
         _check_url(url)
     webhook = _locked(webhook_id, revision)
-    if url is not None:
+    if url is not None and url != webhook.url:
         webhook.url = url
+        # The failures were another address's, but only a success or activating forgets them.
+        webhook.paused_until = None
     if events is not None:
         webhook.events = events
     if description is not None:
@@ -140,6 +143,7 @@ def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
     webhook = _locked(webhook_id, revision)
     webhook.active = True
     webhook.consecutive_failures = 0
+    webhook.paused_until = None
     webhook.disabled_reason = None
     db.session().flush()
     return webhook

@@ -1,9 +1,12 @@
 """Whose turn it is: what each webhook may have under way, so that none holds up another.
 
-A webhook has few attempts under way at a time: two until it has shown that it is quick, and when it
-fails; fewer still when threads run short; and never so many that a failing one could get more than
-the attempts after which it is deactivated. To keep its senders busy, a quick one has some more
-taken ahead of them.
+A webhook has few attempts under way at a time: two until it has shown that it is quick, and fewer
+when threads run short. To keep its senders busy, a quick one has some more taken ahead of them.
+
+From a failure on, a webhook has one attempt at a time, and none before the failure is written
+down: when the next one is due is decided by the database, which knows of the failures that other
+deliverers saw. So what a failing webhook has here goes back there. After one success it has its
+full share again.
 
 Nothing here is safe for threads or waits for anything; the dispatcher holds its lock around it.
 """
@@ -13,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.delivery.webhooks.queries.leases import Lease, Taken
+from app.delivery.webhooks.queries.leases import PAUSED, Lease, Taken
 from app.delivery.webhooks.queries.outcomes import Result
 
 DEACTIVATE_AT = 10
@@ -30,7 +33,8 @@ Picked = list[tuple[str, Lease]]
 
 @dataclass(slots=True)
 class Hook:
-    """What is known of a webhook here: `waiting` is claimed, `begun` is taken and not yet sent."""
+    """What is known of a webhook here: `waiting` is claimed, `begun` is taken and not yet sent,
+    `unwritten` is sent, and its outcome not yet in the database."""
 
     failures: int = 0
     quick: bool = False
@@ -38,17 +42,20 @@ class Hook:
     begun: "deque[Taken]" = field(default_factory=deque)
     taking: int = 0
     sending: int = 0
+    unwritten: int = 0
 
     @property
     def at_once(self) -> int:
         """How many attempts may be under way."""
-        limit = AT_ONCE if self.quick and not self.failures else AT_ONCE_AT_FIRST
-        return max(0, min(limit, DEACTIVATE_AT - self.failures))
+        if self.failures:
+            return int(not self.unwritten and self.failures < DEACTIVATE_AT)
+        return AT_ONCE if self.quick else AT_ONCE_AT_FIRST
 
     @property
     def idle(self) -> bool:
         """Whether nothing of it is here."""
-        return not (self.waiting or self.begun or self.taking or self.sending)
+        here = self.waiting or self.begun or self.taking or self.sending or self.unwritten
+        return not here
 
     def may_take(self) -> int:
         """How many may be taken now; few at a time would not be worth a statement."""
@@ -62,7 +69,7 @@ class Hook:
         limit = min(self.at_once, max(1, free_threads // 2))
         return bool(self.begun) and free_threads > 0 and self.sending < limit
 
-    def surplus(self) -> list[Taken]:
+    def ahead(self) -> list[Taken]:
         """What was taken ahead and must not be sent now: the webhook fails, or is slow."""
         if self.at_once == AT_ONCE:
             return []
@@ -71,11 +78,17 @@ class Hook:
 
 
 class Shares:
-    """The webhooks, and which of them could go on. `threads` can send at a time."""
+    """The webhooks, and which of them could go on. `threads` can send at a time.
+
+    What is to be given back to the database is put into `untake`, where it was taken already, and
+    into `release`, where it was only claimed.
+    """
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
         self.sending = 0
+        self.untake: list[Taken] = []
+        self.release: list[Lease] = []
         self._hooks: OrderedDict[str, Hook] = OrderedDict()
         self._stirred: OrderedDict[str, None] = OrderedDict()
 
@@ -86,8 +99,13 @@ class Shares:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits, was begun or is being sent."""
-        return all(hook.idle for hook in self._hooks.values())
+        """Whether nothing waits, was begun, is being sent or written, or is to be given back."""
+        return not self.giving_back and all(hook.idle for hook in self._hooks.values())
+
+    @property
+    def giving_back(self) -> bool:
+        """Whether something is to be given back."""
+        return bool(self.untake or self.release)
 
     @property
     def stirred(self) -> bool:
@@ -145,12 +163,22 @@ class Shares:
             self._stirred[webhook] = None
 
     def took(self, webhook: str, attempt: Taken | None) -> None:
-        """A taking has ended; with None, the lease was lost or nothing is to be sent."""
+        """A taking has ended. None: the lease was lost. What came without one is not sent."""
         hook = self._hooks[webhook]
         hook.taking -= 1
-        if attempt is not None:
+        if attempt is not None and attempt.lease_token is not None:
+            if not hook.unwritten:
+                # Failures that another deliverer saw.
+                hook.failures = max(hook.failures, min(attempt.failures, DEACTIVATE_AT - 1))
             hook.begun.append(attempt)
+            self.untake += hook.ahead()
+        elif attempt is not None and attempt.verdict == PAUSED:
+            self._give_back(hook)
         self._stirred[webhook] = None
+
+    def _give_back(self, hook: Hook) -> None:
+        self.release += hook.waiting.values()
+        hook.waiting.clear()
 
     def next_of(self, webhook: str) -> Taken | None:
         """An attempt of this webhook that a thread should send now."""
@@ -161,23 +189,25 @@ class Shares:
         self.sending += 1
         return hook.begun.popleft()
 
-    def sent(self, webhook: str, result: Result) -> list[Taken]:
-        """An attempt has ended; what was taken ahead of it and has to be given back."""
+    def sent(self, webhook: str, result: Result) -> None:
+        """An attempt has ended."""
         hook = self._hooks[webhook]
         hook.sending -= 1
+        hook.unwritten += 1
         self.sending -= 1
         hook.quick = result.duration_ms < SLOW_MS
         if not (result.test or result.fatal):
             hook.failures = 0 if result.ok else hook.failures + 1
+        self.untake += hook.ahead()
         self._stirred[webhook] = None
-        return hook.surplus()
 
     def written(self, webhook: str) -> None:
-        """An outcome is in the database, which says from now on whether a failing one goes on."""
-        hook = self._hooks.get(webhook)
-        if hook is not None and hook.failures >= DEACTIVATE_AT:
-            hook.failures = DEACTIVATE_AT - 1
-            self._stirred[webhook] = None
+        """An outcome is in the database, which says from now on when a failing one goes on."""
+        hook = self._hooks[webhook]
+        hook.unwritten -= 1
+        if hook.failures:
+            self._give_back(hook)
+        self._stirred[webhook] = None
 
     def begun(self) -> list[str]:
         """The webhooks that have attempts to send."""

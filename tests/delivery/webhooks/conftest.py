@@ -23,6 +23,7 @@ from tests.factories import Org
 
 INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 30.0
+_LET_PAUSES_PASS = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,8 @@ def _ended(app: Flask) -> Iterator[None]:
 
 @pytest.fixture
 def deliver(app: Flask, work: Callable[[], None]) -> Callable[[], None]:
-    """Relay, send and record until nothing is due; what is due later or leased stays."""
+    """Relay, send and record until nothing is due; what is due later or leased stays. The pauses
+    of failing webhooks pass as soon as nothing else is to be done."""
 
     due = text(
         "SELECT 1 FROM webhook_deliveries WHERE next_attempt_at <= now()"
@@ -128,9 +130,11 @@ def deliver(app: Flask, work: Callable[[], None]) -> Callable[[], None]:
         until = time.monotonic() + LIMIT_SECONDS
         while time.monotonic() < until:
             work()
-            with app.app_context(), tenancy.across_organizations(reason="a test looks"):
+            everything = tenancy.across_organizations(reason="a test is the clock")
+            with app.app_context(), everything, db.transaction():
                 if db.session().execute(due).first() is None:
                     return
+                db.session().execute(text(_LET_PAUSES_PASS))
         raise AssertionError("deliveries did not come to an end")
 
     return run
@@ -194,6 +198,17 @@ class Hooks:
             "UPDATE webhook_deliveries SET next_attempt_at = now() - interval '1 second'"
             " WHERE organization_id = :org AND next_attempt_at IS NOT NULL"
         )
+
+    def pause(self) -> None:
+        """Let webhooks have failed just now, so that they are left alone."""
+        self.sql(
+            "UPDATE webhooks SET paused_until = now() + interval '1 hour'"
+            " WHERE organization_id = :org"
+        )
+
+    def let_pauses_pass(self) -> None:
+        """Let the time of every next attempt have come."""
+        self.sql(_LET_PAUSES_PASS + " AND organization_id = :org")
 
     def let_leases_expire(self) -> None:
         """Let whoever holds a delivery have died."""

@@ -1,5 +1,6 @@
 """Ten failures in a row: one deactivation, told once to each owner; and the way back."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from flask import Flask
 
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
-from tests.delivery.webhooks.conftest import Answer
+from tests.delivery.webhooks.conftest import Answer, wait_until
 
 BROKEN = Answer(500, b"out of order")
 
@@ -68,15 +69,18 @@ def test_the_owners_get_mail(app: Flask, hooks: Any, deliver: Any, work: Any) ->
     assert "deactivated" in text
 
 
-def test_two_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks: Any) -> None:
-    created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks: Any) -> None:
+    created, gate = hooks.create(), threading.Event()
+    hooks.receiver.say("/hook", Answer(500, gate=gate))
     hooks.emit(60)
     rows = hooks.claim()
     others = [Dispatcher(app) for _ in range(3)]
     for number, other in enumerate(others):
         other.start()
         other.accept(rows[number::3])
+    wait_until(lambda: len(hooks.receiver.received) == 6)
+    hooks.sql("UPDATE webhooks SET consecutive_failures = 7 WHERE organization_id = :org")
+    gate.set()
     assert all(other.settle(30) for other in others)
     for other in others:
         other.stop(10)

@@ -17,10 +17,11 @@ from app.kit import db
 
 CLAIM_LIMIT = 1000
 LEASED_AT_ONCE = 256
-LEASED_AT_ONCE_FAILING = 8
+LEASED_AT_ONCE_FAILING = 1
 CLAIM_SECONDS = 30
 ATTEMPT_SECONDS = 25
 """How long an attempt's lease lasts unless renewed: its deadline, and time to write it down."""
+PAUSED = "paused"
 
 
 class Claim(NamedTuple):
@@ -45,10 +46,12 @@ class Lease(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """An attempt that may begin (`verdict` pending), or why there is none (the delivery's status).
+    """An attempt that may begin (`verdict` pending), or why there is none: the delivery's status,
+    or paused, when its lease was given back because the webhook is left alone after a failure.
 
-    `number` counts all attempts of the delivery, `at` is the time of this one; `secret` and
-    `previous_secret` are encrypted, the latter only while it still signs.
+    `number` counts all attempts of the delivery, `at` is the time of this one; `failures` are those
+    of its webhook in a row; `secret` and `previous_secret` are encrypted, the latter only while it
+    still signs.
     """
 
     organization_id: UUID
@@ -56,6 +59,7 @@ class Taken:
     webhook_id: UUID
     lease_token: UUID | None
     verdict: str
+    failures: int
     number: int
     round: int
     at: datetime
@@ -71,6 +75,7 @@ class Taken:
 # The webhooks that have something due are found one by one along the index, so that a long backlog
 # of one of them costs no more than a short one. Half of what a webhook may have leased has to be
 # done before there is more of it: many messages of few deliveries would cost more than those.
+# Of a failing webhook there is one at a time, and none while it is paused but a test delivery.
 _CLAIM = text(
     """
     WITH RECURSIVE hook AS (
@@ -82,12 +87,14 @@ _CLAIM = text(
             WHERE next_attempt_at IS NOT NULL AND d.webhook_id > hook.webhook_id
             ORDER BY d.webhook_id LIMIT 1) AS following
     ), room AS MATERIALIZED (
-        SELECT hook.webhook_id AS id, w.failures,
+        SELECT hook.webhook_id AS id, w.failures, w.paused,
                CASE WHEN w.failures = 0 THEN :healthy ELSE :failing END AS most,
                (SELECT count(*) FROM webhook_deliveries l
                 WHERE l.webhook_id = hook.webhook_id AND l.leased_until > now()) AS leased
         FROM hook CROSS JOIN LATERAL (
-            SELECT consecutive_failures AS failures FROM webhooks w
+            SELECT consecutive_failures AS failures,
+                   coalesce(paused_until > now(), false) AS paused
+            FROM webhooks w
             WHERE (w.organization_id, w.id) = (hook.organization_id, hook.webhook_id) LIMIT 1) AS w
     ), due AS (
         SELECT d.*, room.failures FROM room CROSS JOIN LATERAL (
@@ -97,12 +104,23 @@ _CLAIM = text(
               AND (leased_until IS NULL OR leased_until <= now())
             ORDER BY next_attempt_at LIMIT greatest(room.most - room.leased, 0)
             FOR UPDATE SKIP LOCKED) AS d
-        WHERE room.leased <= room.most / 2
+        WHERE room.leased <= room.most / 2 AND NOT room.paused
+        LIMIT :limit
+    ), tests AS (
+        SELECT d.*, room.failures FROM room CROSS JOIN LATERAL (
+            SELECT organization_id, webhook_id, id, leased_until IS NOT NULL AS expired
+            FROM webhook_deliveries
+            WHERE webhook_id = room.id AND next_attempt_at <= now() AND test
+              AND (leased_until IS NULL OR leased_until <= now())
+            ORDER BY next_attempt_at LIMIT 1
+            FOR UPDATE SKIP LOCKED) AS d
+        WHERE room.leased = 0 AND room.paused
         LIMIT :limit
     )
     UPDATE webhook_deliveries d SET lease_token = gen_random_uuid(),
         leased_until = now() + make_interval(secs => :seconds)
-    FROM due WHERE (d.organization_id, d.id) = (due.organization_id, due.id)
+    FROM (SELECT * FROM due UNION ALL SELECT * FROM tests) AS due
+    WHERE (d.organization_id, d.id) = (due.organization_id, due.id)
     RETURNING d.organization_id, d.webhook_id, due.failures, d.id, d.lease_token, due.expired
     """
 )
@@ -114,12 +132,14 @@ _TAKE = text(
     """
     WITH held AS (
         SELECT d.organization_id, d.id, d.webhook_id, d.attempt_count, d.attempted_at,
-               w.url, w.secret,
+               w.url, w.secret, w.consecutive_failures AS failures,
                CASE WHEN w.previous_secret_expires_at > now()
                     THEN w.previous_secret END AS previous,
                CASE WHEN d.delivered_at > now() - interval '24 hours' THEN 'skipped'
                     WHEN NOT (w.active OR d.test) OR d.attempts_in_round >= :attempts
-                    THEN 'abandoned' ELSE 'pending' END AS verdict
+                    THEN 'abandoned'
+                    WHEN w.paused_until > now() AND NOT d.test THEN 'paused'
+                    ELSE 'pending' END AS verdict
         FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
              AS claim (organization_id, id, token)
         CROSS JOIN LATERAL (
@@ -135,18 +155,20 @@ _TAKE = text(
         FROM held WHERE attempt_count > 0
         ON CONFLICT DO NOTHING
     )
-    UPDATE webhook_deliveries d SET status = verdict, updated_at = now(),
+    UPDATE webhook_deliveries d SET
+        status = CASE WHEN verdict = 'paused' THEN d.status ELSE verdict END,
+        updated_at = CASE WHEN verdict = 'paused' THEN d.updated_at ELSE now() END,
         attempt_count = d.attempt_count + (verdict = 'pending')::int,
         attempts_in_round = d.attempts_in_round + (verdict = 'pending')::int,
         attempted_at = CASE WHEN verdict = 'pending' THEN now() ELSE d.attempted_at END,
-        next_attempt_at = CASE WHEN verdict = 'pending' THEN d.next_attempt_at END,
+        next_attempt_at = CASE WHEN verdict IN ('pending', 'paused') THEN d.next_attempt_at END,
         lease_token = CASE WHEN verdict = 'pending' THEN gen_random_uuid() END,
         leased_until = CASE WHEN verdict = 'pending'
                             THEN now() + make_interval(secs => :seconds) END
     FROM held WHERE (d.organization_id, d.id) = (held.organization_id, held.id)
     RETURNING d.organization_id, d.id, d.webhook_id, d.lease_token, verdict,
-        d.attempt_count AS number, d.round, now() AS at, d.event, d.test, d.body, d.request_id,
-        held.url, held.secret, held.previous AS previous_secret
+        held.failures, d.attempt_count AS number, d.round, now() AS at, d.event, d.test, d.body,
+        d.request_id, held.url, held.secret, held.previous AS previous_secret
     """
 )
 _INTERRUPTED = "The worker ended before the outcome of this attempt was known."
@@ -190,7 +212,8 @@ _DEPTH = text(
 
 
 def claim() -> list[Claim]:
-    """Lease what is due: of every webhook so much that a slow one holds up no other."""
+    """Lease what is due: of every webhook so much that a slow one holds up no other, and of a
+    failing one no more than its pace allows."""
     values = {
         "healthy": LEASED_AT_ONCE,
         "failing": LEASED_AT_ONCE_FAILING,

@@ -50,10 +50,14 @@ class Result:
 
 @dataclass(slots=True)
 class Tally:
-    """A webhook's counters: as they were, and as they are to be written."""
+    """A webhook's counters: as they were, and as they are to be written.
+
+    `pause` is how many seconds from now it is left alone; None leaves that as it is.
+    """
 
     active: bool
     failures: int
+    pause: float | None = None
     status_code: int | None = None
     disabled_reason: str | None = None
     deactivated: bool = False
@@ -120,11 +124,14 @@ _COUNT = text(
     """
     UPDATE webhooks w SET consecutive_failures = tally.failures, active = tally.active,
         last_triggered_at = clock_timestamp(), last_status_code = tally.status_code,
+        paused_until = CASE WHEN tally.pause IS NULL THEN w.paused_until WHEN tally.pause > 0
+                            THEN clock_timestamp() + make_interval(secs => tally.pause) END,
         disabled_reason = coalesce(tally.reason, w.disabled_reason)
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]),
                 CAST(:failures AS integer[]), CAST(:actives AS boolean[]),
-                CAST(:status_codes AS integer[]), CAST(:reasons AS text[]))
-         AS tally (organization_id, id, failures, active, status_code, reason)
+                CAST(:pauses AS double precision[]), CAST(:status_codes AS integer[]),
+                CAST(:reasons AS text[]))
+         AS tally (organization_id, id, failures, active, pause, status_code, reason)
     WHERE (w.organization_id, w.id) = (tally.organization_id, tally.id)
     """
 )
@@ -193,6 +200,7 @@ def count(tallies: dict[Key, Tally]) -> None:
         "webhooks": [str(webhook) for _, webhook in tallies],
         "failures": [t.failures for t in tallies.values()],
         "actives": [t.active for t in tallies.values()],
+        "pauses": [t.pause for t in tallies.values()],
         "status_codes": [t.status_code for t in tallies.values()],
         "reasons": [t.disabled_reason for t in tallies.values()],
     }

@@ -1,0 +1,254 @@
+"""A receiver that is away for a while: how it is tried, and that nothing is lost over it."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+from flask import Flask
+
+from app.delivery.webhooks import recorder, sending
+from app.delivery.webhooks.dispatcher import Dispatcher
+from app.delivery.webhooks.queries import leases
+from app.delivery.webhooks.queries.leases import Lease, Taken
+from app.delivery.webhooks.recorder import pause_after
+from app.delivery.webhooks.shares import DEACTIVATE_AT
+from app.kit import db, tenancy
+from tests.delivery.webhooks.conftest import Answer
+
+AWAY = Answer(503, b"starting")
+
+
+def _take(hooks: Any, rows: list[list[Any]]) -> list[Taken]:
+    """Begin attempts, as a deliverer does."""
+    held = [Lease(organization, delivery, token) for organization, _, _, delivery, token in rows]
+    everything = tenancy.across_organizations(reason="a test is the dispatcher")
+    with hooks.org.app.app_context(), everything, db.transaction():
+        return leases.take(held, attempts=4)
+
+
+def _fail(hooks: Any, attempts: list[Taken]) -> None:
+    """Write down that attempts failed."""
+    everything = tenancy.across_organizations(reason="a test is the recorder")
+    with hooks.org.app.app_context(), everything, db.transaction():
+        recorder.write([sending._result(attempt, ok=False) for attempt in attempts])
+
+
+def _pacing(hooks: Any) -> Any:
+    (row,) = hooks.sql(
+        "SELECT consecutive_failures AS failures, paused_until - last_triggered_at AS pause"
+        " FROM webhooks WHERE organization_id = :org"
+    )
+    return row
+
+
+def _held(hooks: Any) -> int:
+    sql = "SELECT count(*) AS n FROM webhook_deliveries WHERE organization_id = :org"
+    return int(hooks.sql(sql + " AND (leased_until > now() OR attempt_count > 0)")[0].n)
+
+
+def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", *[AWAY] * 6, Answer())
+    hooks.emit(200)
+    deliver()
+    waiting = hooks.deliveries(created, status="pending")
+    assert len(waiting) == 6, "those that failed wait for their retries"
+    assert {len(delivery["attempts"]) for delivery in waiting} == {1}
+    assert len(hooks.deliveries(created, status="delivered", page_size=1000)) == 194
+    hooks.make_due()
+    deliver()
+    found = hooks.deliveries(created, page_size=1000)
+    assert Counter(delivery["status"] for delivery in found) == {"delivered": 200}
+    made = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in found)
+    assert made == {(200,): 194, (503, 200): 6}
+    shown = hooks.get(created)
+    assert (shown["active"], shown["consecutive_failures"]) == (True, 0)
+
+
+def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit(20)
+    deliver()
+    hooks.receiver.say("/hook", AWAY)
+    hooks.emit(200)
+    deliver()
+    shown = hooks.get(created)
+    assert (shown["active"], shown["consecutive_failures"]) == (False, DEACTIVATE_AT)
+    assert len(hooks.receiver.received) == 20 + DEACTIVATE_AT
+    assert len(hooks.deliveries(created, status="abandoned", page_size=1000)) == 200
+
+
+def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
+    hooks.create()
+    hooks.emit(30)
+    _fail(hooks, _take(hooks, hooks.claim()[:1]))
+    hooks.let_leases_expire()
+    for failures in range(1, DEACTIVATE_AT):
+        pacing = _pacing(hooks)
+        assert pacing.failures == failures
+        expected = timedelta(seconds=pause_after(failures))
+        assert expected <= pacing.pause < expected + timedelta(milliseconds=50)
+        hooks.pause()
+        assert hooks.claim() == [], "while it is paused"
+        hooks.let_pauses_pass()
+        rows = hooks.claim()
+        assert len(rows) == 1
+        assert hooks.claim() == [], "one at a time"
+        _fail(hooks, _take(hooks, rows))
+    assert _pacing(hooks) == (DEACTIVATE_AT, None)
+    pauses = [pause_after(failures) for failures in range(1, DEACTIVATE_AT)]
+    assert pauses == sorted(pauses)
+    assert 40 <= sum(pauses) <= 70
+
+
+def test_a_success_ends_the_pause(hooks: Any, deliver: Any) -> None:
+    hooks.create()
+    hooks.receiver.say("/hook", AWAY, Answer())
+    hooks.emit()
+    deliver()
+    assert _pacing(hooks).failures == 1
+    hooks.make_due()
+    deliver()
+    assert _pacing(hooks) == (0, None)
+
+
+def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
+    """Retries are due 30 seconds after the failure, whatever the webhook's own pause."""
+    hooks.create()
+    hooks.receiver.say("/hook", *[AWAY] * 4, Answer())
+    hooks.emit(12)
+    deliver()
+    delays = hooks.sql(
+        "SELECT next_attempt_at - updated_at AS delay FROM webhook_deliveries"
+        " WHERE organization_id = :org AND status = 'pending'"
+    )
+    assert len(delays) == 4
+    for row in delays:
+        assert abs(row.delay - timedelta(seconds=30)) < timedelta(seconds=1)
+
+
+def test_what_a_deliverer_holds_of_a_paused_webhook_goes_back(app: Flask, hooks: Any) -> None:
+    """Another one saw the failure; this one was about to send."""
+    hooks.create()
+    hooks.emit(40)
+    rows = hooks.claim()
+    assert _held(hooks) == 40
+    hooks.pause()
+    other = Dispatcher(app)
+    other.start()
+    other.accept(rows)
+    assert other.settle(30)
+    other.stop(10)
+    assert hooks.receiver.received == []
+    assert _held(hooks) == 0, "and it cost no attempt"
+    assert hooks.claim() == []
+    hooks.let_pauses_pass()
+    assert len(hooks.claim()) == 40
+
+
+def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", AWAY)
+    hooks.emit(60)
+    rows = hooks.claim()
+    others = [Dispatcher(app) for _ in range(3)]
+    for number, other in enumerate(others):
+        other.start()
+        other.accept(rows[number::3])
+    assert all(other.settle(30) for other in others)
+    for other in others:
+        other.stop(10)
+    sent = len(hooks.receiver.received)
+    assert 1 <= sent <= 6, "two that each had under way"
+    shown = hooks.get(created)
+    assert (shown["active"], shown["consecutive_failures"]) == (True, sent)
+    assert len(hooks.deliveries(created, status="pending")) == 60
+    assert _held(hooks) == sent
+
+
+def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.emit(20)
+    hooks.sql("UPDATE webhooks SET consecutive_failures = 3 WHERE organization_id = :org")
+    (row,) = hooks.claim()
+    assert len(_take(hooks, [row])) == 1
+    assert hooks.claim() == [], "it may still be under way"
+    hooks.let_leases_expire()
+    deliver()
+    found = hooks.deliveries(created)
+    assert {delivery["status"] for delivery in found} == {"delivered"}
+    kinds = [tuple(a["error_kind"] for a in d["attempts"]) for d in found]
+    assert Counter(kinds) == {(None,): 19, ("interrupted", None): 1}
+
+
+def test_test_deliveries_ignore_the_pause(hooks: Any, work: Any) -> None:
+    created = hooks.create()
+    test = f"/webhooks/{created['id']}/test"
+    hooks.receiver.say("/hook", AWAY, Answer())
+    hooks.emit(3)
+    hooks.pause()
+    work()
+    assert hooks.receiver.received == []
+    hooks.org.api("admin").post(test)
+    work()
+    (request,) = hooks.receiver.received
+    assert request.headers["X-Service-Event"] == "test"
+    assert len(hooks.deliveries(created, status="pending", event="artifact.ingested")) == 3
+    hooks.org.api("admin").post(test)
+    work()
+    statuses = [d["status"] for d in hooks.deliveries(created, event="artifact.ingested")]
+    assert statuses == ["delivered"] * 3, "the test showed that the receiver is back"
+
+
+def test_a_redelivery_keeps_to_the_pause(hooks: Any, deliver: Any, work: Any) -> None:
+    """It counts when it fails: hundreds at once must not deactivate what is being mended."""
+    created = hooks.create()
+    hooks.emit()
+    deliver()
+    (delivery,) = hooks.deliveries(created)
+    hooks.pause()
+    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
+    assert hooks.org.api("admin").post(path).status_code == 202
+    work()
+    assert len(hooks.receiver.received) == 1
+    hooks.let_pauses_pass()
+    work()
+    assert len(hooks.receiver.received) == 2
+
+
+def test_activating_ends_the_pause(hooks: Any, work: Any) -> None:
+    created = hooks.create()
+    hooks.emit()
+    hooks.pause()
+    assert hooks.org.api("admin").post(f"/webhooks/{created['id']}/activate").status_code == 200
+    work()
+    assert hooks.deliveries(created, status="delivered") != []
+
+
+def test_a_new_url_ends_the_pause_and_keeps_the_count(hooks: Any, work: Any) -> None:
+    created = hooks.create()
+    hooks.emit()
+    hooks.sql("UPDATE webhooks SET consecutive_failures = 5 WHERE organization_id = :org")
+    hooks.pause()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    assert api.patch(path, json={"description": "moved", "url": created["url"]}).status_code == 200
+    work()
+    assert hooks.receiver.received == [], "nothing was mended"
+    answer = api.patch(path, json={"url": hooks.receiver.url("/mended")})
+    assert answer.json["data"]["consecutive_failures"] == 5
+    work()
+    assert len(hooks.receiver.at("/mended")) == 1
+    assert hooks.get(created)["consecutive_failures"] == 0
+
+
+def test_a_paused_webhook_holds_up_no_other(hooks: Any, work: Any) -> None:
+    paused, other = hooks.create("/paused"), hooks.create("/other")
+    hooks.emit(20)
+    hooks.sql(
+        "UPDATE webhooks SET consecutive_failures = 9, paused_until = now() + interval '1 hour'"
+        " WHERE organization_id = :org AND id = :id",
+        id=paused["id"],
+    )
+    work()
+    assert len(hooks.deliveries(other, status="delivered")) == 20
+    assert len(hooks.deliveries(paused, status="pending")) == 20
