@@ -5,8 +5,8 @@ from alembic import op
 
 from migrations.auditing import audited
 
-revision = "202611220200"
-down_revision = "202611212355"
+revision = "202611220205"
+down_revision = "202611220200"
 branch_labels = None
 depends_on = None
 
