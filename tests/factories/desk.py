@@ -48,6 +48,11 @@ def tag(field: str, value: Any, **members: Any) -> dict[str, Any]:
     return {"field": field, "value": value, **members}
 
 
+def rows(*items: str) -> list[dict[str, Any]]:
+    """A table of one column, as a client sends it."""
+    return [tag("lines.item", item, row=number) for number, item in enumerate(items)]
+
+
 class Desk:
     """What tests of label sets start from, in one organization."""
 

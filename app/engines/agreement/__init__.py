@@ -2,7 +2,9 @@
 most of them say.
 
 Pure: tags in normal form (`engines.fields`) in, values out. Tags stand at a *place*: a field, or a
-column of a table with its row. Two tags of one place say the same when
+column of a table with its row. Which row of one label set is which of another's, `line_up` says by
+what stands in them; the others go by the number, and are given what it lined up. Two tags of one
+place say the same when
 
 - their values are equal; amounts of money as numbers, so that 1.50 EUR is 1.500 EUR;
 - in a span field, their stretches of the text overlap by half: code points in both, divided by
@@ -14,9 +16,10 @@ Where a place has several tags, each is matched with at most one of the other se
 first.
 """
 
-from app.engines.agreement.comparing import Change, diff
+from app.engines.agreement.comparing import Change, ContentDiff, diff, diff_by_content
 from app.engines.agreement.measures import Agreement, agreement, agrees
 from app.engines.agreement.places import Place, Shape, Shapes, by_place, shapes
+from app.engines.agreement.rows import Lineup, line_up, numbered, table_of
 from app.engines.agreement.votes import Ballot, Choice, majority
 
 __all__ = [
@@ -24,6 +27,8 @@ __all__ = [
     "Ballot",
     "Change",
     "Choice",
+    "ContentDiff",
+    "Lineup",
     "Place",
     "Shape",
     "Shapes",
@@ -31,6 +36,10 @@ __all__ = [
     "agrees",
     "by_place",
     "diff",
+    "diff_by_content",
+    "line_up",
     "majority",
+    "numbered",
     "shapes",
+    "table_of",
 ]

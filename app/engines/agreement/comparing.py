@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from app.engines.agreement.marks import ALIKE, pairs
 from app.engines.agreement.places import (
@@ -16,11 +16,72 @@ from app.engines.agreement.places import (
     value_key,
     written,
 )
+from app.engines.agreement.rows import Lineup, line_up, table_of
 from app.engines.fields import Tag
 
 Change: TypeAlias = dict[str, Any]
 _Pairs: TypeAlias = list[tuple[Tag | None, Tag | None]]
 _MEMBERS = ("value", "evidence", "confidence", "source")
+
+
+class ContentDiff(NamedTuple):
+    """Two label sets, rows of tables compared by what they say.
+
+    `changes` are those of `diff`, but that the tags of one may stand in different rows; `row` is
+    that of `to`, or of `from` where there is no `to`. `moved`: {table, from, to, count}, as many
+    rows one after another that have the numbers `from` on before and `to` on after. To make the
+    one of the other, take out what the changes have in `from`, renumber by `moved` what is left,
+    and put in what they have in `to`.
+    """
+
+    changes: list[Change]
+    moved: list[dict[str, Any]]
+
+
+def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], known: Shapes) -> ContentDiff:
+    """What differs between two label sets, whatever the numbers of their rows."""
+    lined = line_up([before, after], known)
+    ours, theirs = lined.sets
+    changes = [
+        {
+            **change,
+            "row": _number(lined, change, 1 if change["to"] else 0),
+            "from": _original(lined, change, 0),
+            "to": _original(lined, change, 1),
+        }
+        for change in diff(ours, theirs, known)
+    ]
+    return ContentDiff(changes, _moved(lined))
+
+
+def _number(lined: Lineup, change: Change, side: int) -> int | None:
+    if change["row"] is None:
+        return None
+    return lined.rows[table_of(change["field"]), change["row"]][side]
+
+
+def _original(lined: Lineup, change: Change, side: int) -> Tag | None:
+    tag = change["to" if side else "from"]
+    row = _number(lined, change, side)
+    return tag if tag is None or tag["row"] == row else {**tag, "row": row}
+
+
+def _moved(lined: Lineup) -> list[dict[str, Any]]:
+    """Runs of rows that moved together."""
+    found: list[dict[str, Any]] = []
+    for (table, _), (old, new) in sorted(lined.rows.items()):
+        if old is None or new is None or old == new:
+            continue
+        last = found[-1] if found else None
+        if (
+            last
+            and table == last["table"]
+            and old - last["from"] == new - last["to"] == last["count"]
+        ):
+            last["count"] += 1
+        else:
+            found.append({"table": table, "from": old, "to": new, "count": 1})
+    return found
 
 
 def diff(
@@ -34,7 +95,8 @@ def diff(
     A field that takes one value has at most one change per place. Where a place has several tags,
     equal ones go together first, then equal values, then marks that overlap (spans at all, regions
     by half); what is left was removed or added. Their order is no difference. Applying the changes
-    to `before` gives `after`, but for that order.
+    to `before` gives `after`, but for that order. Rows are matched by their number: that makes the
+    changes all that a client needs to save anew. `diff_by_content` matches them by what they say.
     """
     ours, theirs = by_place(before), by_place(after)
     found: list[Change] = []

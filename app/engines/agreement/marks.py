@@ -1,26 +1,26 @@
 """Stretches of text and boxes on pages: how far two of them overlap, and which belong together."""
 
-from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from app.engines.agreement.windows import Box, Windows
+
 ALIKE = 0.5
 """From this share of overlap up, two marks are taken for the same (PASCAL VOC; Everingham 2010)."""
-MAX_PAIRS = 40_000
-"""More pairs at one place are not tried: marks are then compared in reading order."""
-EACH = 8
-"""As many for each mark are always tried."""
+LISTED = 20_000
+"""More pairs that may overlap are not listed one by one; what comes out is the same."""
 
 
 class Mark(NamedTuple):
-    """What a tag marks: a box of (x0, y0, x1, y1), of a span (start, 0, end, 1).
+    """What a tag marks: a box of (x0, y0, x1, y1), of a span (0, start, 1, end).
 
     Marks on different pages, or of different labels, have nothing in common.
     """
 
     page: int
-    box: tuple[float, float, float, float]
+    box: Box
     label: Hashable = None
 
 
@@ -28,7 +28,7 @@ def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
     """The first stretch of text."""
     for piece in evidence:
         if piece["start"] is not None:
-            return Mark(0, (piece["start"], 0, piece["end"], 1))
+            return Mark(0, (0, piece["start"], 1, piece["end"]))
     return None
 
 
@@ -41,37 +41,95 @@ def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | Non
     return None
 
 
-def overlap(one: Mark, other: Mark) -> float:
+def overlap(one: Box, other: Box) -> float:
     """Intersection over union, 0 to 1."""
-    (page, box, label), (its_page, its_box, its_label) = one, other
-    if page != its_page or label != its_label:
-        return 0.0
-    if box == its_box:
+    if one == other:
         return 1.0
-    (a0, b0, a1, b1), (c0, d0, c1, d1) = box, its_box
+    (a0, b0, a1, b1), (c0, d0, c1, d1) = one, other
     # Plain comparisons: `min` and `max` would take most of the time that many label sets take.
     width = (a1 if a1 < c1 else c1) - (a0 if a0 > c0 else c0)
     height = (b1 if b1 < d1 else d1) - (b0 if b0 > d0 else d0)
     if width <= 0 or height <= 0:
         return 0.0
-    shared = width * height
+    shared = height * width
     return shared / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - shared)
 
 
 def pairs(
     left: Sequence[Mark], right: Sequence[Mark], least: float = ALIKE
 ) -> list[tuple[int, int]]:
-    """Positions in `left` and `right` of marks that overlap by `least` or more, each in one pair at
-    most; the greatest overlap is paired first. With 0, any overlap will do.
+    """Positions in `left` and `right`, in order, of marks that overlap by `least` or more, each in
+    one pair at most; the greatest overlap is paired first. With 0, any overlap will do.
 
-    Swapping the sides swaps the pairs, whatever the order of equal overlaps.
+    Of equal overlaps the one further up the page goes first: what is paired depends neither on the
+    order of the marks nor on which side is which.
     """
+    ours, theirs = _sheets(left), _sheets(right)
+    chosen: list[tuple[int, int]] = []
+    for sheet in ours.keys() & theirs.keys():
+        same, here, there = _identical(left, ours[sheet], right, theirs[sheet])
+        chosen += same
+        one, other = [left[i].box for i in here], [right[i].box for i in there]
+        chosen += ((here[i], there[j]) for i, j in _matched(one, other, least))
+    return sorted(chosen)
+
+
+def groups(marks: Sequence[Mark]) -> list[int]:
+    """For each mark the number of its group: what is alike is together, and so is what is linked by
+    others. The order of the marks does not matter to who is with whom."""
+    found = [0] * len(marks)
+    for positions in _sheets(marks).values():
+        boxes = list(dict.fromkeys(marks[position].box for position in positions))
+        linked = dict(zip(boxes, _linked(boxes), strict=True))
+        numbers: dict[int, int] = {}
+        for position in positions:
+            found[position] = numbers.setdefault(linked[marks[position].box], position)
+    return found
+
+
+def _sheets(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
+    """The positions, down the page, of marks that may overlap: those of one page and label."""
+    found: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
+    for position in sorted(range(len(marks)), key=lambda position: _down(marks[position].box)):
+        found[marks[position].page, marks[position].label].append(position)
+    return found
+
+
+def _down(box: Box) -> Box:
+    x0, y0, x1, y1 = box
+    return y0, x0, y1, x1
+
+
+def _identical(
+    left: Sequence[Mark], ours: list[int], right: Sequence[Mark], theirs: list[int]
+) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Pairs of one and the same box, and the positions that are left of both sides, in order."""
+    waiting: dict[Box, list[int]] = defaultdict(list)
+    for position in reversed(theirs):
+        waiting[right[position].box].append(position)
+    same, rest = [], []
+    for position in ours:
+        others = waiting.get(left[position].box)
+        if others:
+            same.append((position, others.pop()))
+        else:
+            rest.append(position)
+    taken = {there for _, there in same}
+    return same, rest, [position for position in theirs if position not in taken]
+
+
+def _matched(left: list[Box], right: list[Box], least: float) -> Sequence[tuple[int, int]]:
+    """What `pairs` pairs of boxes on one page, both down the page."""
+    stretches = _stretches(left, right, least)
+    if sum(last - first for first, last in stretches) > LISTED:
+        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
+
+        return dense.pairs(left, right, least)
     found = []
-    for here, there in _candidates(left, right, least):
-        one, other = left[here], right[there]
-        shared = overlap(one, other)
+    for here, there in _each(stretches):
+        shared = overlap(left[here], right[there])
         if shared > 0 and shared >= least:
-            places = (one[:2], other[:2]) if one[:2] <= other[:2] else (other[:2], one[:2])
+            places = sorted((_down(left[here]), _down(right[there])))
             found.append((-shared, places, here, there))
     found.sort(key=itemgetter(0, 1))
     taken_left: set[int] = set()
@@ -85,10 +143,14 @@ def pairs(
     return chosen
 
 
-def groups(marks: Sequence[Mark]) -> list[int]:
-    """For each mark the number of its group: what is alike is together, and so is what is linked by
-    others. The order of the marks does not matter to who is with whom."""
-    parents = list(range(len(marks)))
+def _linked(boxes: list[Box]) -> Sequence[int]:
+    """For each of different boxes down a page a number, the same as for those it is linked to."""
+    stretches = _stretches(boxes, boxes, ALIKE)
+    if sum(last - first for first, last in stretches) > LISTED:
+        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
+
+        return dense.groups(boxes, ALIKE)
+    parents = list(range(len(boxes)))
 
     def root(one: int) -> int:
         while parents[one] != one:
@@ -96,58 +158,16 @@ def groups(marks: Sequence[Mark]) -> list[int]:
             one = parents[one]
         return one
 
-    exact: dict[Mark, int] = {}
-    for position, mark in enumerate(marks):
-        parents[position] = exact.setdefault(mark, position)
-    different = list(exact.values())
-    kept = [marks[position] for position in different]
-    for here, there in _candidates(kept, kept, ALIKE):
-        if here < there and overlap(kept[here], kept[there]) >= ALIKE:
-            parents[root(different[here])] = root(different[there])
-    return [root(position) for position in range(len(marks))]
+    for here, there in _each(stretches):
+        if here < there and overlap(boxes[here], boxes[there]) >= ALIKE:
+            parents[root(here)] = root(there)
+    return [root(position) for position in range(len(boxes))]
 
 
-def _place(mark: Mark) -> tuple[int, tuple[float, float, float, float]]:
-    return mark.page, mark.box
+def _stretches(left: list[Box], right: list[Box], least: float) -> list[tuple[int, int]]:
+    windows = Windows(right, least)
+    return [windows.of(box) for box in left]
 
 
-def _candidates(
-    left: Sequence[Mark], right: Sequence[Mark], least: float
-) -> Iterator[tuple[int, int]]:
-    """Pairs that may overlap by `least`; where there are too many of them, neighbours."""
-    if least < ALIKE:
-        if len(left) * len(right) > MAX_PAIRS:
-            return _neighbours(left, right)
-        return ((here, there) for here in range(len(left)) for there in range(len(right)))
-    order = sorted(range(len(right)), key=lambda i: right[i].box[0])
-    windows = _windows(left, [right[i].box[0] for i in order])
-    if sum(last - first for first, last in windows) > max(MAX_PAIRS, EACH * len(left)):
-        return _neighbours(left, right)
-    return (
-        (here, order[rank])
-        for here, (first, last) in enumerate(windows)
-        for rank in range(first, last)
-    )
-
-
-def _windows(marks: Sequence[Mark], starts: list[float]) -> list[tuple[int, int]]:
-    """For each mark the stretch of `starts`, in order, in which what overlaps it by half begins."""
-    # What overlaps by half shares half the width of either: it begins at most half of this one's
-    # width further on, and at most the whole of it before. A hundredth more is for rounding.
-    found = []
-    for mark in marks:
-        start, _, end, _ = mark.box
-        width = end - start
-        first = bisect_left(starts, start - 1.01 * width)
-        found.append((first, bisect_right(starts, start + 0.51 * width, first)))
-    return found
-
-
-def _neighbours(left: Sequence[Mark], right: Sequence[Mark]) -> Iterator[tuple[int, int]]:
-    # In reading order: bounded work, and the same from both sides.
-    near = max(1, MAX_PAIRS // max(len(left), len(right)) // 2)
-    ours = sorted(range(len(left)), key=lambda i: _place(left[i]))
-    theirs = sorted(range(len(right)), key=lambda i: _place(right[i]))
-    for rank, here in enumerate(ours):
-        for there in theirs[max(0, rank - near) : rank + near + 1]:
-            yield here, there
+def _each(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    return ((h, there) for h, (first, last) in enumerate(stretches) for there in range(first, last))

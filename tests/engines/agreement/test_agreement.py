@@ -93,16 +93,3 @@ def test_a_mark_is_matched_once() -> None:
 def test_confidence_source_and_evidence_do_not_matter() -> None:
     doubtful = tag("number", "A", confidence=0.1, source="model")
     assert _overall([tag("number", "A")], [doubtful]) == 1.0
-
-
-def test_of_thousands_of_marks_each_finds_its_like_however_many_stand_before_it() -> None:
-    from app.engines.agreement.marks import MAX_PAIRS, Mark, pairs  # noqa: PLC0415
-
-    def mark(start: int, width: int) -> Mark:
-        return Mark(0, (start, 0, start + width, 1))
-
-    ours = [mark(100 * number, 20) for number in range(1000)]
-    more = [mark(-100 * number, 20) for number in range(1, 101)]
-    theirs = [mark(100 * number, 15) for number in range(1000)]
-    assert len(ours) * len(theirs) > MAX_PAIRS
-    assert len(pairs(ours, [*more, *theirs])) == 1000

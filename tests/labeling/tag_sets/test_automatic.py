@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from app.labeling.tag_sets.service.automatic import confident
-from tests.factories.desk import Desk, counts, tag
+from tests.factories.desk import Desk, counts, rows, tag
 from tests.labeling.tag_sets.test_at_once import _together
 
 A, B = tag("number", "A"), tag("number", "B")
@@ -202,3 +202,11 @@ def test_the_last_two_at_once_are_decided_once(desk: Desk, agree: bool) -> None:
         for one in ids:
             kinds = [r.kind for r in desk.revisions(one)]
             assert kinds.count("accept") == (1 if agree else 0)
+
+
+def test_a_row_put_in_costs_the_agreement_no_more_than_itself(desk: Desk) -> None:
+    artifact_id = _overlapping(desk, auto_accept_agreement=0.8)
+    first = _sent(desk, artifact_id, rows("rope", "sail", "mast"))
+    second = _sent(desk, artifact_id, rows("new", "rope", "sail", "mast"), by="second")
+    # 6 of 7 cells have their like.
+    assert [_state(desk, one) for one in (first, second)] == ["accepted", "accepted"]

@@ -6,7 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
+from tests.factories.desk import Desk, rows, tag
 from tests.labeling.tag_sets.test_merging import _merge, _sets
 
 A, B = tag("number", "A"), tag("number", "B")
@@ -33,6 +33,7 @@ def test_values_stand_beside_each_other(desk: Desk) -> None:
     assert number == {
         "field": "number",
         "row": None,
+        "rows": [],
         "values": [
             {"value": "A", "evidence": [], "tag_set_ids": ids[:2]},
             {"value": "B", "evidence": [], "tag_set_ids": ids[2:]},
@@ -45,6 +46,21 @@ def test_values_stand_beside_each_other(desk: Desk) -> None:
     assert (cell["field"], cell["row"], cell["majority"]) == ("lines.item", 0, ["rope"])
     # Pairs share 1, 1 and 0 of their values, twice counted, out of 4 each.
     assert found["agreement"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
+
+
+def test_a_row_that_one_put_in_is_all_that_differs(desk: Desk) -> None:
+    sets = _sets(desk, rows("rope", "sail"), rows("rope", "sail"), rows("new", "rope", "sail"))
+    found = _consensus(desk, sets[0]["artifact_id"]).json["data"]
+    ids = [one["id"] for one in sets]
+    new, rope, sail = found["fields"]
+    assert (new["row"], new["majority"], new["rows"]) == (0, [], [{"tag_set_id": ids[2], "row": 0}])
+    assert [v["tag_set_ids"] for v in rope["values"]] == [v["tag_set_ids"] for v in sail["values"]]
+    assert rope["rows"] == [
+        {"tag_set_id": one, "row": row} for one, row in zip(ids, (0, 0, 1), strict=True)
+    ]
+    assert (rope["row"], rope["majority"], rope["agreement"]) == (1, ["rope"], 1.0)
+    # Of 2 and 2 cells all are alike, of 2 and 3 two, twice.
+    assert found["agreement"] == pytest.approx((1 + 4 / 5 + 4 / 5) / 3)
 
 
 def test_drafts_are_left_out_and_one_has_nobody_to_agree_with(desk: Desk) -> None:

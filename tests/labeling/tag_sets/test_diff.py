@@ -6,7 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
+from tests.factories.desk import Desk, rows, tag
 
 
 def _diff(desk: Desk, tag_set: dict[str, Any], query: str, *, by: str = "viewer") -> Any:
@@ -111,3 +111,17 @@ def test_what_one_may_not_see_is_like_what_is_not(desk: Desk, other_org: Org) ->
     assert _diff(desk, mine, "prediction=true", by="reviewer").status_code == 200
     hidden = desk.org.api("second").get(f"/tag-sets/{first['id']}/diff?revision=1")
     assert hidden.status_code == 404
+
+
+def test_a_row_put_in_at_the_top_is_the_only_change(desk: Desk) -> None:
+    draft = desk.save(desk.draft(), rows("rope", "sail", "mast")).json["data"]
+    draft = desk.save(draft, rows("new", "rope", "boom", "mast")).json["data"]
+    found = _diff(desk, draft, "revision=2").json["data"]
+    assert (found["added"], found["removed"], found["changed"]) == (1, 0, 1)
+    added, changed = found["changes"]
+    assert (added["row"], added["to"]["value"]) == (0, "new")
+    assert (changed["row"], changed["from"]["row"], changed["to"]["row"]) == (2, 1, 2)
+    assert found["moved"] == [{"table": "lines", "from": 0, "to": 1, "count": 3}]
+    path = f"/tag-sets/{draft['id']}/revisions"
+    latest = desk.org.api("viewer").get(path).json["data"][0]["changes"]
+    assert (latest["added"], latest["changed"], latest["moved"]) == (1, 1, found["moved"])

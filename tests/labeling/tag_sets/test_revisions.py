@@ -38,7 +38,8 @@ def test_each_change_has_its_revision_the_latest_first(desk: Desk) -> None:
     }  # fmt: skip
     assert rows[0]["author"].keys() == {"id", "email", "name"}
     assert rows[0]["changes"] == {
-        "added": 0, "removed": 0, "changed": 0, "entries": [], "truncated": False,
+        "added": 0, "removed": 0, "changed": 0, "entries": [], "moved": [],
+        "truncated": False,
     }  # fmt: skip
     third = rows[2]["changes"]
     assert (third["added"], third["removed"], third["changed"]) == (0, 1, 1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.factories.desk import Desk, tag
+from tests.factories.desk import Desk, rows, tag
 
 Tags = list[dict[str, Any]]
 
@@ -87,3 +87,15 @@ def test_whoever_may_not_write_is_told_nothing(desk: Desk) -> None:
     refused = desk.save({**draft, "revision": 1}, [], by="second")
     assert refused.status_code == 403
     assert "details" not in refused.json["error"]
+
+
+def test_rows_that_another_tab_moved_are_told_by_their_numbers(desk: Desk) -> None:
+    base = desk.save(desk.draft(), rows("rope", "sail")).json["data"]
+    theirs = desk.save(base, rows("new", "rope", "sail")).json["data"]
+    mine = [*base["tags"], tag("pages", 3)]
+    details = desk.save(base, mine).json["error"]["details"]
+    merged = _merged(_sent_or_new(mine), details["changes"])
+    assert {(one["field"], one.get("row"), one["value"]) for one in merged} == {
+        ("pages", None, 3),
+        *(("lines.item", one["row"], one["value"]) for one in theirs["tags"]),
+    }

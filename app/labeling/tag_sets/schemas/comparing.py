@@ -27,7 +27,9 @@ class Change(Schema):
     """What became of one tag."""
 
     field = Str(required=True)
-    row = Int(required=True, allow_none=True)
+    row = Int(
+        required=True, allow_none=True, metadata={"description": "That of `to`, if there is one."}
+    )
     kind = Str(required=True, validate=OneOf(("added", "removed", "changed")))
     members = List(
         Str(),
@@ -36,6 +38,15 @@ class Change(Schema):
     )
     before = Nested(Tag, required=True, allow_none=True, data_key="from", attribute="from")
     after = Nested(Tag, required=True, allow_none=True, data_key="to", attribute="to")
+
+
+class Moved(Schema):
+    """Rows of a table, one after another, that have other numbers now."""
+
+    table = Str(required=True)
+    start = Int(required=True, data_key="from", attribute="from")
+    to = Int(required=True)
+    count = Int(required=True)
 
 
 class _Counts(Schema):
@@ -48,7 +59,10 @@ class Changes(_Counts):
     """How many tags changed, and what became of them, as far as there is room."""
 
     entries = List(Nested(Change), required=True)
-    truncated = Bool(required=True, metadata={"description": "There are more changes."})
+    moved = List(Nested(Moved), required=True)
+    truncated = Bool(
+        required=True, metadata={"description": "There are more changes, or rows moved."}
+    )
 
 
 class Revision(Schema):
@@ -98,6 +112,7 @@ class Diff(_Counts):
     revision = Int(required=True)
     against = Nested(DiffSide, required=True)
     changes = List(Nested(Change), required=True)
+    moved = List(Nested(Moved), required=True)
 
 
 class ConsensusSet(Schema):
@@ -126,11 +141,27 @@ class ConsensusValue(Schema):
     tag_set_ids = List(Uuid(), required=True)
 
 
+class ConsensusRow(Schema):
+    """Which row of a label set it is."""
+
+    tag_set_id = Uuid(required=True)
+    row = Int(required=True)
+
+
 class ConsensusField(Schema):
     """The values of one field, in a table of one row."""
 
     field = Str(required=True)
-    row = Int(required=True, allow_none=True)
+    row = Int(
+        required=True,
+        allow_none=True,
+        metadata={"description": "In a table: the row once those of all are lined up by content."},
+    )
+    rows = List(
+        Nested(ConsensusRow),
+        required=True,
+        metadata={"description": "The number of that row in each label set that has it."},
+    )
     values = List(Nested(ConsensusValue), required=True)
     majority = List(
         Any_(),

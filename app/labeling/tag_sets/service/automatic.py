@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import agrees
+from app.engines.agreement import agrees, line_up
 from app.labeling.tag_sets.queries import beside, deciding
 from app.labeling.tag_sets.service import rules
 
@@ -69,7 +69,8 @@ def agreed(artifact_id: UUID, terms: rules.Terms) -> list[Any]:
     if len(group) < terms.labels_per_artifact:
         return []
     waiting = [one for one in group if one.status == "submitted"]
-    disagree = not agrees([one.tags for one in group], terms.shapes, least)
+    lined = line_up([one.tags for one in group], terms.shapes)
+    disagree = not agrees(lined.sets, terms.shapes, least)
     beside.mark_disagreement([one.id for one in waiting], disagree=disagree)
     # Of more than were asked for, a reviewer chooses.
     surplus = len(group) > terms.labels_per_artifact

@@ -12,11 +12,16 @@ MAX_BYTES = 1024 * 1024
 
 
 def bounded(
-    changes: Sequence[Change], *, entries: int = MAX_ENTRIES, most_bytes: int = MAX_BYTES
+    changes: Sequence[Change],
+    *,
+    moved: Sequence[dict[str, Any]] = (),
+    entries: int = MAX_ENTRIES,
+    most_bytes: int = MAX_BYTES,
 ) -> dict[str, Any]:
     """How many changes there are of each kind, and as many of them as fit, as JSON.
 
-    {added, removed, changed, entries, truncated}; truncated: there are more than `entries` has.
+    {added, removed, changed, entries, moved, truncated}; truncated: there are more than `entries`
+    and `moved` have.
     """
     kept: list[Change] = []
     room = most_bytes
@@ -27,4 +32,5 @@ def bounded(
         kept.append(change)
     kinds = [change["kind"] for change in changes]
     counts = {kind: kinds.count(kind) for kind in ("added", "removed", "changed")}
-    return {**counts, "entries": kept, "truncated": len(kept) < len(changes)}
+    cut = len(kept) < len(changes) or len(moved) > entries
+    return {**counts, "entries": kept, "moved": list(moved[:entries]), "truncated": cut}

@@ -5,7 +5,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.agreement import Ballot, agreement, diff, majority
+from app.engines.agreement import (
+    Ballot,
+    Lineup,
+    agreement,
+    diff_by_content,
+    line_up,
+    majority,
+    table_of,
+)
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
@@ -43,7 +51,8 @@ def list_revisions(tag_set_id: UUID, *, caller: Caller, page: PageRequest) -> Pa
     def changes(number: int) -> dict[str, Any] | None:
         if number not in tags or number - 1 not in tags:
             return None
-        return bounded(diff(tags[number - 1], tags[number], known), most_bytes=share)
+        found = diff_by_content(tags[number - 1], tags[number], known)
+        return bounded(found.changes, moved=found.moved, most_bytes=share)
 
     items = [{**row._asdict(), "changes": changes(row.number)} for row in found.items]
     return replace(found, items=items)
@@ -76,14 +85,15 @@ def compare(
     this = _Side("tag_set", tag_set_id, held.revision, held.tags)
     if at_revision is not None:
         this = _revision(tag_set_id, at_revision, "at_revision")
-    changes = diff(other.tags, this.tags, rules.terms(held.schema_version_id).shapes)
-    counted = bounded(changes, entries=0)
+    found = diff_by_content(other.tags, this.tags, rules.terms(held.schema_version_id).shapes)
+    counted = bounded(found.changes, entries=0)
     return {
         "tag_set_id": tag_set_id,
         "revision": this.revision,
         "against": other._asdict(),
         **{kind: counted[kind] for kind in ("added", "removed", "changed")},
-        "changes": changes,
+        "changes": found.changes,
+        "moved": found.moved,
     }
 
 
@@ -122,8 +132,8 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     newest = max(rows, key=lambda row: row.version, default=None)
     terms = rules.terms(newest.schema_version_id) if newest is not None else None
     known = terms.shapes if terms is not None else {}
-    tags = [row.tags for row in counted]
-    found = agreement(tags, known)
+    lined = line_up([row.tags for row in counted], known)
+    found = agreement(lined.sets, known)
     places = found.places if found is not None else {}
     ids = [row.id for row in counted]
     gold = _reference(rows) if document.gold else None
@@ -144,17 +154,24 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
             for row in rows
         ],
         "fields": [
-            {**shown(ballot, ids), "agreement": places.get((ballot.field, ballot.row))}
-            for ballot in majority(tags, known)
+            {**shown(ballot, ids, lined), "agreement": places.get((ballot.field, ballot.row))}
+            for ballot in majority(lined.sets, known)
         ],
     }
 
 
-def shown(ballot: Ballot, tag_set_ids: Sequence[UUID]) -> dict[str, Any]:
-    """A ballot as the API shows it: field, row, values, majority, tie."""
+def shown(ballot: Ballot, tag_set_ids: Sequence[UUID], lined: Lineup) -> dict[str, Any]:
+    """A ballot as the API shows it: field, row, rows (the number in each label set that has the
+    row), values, majority, tie."""
+    line = () if ballot.row is None else lined.rows[table_of(ballot.field), ballot.row]
     return {
         "field": ballot.field,
         "row": ballot.row,
+        "rows": [
+            {"tag_set_id": one, "row": row}
+            for one, row in zip(tag_set_ids, line, strict=False)
+            if row is not None
+        ],
         "values": [
             {
                 "value": choice.tag["value"],
@@ -181,5 +198,5 @@ def _reference(rows: Sequence[Any]) -> Any:
 def _with_gold(row: Any, gold: Any, known: Any) -> float | None:
     if gold is None or row.id == gold.id:
         return None
-    found = agreement([gold.tags, row.tags], known)
+    found = agreement(line_up([gold.tags, row.tags], known).sets, known)
     return found.overall if found is not None else None

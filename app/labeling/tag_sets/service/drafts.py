@@ -143,6 +143,7 @@ def _stale(draft: saving.Draft, sent: int, terms: rules.Terms) -> ApiError:
     held = revisions.tags(draft.id, (sent, draft.revision))
     if sent not in held:
         return errors.stale(draft.revision, changes=None, truncated=False)
+    # By number, not by content: the client takes tags out and puts tags in, row numbers and all.
     found = bounded(diff(held[sent], held[draft.revision], terms.shapes))
     return errors.stale(draft.revision, changes=found["entries"], truncated=found["truncated"])
 

@@ -1,10 +1,19 @@
 """Several label sets of a document are adjudicated into one."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from app.engines.agreement import Ballot, Place, by_place, majority
+from app.engines.agreement import (
+    Ballot,
+    Lineup,
+    Place,
+    by_place,
+    line_up,
+    majority,
+    numbered,
+    table_of,
+)
 from app.engines.fields import TagErrors
 from app.kit import db, errors
 from app.kit.principal import Caller
@@ -15,6 +24,8 @@ from app.labeling.tag_sets.service.comparing import shown
 from app.labeling.tag_sets.service.drafts import tell
 
 MAX_UNDECIDED = 100
+_Cells: TypeAlias = dict[UUID, dict[Place, list[Any]]]
+"""Of each label set, in the order given, the tags of each place; rows lined up."""
 
 
 class _Merged(NamedTuple):
@@ -28,6 +39,29 @@ class _Merged(NamedTuple):
         named = {name: tag[name] for name in ("field", "row", "value")}
         ids = [str(one) for one in tag_set_ids]
         self.provenance.append({**named, "tag_set_ids": ids, "by": by})
+
+    def closed_up(self, lined: Lineup) -> "_Merged":
+        """The same without the rows that nothing was kept of: those below them move up."""
+        kept: dict[str, set[int]] = {}
+        for tag in self.tags:
+            if tag["row"] is not None:
+                kept.setdefault(table_of(tag["field"]), set()).add(tag["row"])
+        moved = {
+            (table, row): number
+            for table, rows in kept.items()
+            for row, number in _closed_up(table, sorted(rows), lined)
+        }
+
+        def renumbered(one: dict[str, Any]) -> dict[str, Any]:
+            return {**one, "row": moved.get((table_of(one["field"]), one["row"]))}
+
+        return _Merged(list(map(renumbered, self.tags)), list(map(renumbered, self.provenance)))
+
+
+def _closed_up(table: str, rows: list[int], lined: Lineup) -> Iterator[tuple[int, int]]:
+    # A row that only the reviewer wrote has the number that they gave it.
+    lines = [lined.rows.get((table, row), (row,)) for row in rows]
+    return zip(rows, numbered(lines), strict=True)
 
 
 def merge(
@@ -45,8 +79,10 @@ def merge(
 
     Of each place (a field, in a table with its row) it holds what the reviewer wrote in `tags`; or
     what the chosen label set has there; or, by the strategy `majority`, what more than half of them
-    say, by `choose` what all of them say. Where that leaves a place open: 400 on `choices` with
-    `details.undecided`. The schema version is the newest among them.
+    say, by `choose` what all of them say. Rows are lined up by content and numbered as in the
+    consensus of the same label sets; those that nothing is kept of are closed up. Where that leaves
+    a place open: 400 on `choices` with `details.undecided`. The schema version is the newest among
+    them.
 
     Emits `tag_set.merged`. Raises 400 on what is named wrongly or does not fit the version, or
     `required_fields_missing`; 403 when one is the caller's own; 409 `conflict` with `details.state`
@@ -57,7 +93,10 @@ def merge(
     newest = max(sources, key=lambda one: one.version)
     terms = rules.terms(newest.schema_version_id)
     own = _checked(list(tags), terms, newest)
-    merged = _adjudicate(sources, terms, strategy, _chosen(choices, sources, own), own)
+    lined = line_up([one.tags for one in sources], terms.shapes)
+    cells = {one.id: by_place(tags) for one, tags in zip(sources, lined.sets, strict=True)}
+    chosen = _chosen(choices, cells, own)
+    merged = _adjudicate(lined, terms, strategy, cells, chosen, own)
     made = _insert(newest, terms, merged, tag_set_ids, caller, note)
     if accept:
         held = decisions.lock(made)
@@ -128,17 +167,16 @@ def _lock(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[An
 
 
 def _chosen(
-    choices: Sequence[dict[str, Any]], sources: list[Any], own: list[dict[str, Any]]
+    choices: Sequence[dict[str, Any]], cells: _Cells, own: list[dict[str, Any]]
 ) -> dict[Place, UUID]:
     """{place: the label set that was chosen for it}; 400 on a choice that means nothing."""
-    known = {place for one in sources for place in by_place(one.tags)}
+    known = {place for places in cells.values() for place in places}
     written = by_place(own)
-    ids = {one.id for one in sources}
     found: dict[Place, UUID] = {}
     for position, choice in enumerate(choices):
         place = (choice["field"], choice["row"])
         path = f"choices.{position}"
-        if choice["tag_set_id"] not in ids:
+        if choice["tag_set_id"] not in cells:
             raise errors.invalid("Must be one of tag_set_ids.", f"{path}.tag_set_id")
         if place not in known:
             raise errors.invalid("None of the label sets has a value there.", f"{path}.field")
@@ -149,18 +187,18 @@ def _chosen(
 
 
 def _adjudicate(
-    sources: list[Any],
+    lined: Lineup,
     terms: rules.Terms,
     strategy: str,
+    cells: _Cells,
     chosen: dict[Place, UUID],
     own: list[dict[str, Any]],
 ) -> _Merged:
-    ids = [one.id for one in sources]
-    cells = {one.id: by_place(one.tags) for one in sources}
+    ids = list(cells)
     written = by_place(own)
     merged = _Merged([], [])
     undecided: list[Ballot] = []
-    for ballot in majority([one.tags for one in sources], terms.shapes):
+    for ballot in majority(lined.sets, terms.shapes):
         place = (ballot.field, ballot.row)
         if place in written:
             continue
@@ -174,14 +212,14 @@ def _adjudicate(
         else:
             undecided.append(ballot)
     if undecided:
-        raise _undecided(undecided, ids)
+        raise _undecided(undecided, ids, lined)
     for tag in own:
         merged.add(tag, [], "reviewer")
-    return merged
+    return merged.closed_up(lined)
 
 
-def _undecided(ballots: list[Ballot], ids: list[UUID]) -> errors.ApiError:
-    listed = [shown(ballot, ids) for ballot in ballots[:MAX_UNDECIDED]]
+def _undecided(ballots: list[Ballot], ids: list[UUID], lined: Lineup) -> errors.ApiError:
+    listed = [shown(ballot, ids, lined) for ballot in ballots[:MAX_UNDECIDED]]
     return errors.invalid(
         "The label sets leave open what these fields hold. Choose, or write tags.",
         "choices",

@@ -1,0 +1,141 @@
+"""Many marks in one heap, where nearly every one overlaps nearly every other.
+
+Listing the pairs would take as long as there are pairs, millions of times a millionth of a second.
+Here each mark asks for its best partner instead, which reads the marks near it as one array: a
+few thousand questions, whatever the marks are like. Imported when it is first needed: numpy costs
+every process memory.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.engines.agreement.windows import Box, Windows
+
+_SMALL = 64
+"""So few dead entries are not worth leaving out."""
+_FULL = (0.0, 1.0)
+
+
+class _Heap:
+    """Marks of one page, from top to bottom, that can be asked who overlaps a box, and taken out.
+
+    `numbers` in the answers are positions in the sequence that it was made of, which go down it.
+    """
+
+    def __init__(self, boxes: Sequence[Box], least: float) -> None:
+        self.boxes = boxes
+        self.least = least
+        self._flat = all((box[0], box[2]) == _FULL for box in boxes)
+        self._alive = np.ones(len(boxes), bool)
+        self._hold(np.arange(len(boxes)))
+
+    def _hold(self, numbers: NDArray[np.int64]) -> None:
+        self._numbers = numbers
+        kept = [self.boxes[number] for number in numbers.tolist()]
+        self._windows = Windows(kept, self.least)
+        corners = np.array(kept, np.float64).reshape(-1, 4).T
+        self._left, self._top, self._right, self._bottom = (row.copy() for row in corners)
+        # By the very sums of `marks.overlap`: the same overlap must be the same number here.
+        self._area = (self._right - self._left) * (self._bottom - self._top)
+        self._index = {number: place for place, number in enumerate(numbers.tolist())}
+        self._dead = 0
+
+    def take(self, number: int) -> None:
+        """Leave a mark out of all answers from now on."""
+        self._alive[number] = False
+        # Turned inside out by more than any box reaches, it has no height in common with any.
+        place = self._index[number]
+        self._top[place], self._bottom[place] = np.inf, -np.inf
+        self._dead += 1
+        if self._dead > _SMALL and 2 * self._dead > len(self._numbers):
+            self._hold(self._numbers[self._alive[self._numbers]])
+
+    def best(self, box: Box) -> int | None:
+        """The mark that overlaps `box` most, by `least` or more; of equals the first."""
+        first, last, shares = self._shares(box)
+        if first == last:
+            return None
+        place = int(shares.argmax())
+        share = shares[place]
+        found = share > 0 and share >= self.least
+        return int(self._numbers[first + place]) if found else None
+
+    def alike(self, box: Box) -> list[int]:
+        """All marks that overlap `box` by `least` or more."""
+        first, last, shares = self._shares(box)
+        found: list[int] = self._numbers[first:last][shares >= self.least].tolist()
+        return found
+
+    def _shares(self, box: Box) -> tuple[int, int, Any]:
+        first, last = self._windows.of(box)
+        x0, y0, x1, y1 = box
+        near = slice(first, last)
+        shared = np.minimum(self._bottom[near], y1)
+        shared -= np.maximum(self._top[near], y0)
+        np.maximum(shared, 0.0, out=shared)
+        if not (self._flat and (x0, x1) == _FULL):
+            width = np.minimum(self._right[near], x1)
+            width -= np.maximum(self._left[near], x0)
+            np.maximum(width, 0.0, out=width)
+            shared *= width
+        either = self._area[near] + (x1 - x0) * (y1 - y0)
+        either -= shared
+        return first, last, np.divide(shared, either, out=shared)
+
+
+def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple[int, int]]:
+    """Positions in `left` and `right`, both down the page, of what goes together.
+
+    From a mark to its best partner, from there to that one's best, and so on until two are each
+    other's best: no pair that either could make is better, so they are a pair of the greedy
+    matching too (Preis 1999, "locally heaviest edges"). Each mark enters the chain once, and each
+    pair makes one more look around: three questions a mark at most.
+    """
+    heaps = (_Heap(left, least), _Heap(right, least))
+    chosen: list[tuple[int, int]] = []
+    free = [True] * len(left)
+    chain: list[int] = []  # of the left and the right by turns
+    for start in range(len(left)):
+        if free[start]:
+            chain.append(start)
+        while chain:
+            side = (len(chain) - 1) % 2
+            here = chain[-1]
+            there = heaps[1 - side].best(heaps[side].boxes[here])
+            if there is None:
+                # It never will have a partner: what is taken does not come back.
+                heaps[side].take(chain.pop())
+                if side == 0:
+                    free[here] = False
+            elif len(chain) > 1 and chain[-2] == there:
+                pair = (here, there) if side == 0 else (there, here)
+                del chain[-2:]
+                for heap, taken in zip(heaps, pair, strict=True):
+                    heap.take(taken)
+                free[pair[0]] = False
+                chosen.append(pair)
+            else:
+                chain.append(there)
+    return chosen
+
+
+def groups(boxes: Sequence[Box], least: float) -> list[int]:
+    """For each of `boxes`, down the page, the first position among those that it is linked to by
+    overlaps of `least` or more."""
+    heap = _Heap(boxes, least)
+    found = [-1] * len(boxes)
+    for start in range(len(boxes)):
+        if found[start] >= 0:
+            continue
+        found[start] = start
+        heap.take(start)
+        waiting = [start]
+        while waiting:
+            for other in heap.alike(boxes[waiting.pop()]):
+                found[other] = start
+                heap.take(other)
+                waiting.append(other)
+    return found

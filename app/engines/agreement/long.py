@@ -1,0 +1,42 @@
+"""`sequences` with thousands of members on both sides; imported when needed: numpy costs memory."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> list[tuple[int, int]]:
+    """As `sequences` says, by the same table; a row of it at once, and kept as two bits an entry:
+    whether the entry before, and whether that above, weighs as much."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for there, member in enumerate(right):
+        for part in member:
+            places[part].append(there)
+    where = {part: np.array(found) for part, found in places.items()}
+    above = np.zeros(len(right) + 1, np.int32)
+    as_before, as_above = [], []
+    for member in left:
+        row = above.copy()
+        weighed = above[:-1].copy()
+        for part, times in member.items():
+            if part in where:
+                weighed[where[part]] += times
+        np.maximum(row[1:], weighed, out=row[1:])
+        # Skipping costs nothing: what was reached further left is reached here too.
+        np.maximum.accumulate(row, out=row)
+        as_before.append(np.packbits(row[1:] == row[:-1]))
+        as_above.append(np.packbits(row[1:] == above[1:]))
+        above = row
+    found = []
+    here, there = len(left), len(right)
+    while here and there:
+        byte, bit = divmod(there - 1, 8)
+        if as_before[here - 1][byte] << bit & 128:
+            there -= 1
+        elif as_above[here - 1][byte] << bit & 128:
+            here -= 1
+        else:
+            here, there = here - 1, there - 1
+            found.append((here, there))
+    return found[::-1]

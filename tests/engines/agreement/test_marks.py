@@ -1,0 +1,184 @@
+"""Which marks go together: beside a brute force over all pairs, and counted."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.engines.agreement import dense, marks
+from app.engines.agreement.marks import ALIKE, Mark, groups, overlap, pairs
+
+QUICK = settings(max_examples=300, deadline=None)
+
+_corner = st.integers(0, 5).map(lambda n: n / 10)
+_side = st.integers(1, 5).map(lambda n: n / 10)
+_boxes = st.builds(
+    lambda x, y, w, h, page, label: Mark(page, (x, y, x + w, y + h), label),
+    _corner, _corner, _side, _side, st.integers(1, 2), st.sampled_from(["", "s"]),
+)  # fmt: skip
+_spans = st.builds(
+    lambda start, length: Mark(0, (0, start, 1, start + length)),
+    st.integers(0, 12),
+    st.integers(1, 9),
+)
+MARKS = st.one_of(st.lists(_boxes, max_size=10), st.lists(_spans, max_size=12))
+LEAST = st.sampled_from([0.0, ALIKE])
+
+
+@pytest.fixture(params=["listed", "dense"])
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few pairs are listed, many are not: both say the same."""
+    if request.param == "dense":
+        monkeypatch.setattr(marks, "LISTED", -1)
+
+
+def _shared(one: Mark, other: Mark) -> float:
+    alone = one.page != other.page or one.label != other.label
+    return 0.0 if alone else overlap(one.box, other.box)
+
+
+def _greedy(left: list[Mark], right: list[Mark], least: float) -> list[tuple[Mark, Mark]]:
+    """All pairs from the best to the worst, those of equal overlap from the top of the page."""
+
+    def rank(pair: tuple[Mark, Mark]) -> Any:
+        return -_shared(*pair), sorted((m.box[1], m.box[0], m.box[3], m.box[2]) for m in pair)
+
+    ours, theirs = list(left), list(right)
+    found = []
+    for one, other in sorted(((a, b) for a in left for b in right), key=rank):
+        shared = _shared(one, other)
+        if one in ours and other in theirs and shared > 0 and shared >= least:
+            ours.remove(one)
+            theirs.remove(other)
+            found.append((one, other))
+    return found
+
+
+def _bag(chosen: Any) -> list[str]:
+    return sorted(map(repr, chosen))
+
+
+@pytest.mark.usefixtures("_way")
+class TestAlike:
+    """However many pairs there are, what comes out is that of trying all."""
+
+    @QUICK
+    @given(MARKS, MARKS, LEAST)
+    def test_the_best_pair_goes_first_and_each_mark_once(
+        self, left: list[Mark], right: list[Mark], least: float
+    ) -> None:
+        found = pairs(left, right, least)
+        assert found == sorted(found)
+        assert len({a for a, _ in found}) == len({b for _, b in found}) == len(found)
+        told = [(left[here], right[there]) for here, there in found]
+        assert _bag(told) == _bag(_greedy(left, right, least))
+
+    @QUICK
+    @given(MARKS, MARKS, LEAST, st.randoms(use_true_random=False))
+    def test_neither_side_nor_order_matters(
+        self, left: list[Mark], right: list[Mark], least: float, lots: random.Random
+    ) -> None:
+        found = [(left[here], right[there]) for here, there in pairs(left, right, least)]
+        one, other = lots.sample(left, len(left)), lots.sample(right, len(right))
+        swapped = [(one[here], other[there]) for there, here in pairs(other, one, least)]
+        assert _bag(found) == _bag(swapped)
+
+    @QUICK
+    @given(MARKS)
+    def test_groups_are_what_overlaps_link(self, given: list[Mark]) -> None:
+        found = groups(given)
+        linked = [{n} for n in range(len(given))]
+        for one in range(len(given)):
+            for other in range(one):
+                if _shared(given[one], given[other]) >= ALIKE:
+                    both = linked[one] | linked[other]
+                    for member in both:
+                        linked[member] = both
+        together = [{n for n in range(len(given)) if found[n] == number} for number in found]
+        assert together == linked
+
+
+def _slid(count: int) -> tuple[list[Mark], list[Mark]]:
+    return tuple([Mark(0, (0, n, 1, n + 20_000 + s)) for n in range(count)] for s in (0, 3))  # type: ignore[return-value]
+
+
+def _nested(count: int) -> tuple[list[Mark], list[Mark]]:
+    """All of the left want the same of the right: the shortest one left."""
+    long, short = 40_000, 30_000
+    return (
+        [Mark(0, (0, count - n, 1, long + n)) for n in range(count)],
+        [Mark(0, (0, count + n, 1, short - n)) for n in range(count)],
+    )
+
+
+def _rising(count: int) -> tuple[list[Mark], list[Mark]]:
+    """Each wants the next: the first pair is found at the far end."""
+    places = [0.0]
+    for n in range(2 * count):
+        places.append(places[-1] + 1 - n / (3 * count))
+    made = [Mark(0, (0, place, 1, place + 10_000)) for place in places[:-1]]
+    return made[::2], made[1::2]
+
+
+def _scattered(count: int) -> tuple[list[Mark], list[Mark]]:
+    lots = random.Random(7)
+
+    def box() -> Mark:
+        x, y = lots.random() / 10, lots.random() / 10
+        return Mark(1, (x, y, 0.8 + 0.2 * lots.random(), 0.8 + 0.2 * lots.random()))
+
+    return [box() for _ in range(count)], [box() for _ in range(count)]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many times a mark asked for those near it, as the only member."""
+    count = [0]
+    plain = dense._Heap._shares
+
+    def counted(self: Any, box: Any) -> Any:
+        count[0] += 1
+        return plain(self, box)
+
+    monkeypatch.setattr(dense._Heap, "_shares", counted)
+    return count
+
+
+@pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
+def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, asked: list[int]) -> None:
+    left, right = make(160)
+    assert len(left) * len(right) > marks.LISTED
+    found = pairs(left, right)
+    assert 0 < asked[0] <= 3 * (len(left) + len(right))
+    told = [(left[here], right[there]) for here, there in found]
+    assert _bag(told) == _bag(_greedy(left, right, ALIKE))
+
+
+@pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
+def test_groups_of_a_heap_take_one_question_a_mark(make: Any, asked: list[int]) -> None:
+    left, right = make(500)
+    assert len(set(groups([*left, *right]))) == 1
+    assert 0 < asked[0] <= len(left) + len(right)
+
+
+def test_what_stands_far_apart_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = [0]
+    plain = overlap
+
+    def counted(one: Any, other: Any) -> float:
+        looked[0] += 1
+        return plain(one, other)
+
+    monkeypatch.setattr(marks, "overlap", counted)
+    ours = [Mark(0, (0, 100 * n, 1, 100 * n + 20)) for n in range(3000)]
+    theirs = [Mark(0, (0, 100 * n, 1, 100 * n + 15)) for n in range(-500, 3000)]
+    assert len(pairs(ours, theirs)) == 3000
+    assert looked[0] == 3000
+
+
+def test_a_high_box_beside_many_hides_none_of_them() -> None:
+    column = [Mark(1, (0.5, n / 1000, 0.6, n / 1000 + 0.0005)) for n in range(900)]
+    page = Mark(1, (0.0, 0.0, 1.0, 1.0))
+    assert len(pairs([page, *column], [*column, page])) == 901
