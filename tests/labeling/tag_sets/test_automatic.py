@@ -206,7 +206,8 @@ def test_the_last_two_at_once_are_decided_once(desk: Desk, agree: bool) -> None:
 
 def test_a_row_put_in_costs_the_agreement_no_more_than_itself(desk: Desk) -> None:
     artifact_id = _overlapping(desk, auto_accept_agreement=0.8)
-    first = _sent(desk, artifact_id, rows("rope", "sail", "mast"))
-    second = _sent(desk, artifact_id, rows("new", "rope", "sail", "mast"), by="second")
-    # 6 of 7 cells have their like.
+    first = _sent(desk, artifact_id, [A, *rows("rope", "sail", "mast")])
+    longer = [A, *rows("new", "rope", "sail", "mast")]
+    second = _sent(desk, artifact_id, longer, by="second")
+    # 8 of 9 tags have their like.
     assert [_state(desk, one) for one in (first, second)] == ["accepted", "accepted"]

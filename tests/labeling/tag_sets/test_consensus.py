@@ -49,18 +49,19 @@ def test_values_stand_beside_each_other(desk: Desk) -> None:
 
 
 def test_a_row_that_one_put_in_is_all_that_differs(desk: Desk) -> None:
-    sets = _sets(desk, rows("rope", "sail"), rows("rope", "sail"), rows("new", "rope", "sail"))
+    plain, longer = [A, *rows("rope", "sail")], [A, *rows("new", "rope", "sail")]
+    sets = _sets(desk, plain, plain, longer)
     found = _consensus(desk, sets[0]["artifact_id"]).json["data"]
     ids = [one["id"] for one in sets]
-    new, rope, sail = found["fields"]
+    _, new, rope, sail = found["fields"]
     assert (new["row"], new["majority"], new["rows"]) == (0, [], [{"tag_set_id": ids[2], "row": 0}])
     assert [v["tag_set_ids"] for v in rope["values"]] == [v["tag_set_ids"] for v in sail["values"]]
     assert rope["rows"] == [
         {"tag_set_id": one, "row": row} for one, row in zip(ids, (0, 0, 1), strict=True)
     ]
     assert (rope["row"], rope["majority"], rope["agreement"]) == (1, ["rope"], 1.0)
-    # Of 2 and 2 cells all are alike, of 2 and 3 two, twice.
-    assert found["agreement"] == pytest.approx((1 + 4 / 5 + 4 / 5) / 3)
+    # Of 3 and 3 tags all are alike, of 3 and 4 three, twice.
+    assert found["agreement"] == pytest.approx((1 + 6 / 7 + 6 / 7) / 3)
 
 
 def test_drafts_are_left_out_and_one_has_nobody_to_agree_with(desk: Desk) -> None:

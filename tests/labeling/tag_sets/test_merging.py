@@ -256,20 +256,21 @@ def test_lists_show_a_merge_as_reading_it_does(desk: Desk) -> None:
 
 
 def test_most_say_row_by_row_whatever_its_number(desk: Desk) -> None:
-    plain = rows("rope", "sail")
-    sets = _sets(desk, plain, rows("new", "rope", "mast"), plain)
+    plain = [A, *rows("rope", "sail")]
+    sets = _sets(desk, plain, [A, *rows("new", "rope", "mast")], plain)
     made = _merge(desk, sets).json["data"]
     told = [(one["row"], one["value"]) for one in made["tags"]]
     # What one of three put in at the top is gone, and leaves no gap.
-    assert told == [(0, "rope"), (1, "sail")]
+    assert told == [(None, "A"), (0, "rope"), (1, "sail")]
     assert [(one["row"], one["by"]) for one in made["provenance"]] == [
+        (None, "agreement"),
         (0, "agreement"),
         (1, "majority"),
     ]
 
 
 def test_rows_are_chosen_by_the_number_that_undecided_gives(desk: Desk) -> None:
-    sets = _sets(desk, rows("rope", "sail"), rows("new", "rope", "mast"))
+    sets = _sets(desk, [A, *rows("rope", "sail")], [A, *rows("new", "rope", "mast")])
     error = _merge(desk, sets).json["error"]
     listed = error["details"]["undecided"]
     assert [(one["row"], [v["value"] for v in one["values"]]) for one in listed] == [
@@ -283,6 +284,6 @@ def test_rows_are_chosen_by_the_number_that_undecided_gives(desk: Desk) -> None:
     choice = {"field": "lines.item", "row": 0, "tag_set_id": sets[1]["id"]}
     own = [tag("lines.item", "boom", row=2), tag("lines.item", "oar", row=9)]
     made = _merge(desk, sets, choices=[choice], tags=own).json["data"]
-    assert sorted((one["row"], one["value"]) for one in made["tags"]) == [
+    assert sorted((one["row"], one["value"]) for one in made["tags"][1:]) == [
         (0, "new"), (1, "rope"), (2, "boom"), (9, "oar"),
     ]  # fmt: skip
