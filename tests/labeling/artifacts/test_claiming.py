@@ -170,17 +170,6 @@ def test_claims_that_ran_out_are_cleared_everywhere(org: Org, other_org: Org) ->
     assert org.api("viewer").get(f"/artifacts/{kept}").json["data"]["status"] == "in_progress"
 
 
-def test_renewing_is_the_holders_alone(org: Org) -> None:
-    document = create_text(org.api("labeler"), "text")
-    first = org.api("labeler").post(f"/artifacts/{document['id']}/claim").json["data"]["claim"]
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        assert service.renew_claim(UUID(document["id"]), org.users["labeler"])
-        assert not service.renew_claim(UUID(document["id"]), org.users["reviewer"])
-    read = org.api("viewer").get(f"/artifacts/{document['id']}").json["data"]
-    assert read["claim"]["expires_at"] > first["expires_at"]
-    assert read["claim"]["user_id"] == str(org.users["labeler"])
-
-
 def _labeled(org: Org, wanted: int, statuses: list[str], status: str = "ready") -> UUID:
     """A document in `status` with label sets in these states, of a schema that wants so many."""
     api = org.api("admin")

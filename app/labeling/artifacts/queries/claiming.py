@@ -180,18 +180,6 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
     return db.session().execute(statement).one_or_none()
 
 
-def renew(artifact_id: UUID, user_id: UUID) -> bool:
-    """Let the holder's claim last anew; False when the user holds none."""
-    statement = (
-        update(Artifact)
-        .where(Artifact.id == artifact_id, Artifact.claim_user_id == user_id)
-        .values(claim_expires_at=_END, updated_at=Artifact.updated_at)
-        .returning(Artifact.id)
-        .execution_options(synchronize_session=False)
-    )
-    return db.session().execute(statement).one_or_none() is not None
-
-
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
     """End a live claim, of this user or, with None, of anybody; whose it was."""
     held = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _LIVE)

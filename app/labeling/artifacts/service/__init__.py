@@ -11,7 +11,6 @@ from app.labeling.artifacts.service.claiming import (
     refresh_statuses,
     release,
     release_member,
-    renew_claim,
     unreserve,
     unskip,
 )
@@ -68,7 +67,6 @@ __all__ = [
     "refresh_statuses",
     "release",
     "release_member",
-    "renew_claim",
     "reprocess",
     "selected_ids",
     "show",

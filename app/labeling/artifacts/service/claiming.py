@@ -89,11 +89,6 @@ def unreserve(user_id: UUID, checkpoint: Callable[[], None]) -> None:
         checkpoint()
 
 
-def renew_claim(artifact_id: UUID, user_id: UUID) -> bool:
-    """Let a claim last anew, as saving does; False when the user holds none."""
-    return queries.renew(artifact_id, user_id)
-
-
 def refresh_status(artifact_id: UUID) -> str:
     """`refresh_statuses` of one document; its state. Raises 404."""
     found = queries.refresh([artifact_id])
