@@ -7,6 +7,7 @@ import pytest
 
 from app.kit import db
 from app.kit.ids import uuid7
+from app.labeling.artifacts.models import STATUSES
 from tests.factories import Org
 from tests.factories.counting import statements
 from tests.factories.desk import Desk
@@ -46,7 +47,8 @@ def test_a_schema_without_anything(desk: Desk) -> None:
     version = found.pop("versions")
     assert [(one["number"], {k: one[k] for k in NOTHING}) for one in version] == [(1, NOTHING)]
     assert {name: found[name] for name in NOTHING} == NOTHING
-    assert set(found["artifacts"].values()) == {0}
+    assert found["artifacts"].pop("by_status").keys() == set(STATUSES)
+    assert found["artifacts"] == {"total": 0, "archived": 0}
     assert (found["schema_id"], found["from"], found["to"]) == (str(schema), None, None)
 
 
@@ -60,15 +62,19 @@ def test_documents_and_label_sets_are_counted_by_state(desk: Desk) -> None:
     desk.submitted(desk.artifact(schema))
     found = _stats(desk, schema)
     assert found["artifacts"] == {
-        "processing": 1,
-        "ready": 2,
-        "in_progress": 1,
-        "in_review": 1,
-        "done": 0,
-        "failed": 1,
+        "by_status": {
+            "processing": 1,
+            "ready": 2,
+            "in_progress": 1,
+            "in_review": 1,
+            "done": 0,
+            "failed": 1,
+        },
         "archived": 1,
-        "total": 7,
+        "total": 6,
     }
+    everywhere = desk.org.api("viewer").get(f"/artifacts/stats?schema_id={schema}").json["data"]
+    assert {name: everywhere[name] for name in found["artifacts"]} == found["artifacts"]
     assert found["tag_sets"] == {**NOTHING["tag_sets"], "draft": 1, "submitted": 1, "total": 2}
 
 

@@ -253,10 +253,10 @@ def test_statistics_count_by_state_schema_and_age(desk: Desk, other_org: Org) ->
         "gold": 1,
         "archived": 1,
     }
-    assert [(s["schema_id"], s["name"], s["total"]) for s in by_schema] == [
-        (str(first), "Invoices", 3),
-        (str(second), "Invoices", 3),
-        (None, None, 1),
+    assert [(s["schema_id"], s["name"], s["total"], s["archived"]) for s in by_schema] == [
+        (str(first), "Invoices", 3, 0),
+        (str(second), "Invoices", 3, 1),
+        (None, None, 1, 0),
     ]
     assert by_schema[0]["by_status"] == _states(ready=1, in_progress=1, done=1)
     assert _stats(desk.org, f"schema_id={second}")["total"] == 3

@@ -23,6 +23,7 @@ from app.labeling.artifact_schemas.schemas.bodies import (
     UpdateSchema,
 )
 from app.labeling.artifact_schemas.schemas.statistics import (
+    DocumentCounts,
     SchemaStats,
 )
 
@@ -30,6 +31,7 @@ __all__ = [
     "STATUSES",
     "CreateSchema",
     "DiffQuery",
+    "DocumentCounts",
     "DuplicateSchema",
     "LabelsJsonSchema",
     "ListedSchema",

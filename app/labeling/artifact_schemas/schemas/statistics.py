@@ -6,8 +6,8 @@ _TIMED = {"description": "How many label sets tell how long they took: by people
 _DECIDED = {"description": "Label sets accepted now, and all rejections that there were."}
 
 
-class ArtifactCounts(Schema):
-    """Documents by status; archived ones count as such alone."""
+class StatusCounts(Schema):
+    """How many documents are in each state."""
 
     processing = Int(required=True)
     ready = Int(required=True)
@@ -15,8 +15,14 @@ class ArtifactCounts(Schema):
     in_review = Int(required=True)
     done = Int(required=True)
     failed = Int(required=True)
+
+
+class DocumentCounts(Schema):
+    """How many documents there are; those that are archived count as such alone."""
+
+    total = Int(required=True, metadata={"description": "Without those that are archived."})
+    by_status = Nested(StatusCounts, required=True)
     archived = Int(required=True)
-    total = Int(required=True)
 
 
 class TagSetCounts(Schema):
@@ -61,5 +67,5 @@ class SchemaStats(Outcome):
     schema_id = Uuid(required=True)
     first = UtcDateTime(required=True, allow_none=True, data_key="from")
     end = UtcDateTime(required=True, allow_none=True, data_key="to")
-    artifacts = Nested(ArtifactCounts, required=True)
+    artifacts = Nested(DocumentCounts, required=True)
     versions = List(Nested(VersionOutcome), required=True)

@@ -8,7 +8,7 @@ from app.kit import errors
 from app.labeling.artifact_schemas.queries import statistics
 from app.labeling.artifact_schemas.service import drafts
 
-_ARTIFACTS = ("processing", "ready", "in_progress", "in_review", "done", "failed", "archived")
+_STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
 _TAG_SETS = ("draft", "submitted", "accepted", "rejected", "total")
 
 
@@ -33,8 +33,9 @@ def stats(
         "first": first,
         "end": end,
         "artifacts": {
-            **{status: documents.get(status, 0) for status in _ARTIFACTS},
-            "total": sum(documents.values()),
+            "total": sum(documents.get(status, 0) for status in _STATUSES),
+            "by_status": {status: documents.get(status, 0) for status in _STATUSES},
+            "archived": documents.get("archived", 0),
         },
         **_outcome(whole),
         "versions": [{"id": one.id, "number": one.number, **_outcome(one)} for one in versions],

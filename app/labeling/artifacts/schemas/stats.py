@@ -1,6 +1,7 @@
 """The statistics of documents."""
 
 from app.kit.api.fields import Int, List, Nested, Schema, Str, UtcDateTime, Uuid
+from app.labeling.artifact_schemas.schemas import DocumentCounts
 
 
 class ArtifactStatsFilters(Schema):
@@ -11,24 +12,11 @@ class ArtifactStatsFilters(Schema):
     created_before = UtcDateTime()
 
 
-class StatusCounts(Schema):
-    """How many documents are in each state."""
-
-    processing = Int(required=True)
-    ready = Int(required=True)
-    in_progress = Int(required=True)
-    in_review = Int(required=True)
-    done = Int(required=True)
-    failed = Int(required=True)
-
-
-class SchemaCounts(Schema):
-    """The documents of a schema; both null: those that have none."""
+class SchemaCounts(DocumentCounts):
+    """The documents of a schema; id and name null: those that have none."""
 
     schema_id = Uuid(required=True, allow_none=True)
     name = Str(required=True, allow_none=True)
-    total = Int(required=True)
-    by_status = Nested(StatusCounts, required=True)
 
 
 class AgeCounts(Schema):
@@ -40,11 +28,9 @@ class AgeCounts(Schema):
     older = Int(required=True)
 
 
-class ArtifactStats(Schema):
-    """Counts of documents that are not archived. Open: neither done nor failed."""
+class ArtifactStats(DocumentCounts):
+    """Counts of documents. Open: neither done nor failed, and not archived."""
 
-    total = Int(required=True)
-    by_status = Nested(StatusCounts, required=True)
     by_schema = List(Nested(SchemaCounts), required=True)
     by_age = Nested(AgeCounts, required=True)
     open = Int(required=True)
@@ -52,4 +38,3 @@ class ArtifactStats(Schema):
     unassigned = Int(required=True, metadata={"description": "Open, and assigned to nobody."})
     claimed = Int(required=True, metadata={"description": "Held by somebody now."})
     gold = Int(required=True)
-    archived = Int(required=True)

@@ -27,8 +27,8 @@ def stats(filters: dict[str, Any]) -> dict[str, Any]:
                 "name": row.name,
                 "total": row.total,
                 "by_status": {status: getattr(row, status) for status in STATUSES},
+                "archived": row.archived,
             }
             for row in rows
-            if row.total
         ],
     }
