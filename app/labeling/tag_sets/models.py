@@ -37,6 +37,16 @@ ELSE ARRAY(
 END"""
 """Whose work a label set is: its labeler's, of a merge those of the label sets it was made of."""
 
+LABELS_WANTED = """
+(SELECT coalesce(max(CAST(asked.review_policy ->> 'labels_per_artifact' AS int)), 1)
+ FROM schemas kind
+ JOIN schema_versions asked ON asked.organization_id = {of}organization_id
+  AND asked.id IN ({of}schema_version_id, kind.current_version_id)
+ WHERE kind.organization_id = {of}organization_id AND kind.id = {of}schema_id)
+"""
+"""How many label sets its document is to have: as many as its schema asks for now, or did when it
+was made, if that was more. So what was made before more were asked for is one of them."""
+
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 

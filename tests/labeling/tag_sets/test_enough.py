@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.factories.desk import Desk, counts
+from tests.factories.desk import Desk, counts, tag
 
 
 def _act(desk: Desk, tag_set: dict[str, Any], verb: str, *, by: str, **body: Any) -> Any:
@@ -82,6 +82,31 @@ def test_what_sampling_passes_by_waits_for_a_reviewer_when_there_are_enough(desk
     assert _act(desk, first, "submit", by="labeler").json["data"]["status"] == "accepted"
     assert _act(desk, second, "submit", by="second").json["data"]["status"] == "submitted"
     assert len(desk.events("tag_set.accepted")) == 1
+
+
+def test_what_was_begun_is_handed_out_and_handed_in_when_others_were_faster(desk: Desk) -> None:
+    first, second = _two_drafts(desk, desk.artifact())
+    assert _act(desk, second, "submit", by="second").status_code == 200
+    drawn = desk.org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    assert drawn["id"] == first["artifact_id"]
+    assert desk.save(first, [tag("number", "A-2")]).status_code == 200
+    sent = _act(desk, first, "submit", by="labeler")
+    assert sent.json["data"]["status"] == "submitted"
+    body = {"tag_set_ids": [first["id"], second["id"]], "strategy": "majority", "accept": True}
+    body["choices"] = [{"field": "number", "tag_set_id": first["id"]}]
+    merged = desk.org.api("reviewer").post("/tag-sets/merge", json=body)
+    assert merged.json["data"]["status"] == "accepted"
+    assert desk.artifact_row(first["artifact_id"]).status == "done"
+
+
+def test_what_was_begun_is_not_handed_out_when_the_document_is_done(desk: Desk) -> None:
+    first, second = _two_drafts(desk, desk.artifact())
+    assert _act(desk, second, "submit", by="second").status_code == 200
+    assert _accept(desk, second).status_code == 200
+    assert desk.org.api("labeler").post("/artifacts/next", json={}).json["data"] is None
+    # Nothing that was saved is lost by that: handed in after all, it waits for a reviewer.
+    assert _act(desk, first, "submit", by="labeler").json["data"]["status"] == "submitted"
+    assert desk.artifact_row(first["artifact_id"]).status == "done"
 
 
 @pytest.mark.parametrize("accepted", [False, True])

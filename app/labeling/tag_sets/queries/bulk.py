@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Row, insert, literal, select, text, update
 
 from app.kit import db, tenancy
-from app.labeling.tag_sets.models import MAKERS, TagSet, TagSetRevision
+from app.labeling.tag_sets.models import LABELS_WANTED, MAKERS, TagSet, TagSetRevision
 from app.labeling.tag_sets.queries.deciding import REVISION
 
 # Whoever takes many takes documents, then label sets, each in the order of their ids.
@@ -24,8 +24,9 @@ _LOCK_DOCUMENTS = text(
 _LOCK = text(
     f"""
     SELECT item.id, item.artifact_id, item.schema_id, item.schema_version_id, item.labeler_id,
-           {MAKERS.format(of="item.")} AS makers, item.status, item.source, item.rejections,
-           item.revision,
+           {MAKERS.format(of="item.")} AS makers,
+           {LABELS_WANTED.format(of="item.")} AS labels_wanted,
+           item.status, item.source, item.rejections, item.revision,
            CASE WHEN item.claim_expires_at > now() THEN item.claim_user_id END AS claimed_by,
            item.claim_expires_at, item.assignee_id, item.assignee_team_id, version.review_policy
     FROM tag_sets item

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     ARRAY,
+    Integer,
     Label,
     Row,
     Uuid,
@@ -27,7 +28,7 @@ from app.kit import db
 from app.kit.permissions import Role
 from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.artifacts.models import Artifact
-from app.labeling.tag_sets.models import MAKERS, TagSet, TagSetRevision
+from app.labeling.tag_sets.models import LABELS_WANTED, MAKERS, TagSet, TagSetRevision
 
 _DIRECT = {"synchronize_session": False}
 _WHO_LABEL = [role.name for role in Role if role >= Role.labeler]
@@ -47,6 +48,7 @@ _LOCKED = (
         TagSet.schema_version_id,
         TagSet.labeler_id,
         makers(),
+        literal_column(LABELS_WANTED.format(of="tag_sets."), Integer).label("labels_wanted"),
         TagSet.tags,
         TagSet.status,
         TagSet.rejections,

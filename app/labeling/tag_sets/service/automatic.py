@@ -50,8 +50,9 @@ def spared_by(held: Any, terms: rules.Terms) -> str | None:
     return CONFIDENCE if confident(held.tags, terms.auto_accept_confidence) else None
 
 
-def agreed(artifact_id: UUID, terms: rules.Terms) -> list[Any]:
-    """The submitted label sets of a locked document that its labelers' agreement accepts.
+def agreed(held: Any, terms: rules.Terms) -> list[Any]:
+    """The submitted label sets of a locked document that its labelers' agreement accepts, now that
+    `held` is one of them.
 
     They are all that wait, once there are as many independent ones as the schema asks for, of which
     none was sent back, and their mean agreement is as high as the schema asks for. Below, those
@@ -59,21 +60,21 @@ def agreed(artifact_id: UUID, terms: rules.Terms) -> list[Any]:
     hands, or was asked about by escalation, is left to them.
     """
     least = terms.auto_accept_agreement
-    if least is None or not terms.overlapping:
+    if least is None or held.labels_wanted == 1:
         return []
     group = [
         one
-        for one in deciding.lock_document(artifact_id)
+        for one in deciding.lock_document(held.artifact_id)
         if one.status in ("submitted", "accepted") and one.source not in NOT_INDEPENDENT
     ]
-    if len(group) < terms.labels_per_artifact:
+    if len(group) < held.labels_wanted:
         return []
     waiting = [one for one in group if one.status == "submitted"]
     lined = line_up([one.tags for one in group], terms.shapes)
     disagree = not agrees(lined.sets, terms.shapes, least)
     beside.mark_disagreement([one.id for one in waiting], disagree=disagree)
     # Of more than were asked for, a reviewer chooses.
-    surplus = len(group) > terms.labels_per_artifact
+    surplus = len(group) > held.labels_wanted
     if disagree or surplus or any(sent_back(one) for one in group):
         return []
     return [one for one in waiting if one.claimed_by is None and not one.escalated]

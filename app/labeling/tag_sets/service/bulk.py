@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from app.kit import bulk, db, errors, events
@@ -20,22 +20,10 @@ from app.labeling.tag_sets.service.drafts import told
 from app.labeling.tag_sets.service.reviewing import check_review
 
 
-class _Policy(NamedTuple):
-    """What the schema version of a label set asks for, its fields aside."""
-
-    labels_per_artifact: int
-    max_rejections: int | None
-
-    @property
-    def overlapping(self) -> bool:
-        """Whether several people label a document, each for themselves."""
-        return self.labels_per_artifact > 1
-
-
-def _policy(held: Any) -> _Policy:
+def _max_rejections(held: Any) -> int | None:
     # Not `rules.terms`, which would read and compile each version that is among a thousand.
-    policy = {**schemas.DEFAULT_POLICY, **held.review_policy}
-    return _Policy(*(policy[name] for name in _Policy._fields))
+    limit: int | None = {**schemas.DEFAULT_POLICY, **held.review_policy}["max_rejections"]
+    return limit
 
 
 class _Batch:
@@ -109,7 +97,7 @@ def accept_many(
     def check(held: Any) -> str:
         if held.source == "merge":
             raise errors.conflict("A merge decides on its sources too: accept it by itself.")
-        enough = batch.accepted(held) >= _policy(held).labels_per_artifact
+        enough = batch.accepted(held) >= held.labels_wanted
         if enough or held.artifact_id in batch.merged:
             raise errors.conflict(
                 "The document has as many accepted label sets as its schema asks for."
@@ -168,15 +156,15 @@ def reject_many(
 
 
 def _check_return(batch: _Batch, held: Any, labelers: AbstractSet[UUID]) -> None:
-    policy = _policy(held)
+    limit = _max_rejections(held)
     if held.labeler_id is None:
         raise errors.invalid("The label set has no labeler to go back to.", "send_to")
     check_labels(held.labeler_id, labelers)
-    if policy.max_rejections is not None and held.rejections >= policy.max_rejections:
+    if limit is not None and held.rejections >= limit:
         raise errors.conflict(
             "It was sent back as often as the schema allows. Send it to the pool or to a member."
         )
-    if batch.has_other(held, rules.states_in_the_way(policy)):
+    if batch.has_other(held, rules.states_in_the_way(held.labels_wanted)):
         raise errors.conflict("The labeler has another label set of this document.")
 
 

@@ -59,7 +59,7 @@ def accept(
     held = lock(tag_set_id)
     _check_decision(held, caller, revision)
     terms = rules.terms(held.schema_version_id)
-    _check_wanted(held, terms)
+    _check_wanted(held)
     changes: dict[str, Any] = {}
     if tags is not None:
         checked = check(terms, held, tags)
@@ -71,7 +71,7 @@ def accept(
     return reading.get(tag_set_id)
 
 
-def enough(held: Any, terms: rules.Terms) -> list[UUID]:
+def enough(held: Any) -> list[UUID]:
     """The accepted label sets that stand for its document, which is locked, if no more are wanted.
 
     A merge stands for all, so nothing is wanted beside it; and it is wanted beside all others.
@@ -80,16 +80,16 @@ def enough(held: Any, terms: rules.Terms) -> list[UUID]:
     if merged or held.source == "merge":
         return merged
     accepted = deciding.in_states(held.artifact_id, ("accepted",))
-    return accepted if len(accepted) >= terms.labels_per_artifact else []
+    return accepted if len(accepted) >= held.labels_wanted else []
 
 
-def _check_wanted(held: Any, terms: rules.Terms) -> None:
-    accepted = enough(held, terms)
+def _check_wanted(held: Any) -> None:
+    accepted = enough(held)
     if accepted:
         raise errors.conflict(
             "The document has as many accepted label sets as its schema asks for.",
             accepted=accepted,
-            labels_per_artifact=terms.labels_per_artifact,
+            labels_per_artifact=held.labels_wanted,
         )
 
 
@@ -213,7 +213,7 @@ def _check_return(held: Any) -> None:
 
 def check_has_none(held: Any, heir: UUID) -> None:
     """Raise 409 when somebody who is to get a label set has another one of its document."""
-    states = rules.states_in_the_way(rules.terms(held.schema_version_id))
+    states = rules.states_in_the_way(held.labels_wanted)
     other = deciding.open_set(held.artifact_id, heir, states, but=held.id)
     if other is not None:
         raise errors.conflict(

@@ -52,7 +52,8 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
 
 
 def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
-    other = deciding.open_set(artifact.id, caller.user_id, rules.states_in_the_way(terms))
+    states = rules.states_in_the_way(terms.labels_per_artifact)
+    other = deciding.open_set(artifact.id, caller.user_id, states)
     if other is not None:
         raise errors.conflict("You have a label set of this document already.", tag_set_id=other)
     claim = artifact.claim

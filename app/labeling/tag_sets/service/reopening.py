@@ -69,13 +69,12 @@ def _check_room(held: Any) -> None:
     if held.status == "accepted" or held.source == "merge":
         return
     # A rejected one made room for others, who may have come.
-    wanted = rules.terms(held.schema_version_id).labels_per_artifact
     standing = deciding.in_states(held.artifact_id, ("submitted", "accepted"))
-    if len(standing) >= wanted:
+    if len(standing) >= held.labels_wanted:
         raise errors.conflict(
             "The document has as many label sets as its schema asks for.",
             standing=standing,
-            labels_per_artifact=wanted,
+            labels_per_artifact=held.labels_wanted,
         )
 
 

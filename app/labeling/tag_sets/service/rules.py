@@ -53,17 +53,10 @@ class Terms:
         return self.labels_per_artifact > 1
 
 
-class Overlapping(Protocol):
-    """What says whether a document has independent label sets."""
-
-    @property
-    def overlapping(self) -> bool: ...
-
-
-def states_in_the_way(of: Overlapping) -> tuple[str, ...]:
+def states_in_the_way(labels_wanted: int) -> tuple[str, ...]:
     """A person with a label set of a document in one of these states gets no other one of it."""
     # Independent label sets are by different people.
-    return ("draft", "submitted", "accepted") if of.overlapping else ("draft",)
+    return ("draft", "submitted", "accepted") if labels_wanted > 1 else ("draft",)
 
 
 @lru_cache(maxsize=_TERMS_KEPT)

@@ -46,12 +46,12 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
 
 def _accept_automatically(held: Any, terms: rules.Terms) -> None:
     # Once there are enough, a reviewer decides what becomes of one more.
-    if decisions.enough(held, terms):
+    if decisions.enough(held):
         return
     spared_by = automatic.spared_by(held, terms)
     if spared_by is not None:
         decisions.accept_unseen(held, spared_by)
-    for one in automatic.agreed(held.artifact_id, terms):
+    for one in automatic.agreed(held, terms):
         decisions.accept_unseen(one, automatic.AGREEMENT)
 
 
