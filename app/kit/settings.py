@@ -218,6 +218,7 @@ class Settings:
     job_workers: int = _setting(_whole(1, 256), 2)
     smtp_url: str = _setting(_smtp_url, "", secret=True)
     mail_from: str = _setting(_sender, "Labeling Service <no-reply@localhost>")
+    notification_window_seconds: int = _setting(_whole(0, 86_400), 300)
     control_plane_token: str = _setting(_operator_token, "", secret=True)
     registration: str = _setting(_one_of("open", "invite"), "invite")
     default_plan: str = _setting(_one_of(*PLANS), "unlimited")

@@ -1,8 +1,13 @@
-"""Notifications of what happened, and their e-mail."""
+"""Notifications of what happened, and their e-mail.
 
+What comes in numbers is told of in batches, and counted together.
+"""
+
+from collections.abc import Sequence
 from uuid import UUID
 
 from app.delivery.notifications import service
+from app.delivery.notifications.service import Event
 from app.kit import jobs
 from app.kit.jobs import Job
 
@@ -13,37 +18,63 @@ def email(job: Job) -> None:
     service.post_mail(UUID(job.args["data"]["notification_id"]))
 
 
-@jobs.handler("notifications.artifacts_assigned", listens=("artifacts.assigned",))
-def artifacts_assigned(job: Job) -> None:
+@jobs.handler("notifications.artifacts_assigned", listens=("artifacts.assigned",), batch=True)
+def artifacts_assigned(told: Sequence[Job]) -> None:
     """Tell people of documents that were assigned to them."""
-    service.documents_assigned(job.args["event_id"], job.args["data"])
+    service.documents_assigned([_event(job) for job in told])
 
 
-@jobs.handler("notifications.routing_applied", listens=("routing.applied",))
-def routing_applied(job: Job) -> None:
+@jobs.handler("notifications.routing_applied", listens=("routing.applied",), batch=True)
+def routing_applied(told: Sequence[Job]) -> None:
     """Tell people of all that rules gave them, however many batches it came in."""
-    service.documents_assigned(job.args["event_id"], job.args["data"])
+    service.documents_assigned([_event(job) for job in told])
 
 
-@jobs.handler("notifications.reviews_assigned", listens=("reviews.assigned",))
-def reviews_assigned(job: Job) -> None:
+@jobs.handler("notifications.reviews_assigned", listens=("reviews.assigned",), batch=True)
+def reviews_assigned(told: Sequence[Job]) -> None:
     """Tell reviewers of label sets that were assigned or escalated to them."""
-    service.reviews_assigned(job.args["event_id"], job.args["data"])
+    service.reviews_assigned([_event(job) for job in told])
+
+
+@jobs.handler("notifications.reviews_returned", listens=("reviews.returned",), batch=True)
+def reviews_returned(told: Sequence[Job]) -> None:
+    """Tell admins of escalated reviews that nobody is there to decide."""
+    service.reviews_returned([_event(job) for job in told])
 
 
 @jobs.handler("notifications.tag_set_commented", listens=("tag_set.commented",))
 def tag_set_commented(job: Job) -> None:
     """Tell people that somebody mentioned them."""
-    service.comment_written(job.args["event_id"], job.args["data"])
+    service.comment_written(_event(job))
 
 
-@jobs.handler("notifications.tag_set_rejected", listens=("tag_set.rejected",))
-def tag_set_rejected(job: Job) -> None:
-    """Tell a labeler that their label set was rejected, and who labels now."""
-    service.label_set_rejected(job.args["event_id"], job.args["data"])
+@jobs.handler("notifications.tag_set_rejected", listens=("tag_set.rejected",), batch=True)
+def tag_set_rejected(told: Sequence[Job]) -> None:
+    """Tell labelers that their label sets were rejected, and who labels now."""
+    service.label_sets_rejected([_event(job) for job in told])
 
 
-@jobs.handler("notifications.tag_set_reopened", listens=("tag_set.reopened",))
-def tag_set_reopened(job: Job) -> None:
-    """Tell a labeler that what was decided is theirs again."""
-    service.label_set_reopened(job.args["event_id"], job.args["data"])
+@jobs.handler("notifications.tag_set_reopened", listens=("tag_set.reopened",), batch=True)
+def tag_set_reopened(told: Sequence[Job]) -> None:
+    """Tell labelers that what was decided is theirs again."""
+    service.label_sets_reopened([_event(job) for job in told])
+
+
+@jobs.handler("notifications.post_due", lease_seconds=120)
+def post_due(job: Job) -> None:
+    """Post the letters of notifications that collected long enough."""
+    service.post_due(job.checkpoint)
+
+
+@jobs.handler("notifications.purge", lease_seconds=300)
+def purge(_job: Job) -> None:
+    """Forget of which events people were told, once no job could tell of them again."""
+    service.purge()
+
+
+def _event(job: Job) -> Event:
+    return Event(UUID(job.args["event_id"]), job.args["data"])
+
+
+jobs.periodic("notifications.post_due", every=10)
+jobs.periodic("notifications.purge", every=3600)

@@ -6,6 +6,6 @@ lease is still its own. `handlers` is the table of what may run at all.
 """
 
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic
-from app.kit.jobs.model import JobRow, enqueue
+from app.kit.jobs.model import JobRow, enqueue, enqueue_many
 
-__all__ = ["Job", "JobRow", "LostLease", "Retry", "enqueue", "handler", "periodic"]
+__all__ = ["Job", "JobRow", "LostLease", "Retry", "enqueue", "enqueue_many", "handler", "periodic"]

@@ -1,9 +1,11 @@
 """The table of jobs, and how a job gets into it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 from sqlalchemy import ForeignKey, Index, func, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
@@ -51,6 +53,16 @@ class JobRow(db.Base):
     finished_at: Mapped[datetime | None]
 
 
+_ENQUEUE_MANY = text(
+    """
+    INSERT INTO jobs (id, organization_id, queue, function, args, request_id)
+    SELECT id, organization_id, :queue, :function, args, :request_id
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:organizations AS uuid[]), CAST(:args AS jsonb[]))
+        AS one (id, organization_id, args)
+    """
+)
+
+
 def enqueue(
     function: str,
     args: dict[str, Any],
@@ -74,3 +86,20 @@ def enqueue(
         values["due_at"] = due_at
     statement = insert(JobRow).values(**values).on_conflict_do_nothing().returning(JobRow.id)
     return db.session().execute(statement).first() is not None
+
+
+def enqueue_many(function: str, work: Sequence[tuple[UUID | None, dict[str, Any]]]) -> None:
+    """`enqueue` for each organization and arguments in `work`, in one statement whatever their
+    number."""
+    if not work:
+        return
+    organizations, args = zip(*work, strict=True)
+    values = {
+        "queue": handlers.HANDLERS[function].queue,
+        "function": function,
+        "request_id": events.request_id(),
+        "ids": [str(uuid7()) for _ in work],
+        "organizations": [None if one is None else str(one) for one in organizations],
+        "args": [orjson.dumps(one).decode() for one in args],
+    }
+    db.session().execute(_ENQUEUE_MANY, values)

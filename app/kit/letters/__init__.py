@@ -6,6 +6,6 @@
 
 from app.kit.letters.layout import Rendered
 from app.kit.letters.messages import Message, Messages
-from app.kit.letters.sending import FOLDERS, Letters
+from app.kit.letters.sending import FOLDERS, Letter, Letters
 
-__all__ = ["FOLDERS", "Letters", "Message", "Messages", "Rendered"]
+__all__ = ["FOLDERS", "Letter", "Letters", "Message", "Messages", "Rendered"]

@@ -1,6 +1,7 @@
 """Queueing letters with what causes them, and the worker's job that sends them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from email.utils import parseaddr
 from pathlib import Path
 from uuid import UUID
@@ -28,6 +29,18 @@ FOLDERS: dict[str, "Letters"] = {}
 
 # With the outcome, so that addresses and tokens last no longer than they are needed.
 _FORGET = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """One letter to be posted; its members are those of `Letters.post`."""
+
+    name: str
+    to: str
+    locale: str
+    values: Mapping[str, str | int | None]
+    organization_id: UUID | None = None
+    message_id: str | None = None
 
 
 class Letters:
@@ -60,16 +73,31 @@ class Letters:
         :param message_id: of the mail, for a letter that is known by an id of its own.
         :raises WordingError: no such letter, or a value is missing; a mistake of the caller's.
         """
-        self._check(name, values)
-        letter = {"to": to, "locale": locale, "values": dict(values)}
-        args = {
-            "folder": self.name,
-            "name": name,
-            "message_id": message_id or f"letter-{uuid7()}",
-            "sealed": container.keyring().encrypt(orjson.dumps(letter)),
-        }
+        letter = Letter(
+            name=name,
+            to=to,
+            locale=locale,
+            values=values,
+            organization_id=organization_id,
+            message_id=message_id,
+        )
+        self.post_many([letter])
+
+    def post_many(self, letters: Sequence[Letter]) -> None:
+        """`post` for each of `letters`, in one statement whatever their number."""
+        work = [(letter.organization_id, self._args(letter)) for letter in letters]
         with tenancy.across_organizations(reason="a letter to a person may be no organization's"):
-            jobs.enqueue(SEND, args, organization_id=organization_id)
+            jobs.enqueue_many(SEND, work)
+
+    def _args(self, letter: Letter) -> dict[str, str]:
+        self._check(letter.name, letter.values)
+        sealed = {"to": letter.to, "locale": letter.locale, "values": dict(letter.values)}
+        return {
+            "folder": self.name,
+            "name": letter.name,
+            "message_id": letter.message_id or f"letter-{uuid7()}",
+            "sealed": container.keyring().encrypt(orjson.dumps(sealed)),
+        }
 
     def _check(self, name: str, values: Values) -> Wording:
         wording = self.wordings.find(name, DEFAULT_LANGUAGE)

@@ -1,14 +1,14 @@
-"""One message to many users, each in their language, each once."""
+"""One message to many users at once, each in their language, each once."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from uuid import UUID
 
-from app.delivery.notifications import queries
+from app.delivery.notifications.queries import telling as queries
 from app.identity.users import preferences
 from app.kit import events, tenancy
-from app.kit.letters import Letters, Message, Messages
+from app.kit.letters import Letter, Letters, Message, Messages
 from app.kit.letters.messages import Value
 from app.kit.permissions import Role
 
@@ -17,7 +17,7 @@ letters = Letters(_FOLDER / "letters")
 messages = Messages(_FOLDER / "messages")
 
 CREATED = "notification.created"
-"""Emitted for each notification that goes by e-mail too; data: {notification_id}."""
+"""Emitted for each notification whose e-mail goes at once; data: {notification_id}."""
 
 
 def tell(
@@ -53,7 +53,7 @@ def tell(
         in_app, email = preferences.channels(user.chosen, kind)
         if in_app or email:
             text = worded(user.locale, user.time_zone)
-            notes.append(queries.Note(user.id, text.title, text.body))
+            notes.append(queries.Note(user.id, text.title, text.body, in_app))
             by_mail |= {user.id} if email else set()
     told = queries.add(notes, kind=kind, link=link, unique_key=unique_key) if notes else {}
     mailed = [{"notification_id": told[user_id]} for user_id in told if user_id in by_mail]
@@ -66,16 +66,31 @@ def post_mail(notification_id: UUID) -> None:
     found = queries.mail_of(notification_id)
     if found is None:
         return
-    letters.post(
-        "notification",
-        to=found.address,
-        locale=found.locale,
-        values={
-            "organization": found.organization,
-            "title": found.title,
-            "body": found.body or found.title,
-            "link": found.link,
-        },
-        organization_id=tenancy.current_organization_id(),
+    letters.post_many(
+        [
+            letter(
+                notification_id,
+                tenancy.current_organization_id(),
+                address=found.address,
+                locale=found.locale,
+                organization=found.organization,
+                title=found.title,
+                body=found.body or found.title,
+                link=found.link,
+            )
+        ]
+    )
+
+
+def letter(
+    notification_id: UUID, organization_id: UUID, *, address: str, locale: str, **values: str | None
+) -> Letter:
+    """A notification as it is mailed. `values`: organization, title, body, link."""
+    return Letter(
+        name="notification",
+        to=address,
+        locale=locale,
+        values=values,
+        organization_id=organization_id,
         message_id=f"notification-{notification_id}",
     )

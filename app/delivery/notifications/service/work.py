@@ -1,15 +1,16 @@
 """What people are told of their work: assignments, mentions, and what became of their labels.
 
-Each function takes the data of an event and `cause`, the event's id: whoever was told of it is not
-told again. What is gone by now is told of no more.
+Each function but `comment_written` takes the events of one name that are there together: whoever
+was told of one is not told again. What is gone by now is told of no more.
 """
 
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.delivery.notifications import queries
+from app.delivery.notifications.queries import collecting as queries
+from app.delivery.notifications.queries import names
+from app.delivery.notifications.service.collecting import NAMED, News, collect
 from app.delivery.notifications.service.telling import tell
 from app.kit.permissions import Role
 
@@ -17,46 +18,58 @@ _API = "/api/v1"
 _NAME_LENGTH = 120
 _EXCERPT_LENGTH = 500
 
+Names = Mapping[UUID, str]
 
-def documents_assigned(cause: str, data: dict[str, Any]) -> None:
+
+class Event(NamedTuple):
+    """What a job was told; `id` is the event's, or that of a larger thing which it tells of."""
+
+    id: UUID
+    data: dict[str, Any]
+
+
+def documents_assigned(events: Sequence[Event]) -> None:
     """Tell those whom documents were assigned to, their teams' members included; where documents
     were spread over people, each how many are theirs.
 
     A part of something larger is told of with the whole of it, which has the same `cause` then.
     """
-    if data.get("part_of"):
+    whole = [
+        Event(UUID(event.data.get("cause") or str(event.id)), event.data)
+        for event in events
+        if not event.data.get("part_of")
+    ]
+    told = _fresh(whole)
+    documents = names.of_documents(_first(told, "artifact_ids"))
+    people = names.of_people(_uuids(data["by"] for data in told if data.get("by")))
+    collect([news for data in told for news in _of_documents(data, documents, people)])
+
+
+def _of_documents(data: dict[str, Any], documents: Names, people: Names) -> Iterator[News]:
+    """The news of one assignment, for each group of people whom the same is to be said."""
+    ids = _uuids(data["artifact_ids"])
+    named = _named(ids, documents)
+    count, counts = data["count"], data.get("counts") or {}
+    if count == 1 and not named:
         return
-    due_at = data.get("due_at")
-    values: dict[str, Any] = {
-        "by": _name(data.get("by")),
-        "due_at": datetime.fromisoformat(due_at) if due_at else None,
-    }
-    whom: Any = {
-        "kind": "assignment",
-        "unique_key": f"assigned:{data.get('cause', cause)}",
-        "least": Role.labeler,
-        "but": _uuid(data.get("by")),
-    }
-    user_ids, team_ids = _uuids(data.get("user_ids")), _uuids(data.get("team_ids"))
-    counts, count = data.get("counts") or {}, data["count"]
+    team_ids = _uuids(data.get("team_ids"))
+    common: dict[str, Any] = {**_by(data, people), "due_at": data.get("due_at")}
+    common |= {"least": Role.labeler}
     if count == 1:
-        if document := _document(UUID(data["artifact_ids"][0])):
-            values["document"] = document
-            link = f"{_API}/artifacts/{data['artifact_ids'][0]}"
-            whom |= {"user_ids": user_ids, "team_ids": team_ids}
-            tell("document_assigned", values=values, link=link, **whom)
-        return
-    many: Any = {"values": values, "link": f"{_API}/users/me/assignments", **whom}
-    for number, people in _by_count(counts).items():
-        tell("documents_assigned", count=number, user_ids=people, **many)
-    rest = count - sum(counts.values())
-    people = [] if counts else user_ids
+        common["link"] = f"{_API}/artifacts/{ids[0]}"
+    # Who got which of several that were spread, nobody said.
+    alone = not counts or (len(counts) == 1 and not team_ids)
+    common["documents"] = named if alone or count == 1 else []
+    for number, user_ids in _by_count(counts).items():
+        yield News("documents_assigned", count=number, user_ids=user_ids, **common)
     if len(team_ids) > 1:
-        # How many each of the teams got, nobody said.
-        tell("documents_assigned_to_teams", team_ids=team_ids, **many)
+        # Nor how many each of the teams got.
+        yield News("documents_assigned_to_teams", team_ids=team_ids, **{**common, "documents": []})
         team_ids = []
+    rest = count - sum(counts.values())
     if rest > 0:
-        tell("documents_assigned", count=rest, user_ids=people, team_ids=team_ids, **many)
+        user_ids = [] if counts else _uuids(data.get("user_ids"))
+        yield News("documents_assigned", None, rest, user_ids=user_ids, team_ids=team_ids, **common)
 
 
 def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
@@ -67,30 +80,35 @@ def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
     return found
 
 
-def reviews_assigned(cause: str, data: dict[str, Any]) -> None:
+def reviews_assigned(events: Sequence[Event]) -> None:
     """Tell the reviewers whom label sets were assigned or escalated to."""
-    ids = [UUID(one) for one in data["tag_set_ids"]]
-    values = {"by": _name(data.get("by")), "reason": data.get("reason")}
-    whom: Any = {
-        "kind": "assignment",
-        "unique_key": f"reviews:{cause}",
-        "user_ids": _uuids(data.get("user_ids")),
-        "team_ids": _uuids([data["team_id"]] if data.get("team_id") else ()),
-        "least": Role.reviewer,
-        "but": _uuid(data.get("by")),
-    }
-    what = "escalated" if data.get("escalated") else "assigned"
-    if len(ids) > 1:
-        link = f"{_API}/users/me/assignments?kind=review"
-        tell(f"reviews_{what}", count=len(ids), values=values, link=link, **whom)
-    elif document := _document_of(ids[0]):
-        link = f"{_API}/review-queue/{ids[0]}"
-        tell(f"review_{what}", values={**values, "document": document}, link=link, **whom)
+    told = _fresh(events)
+    documents = names.of_label_sets(_first(told, "tag_set_ids"))
+    people = names.of_people(_uuids(data["by"] for data in told if data.get("by")))
+    found = []
+    for data in told:
+        ids = _uuids(data["tag_set_ids"])
+        named = _named(ids, documents)
+        if named or len(ids) > 1:
+            one = News(
+                "reviews_escalated" if data.get("escalated") else "reviews_assigned",
+                link=f"{_API}/review-queue/{ids[0]}",
+                count=len(ids),
+                documents=named,
+                reason=data.get("reason"),
+                user_ids=_uuids(data.get("user_ids")),
+                team_ids=_uuids([data["team_id"]] if data.get("team_id") else ()),
+                least=Role.reviewer,
+                **_by(data, people),
+            )
+            found.append(one)
+    collect(found)
 
 
-def comment_written(cause: str, data: dict[str, Any]) -> None:
-    """Tell those whom a comment mentions, but not its author."""
-    found = queries.comment(UUID(data["comment_id"])) if data["mentions"] else None
+def comment_written(event: Event) -> None:
+    """Tell those whom a comment mentions, but not its author: at once, each comment by itself."""
+    data = event.data
+    found = names.comment(UUID(data["comment_id"])) if data["mentions"] else None
     if found is None:
         return
     tell(
@@ -102,55 +120,101 @@ def comment_written(cause: str, data: dict[str, Any]) -> None:
             "comment": _short(found.body, _EXCERPT_LENGTH),
         },
         link=f"{_API}/tag-sets/{data['tag_set_id']}/comments",
-        unique_key=f"commented:{cause}",
+        unique_key=f"commented:{event.id}",
         user_ids=_uuids(data["mentions"]),
         but=UUID(data["author_id"]),
     )
 
 
-def label_set_rejected(cause: str, data: dict[str, Any]) -> None:
-    """Tell the labeler why, and whoever was handed the document that they have it now."""
-    document = _document(UUID(data["artifact_id"]))
-    if document is None:
-        return
-    values = {"document": document, "reason": data["reason"]}
-    back = data["send_to"] in ("labeler", data["labeler_id"])
-    if data["labeler_id"] is not None:
-        tell(
-            "sent_back" if back else "rejected",
-            kind="review_rejected",
-            values=values,
-            link=f"{_API}/tag-sets/{data['tag_set_id']}",
-            unique_key=f"rejected:{cause}",
-            user_ids=_uuids([data["labeler_id"]]),
-            but=_uuid(data.get("reviewer_id")),
-        )
-    if data.get("draft_id") is not None and not back:
-        tell(
-            "handed_on",
-            kind="assignment",
-            values=values,
-            link=f"{_API}/tag-sets/{data['draft_id']}",
-            unique_key=f"handed:{cause}",
-            user_ids=_uuids([data["send_to"]]),
-            but=_uuid(data.get("reviewer_id")),
-        )
+def label_sets_rejected(events: Sequence[Event]) -> None:
+    """Tell the labelers why, and whoever was handed a document that they have it now."""
+    told = _fresh(events)
+    documents = names.of_documents(_uuids(data["artifact_id"] for data in told))
+    found = []
+    for data in told:
+        document = documents.get(UUID(data["artifact_id"]))
+        if document is None:
+            continue
+        common: dict[str, Any] = {"documents": [_short(document)], "reason": data["reason"]}
+        common["but"] = _uuid(data.get("reviewer_id"))
+        back = data["send_to"] in ("labeler", data["labeler_id"])
+        if data["labeler_id"] is not None:
+            sort = "label_sets_sent_back" if back else "label_sets_rejected"
+            link = f"{_API}/tag-sets/{data['tag_set_id']}"
+            found.append(News(sort, link, user_ids=_uuids([data["labeler_id"]]), **common))
+        if data.get("draft_id") is not None and not back:
+            link = f"{_API}/tag-sets/{data['draft_id']}"
+            user_ids = _uuids([data["send_to"]])
+            found.append(News("documents_handed", link, user_ids=user_ids, **common))
+    collect(found)
 
 
-def label_set_reopened(cause: str, data: dict[str, Any]) -> None:
-    """Tell the labeler whose labels were decided and are a draft of theirs again."""
-    document = _document(UUID(data["artifact_id"]))
-    if document is None or data["labeler_id"] is None or data.get("to") == "review":
-        return
-    tell(
-        "reopened",
-        kind="review_rejected",
-        values={"document": document, "reason": data.get("reason")},
-        link=f"{_API}/tag-sets/{data['tag_set_id']}",
-        unique_key=f"reopened:{cause}",
-        user_ids=_uuids([data["labeler_id"]]),
-        but=_uuid(data.get("reviewer_id")),
-    )
+def label_sets_reopened(events: Sequence[Event]) -> None:
+    """Tell the labelers whose labels were decided and are a draft of theirs again."""
+    told = _fresh(events)
+    documents = names.of_documents(_uuids(data["artifact_id"] for data in told))
+    found = []
+    for data in told:
+        document = documents.get(UUID(data["artifact_id"]))
+        theirs = data["labeler_id"] is not None and data.get("to") != "review"
+        if document is not None and theirs:
+            one = News(
+                "label_sets_reopened",
+                link=f"{_API}/tag-sets/{data['tag_set_id']}",
+                documents=[_short(document)],
+                reason=data.get("reason"),
+                user_ids=_uuids([data["labeler_id"]]),
+                but=_uuid(data.get("reviewer_id")),
+            )
+            found.append(one)
+    collect(found)
+
+
+def reviews_returned(events: Sequence[Event]) -> None:
+    """Tell the admins of escalated reviews that have come back: whoever was to decide is gone."""
+    told = [data for data in _fresh(events) if data["escalated_ids"]]
+    documents = names.of_label_sets(_first(told, "escalated_ids"))
+    found = []
+    for data in told:
+        ids = _uuids(data["escalated_ids"])
+        named = _named(ids, documents)
+        if named or len(ids) > 1:
+            one = News(
+                "escalations_returned",
+                link=f"{_API}/review-queue/{ids[0]}",
+                count=len(ids),
+                documents=named,
+                everybody=True,
+                least=Role.admin,
+            )
+            found.append(one)
+    collect(found)
+
+
+def _fresh(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """The data of those that nobody was told of, in their order; nobody else tells anything in the
+    organization until the transaction ends."""
+    if not events:
+        return []
+    queries.lock()
+    by_id = {event.id: event.data for event in events}
+    fresh = queries.fresh(by_id)
+    return [by_id[one] for one in sorted(fresh)]
+
+
+def _by(data: dict[str, Any], people: Names) -> dict[str, Any]:
+    """Who did it: they are named, and not told."""
+    by = _uuid(data.get("by"))
+    name = people.get(by) if by else None
+    return {"by": None if name is None else _short(name), "but": by}
+
+
+def _first(told: Iterable[dict[str, Any]], member: str) -> list[UUID]:
+    return [one for data in told for one in _uuids(data[member][:NAMED])]
+
+
+def _named(ids: Sequence[UUID], documents: Names) -> list[str]:
+    return [_short(documents[one]) for one in ids[:NAMED] if one in documents]
 
 
 def _uuid(text: str | None) -> UUID | None:
@@ -163,18 +227,3 @@ def _uuids(texts: Iterable[str] | None) -> list[UUID]:
 
 def _short(text: str, length: int = _NAME_LENGTH) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
-
-
-def _document(artifact_id: UUID) -> str | None:
-    name = queries.document_name(artifact_id)
-    return None if name is None else _short(name)
-
-
-def _document_of(tag_set_id: UUID) -> str | None:
-    name = queries.document_name_of(tag_set_id)
-    return None if name is None else _short(name)
-
-
-def _name(user_id: str | None) -> str | None:
-    name = queries.person_name(UUID(user_id)) if user_id else None
-    return None if name is None else _short(name)

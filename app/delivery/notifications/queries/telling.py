@@ -1,10 +1,10 @@
-"""SQL of notifications."""
+"""SQL of telling people one thing."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.delivery.notifications.models import Notification
@@ -14,9 +14,6 @@ from app.identity.users.models import User
 from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
-from app.labeling.artifacts.models import Artifact
-from app.labeling.comments.models import TagSetComment
-from app.labeling.tag_sets.models import TagSet
 
 
 class Recipient(NamedTuple):
@@ -64,6 +61,7 @@ class Note(NamedTuple):
     user_id: UUID
     title: str
     body: str
+    in_app: bool
 
 
 def add(
@@ -105,44 +103,3 @@ def mail_of(notification_id: UUID) -> Mail | None:
     )
     row = db.session().execute(statement).first()
     return None if row is None else Mail(*row)
-
-
-class Comment(NamedTuple):
-    """What somebody is told of a comment."""
-
-    body: str
-    author: str
-    document: str
-
-
-def comment(comment_id: UUID) -> Comment | None:
-    """A comment, with its author's and its document's name; None when it is gone."""
-    statement = (
-        select(TagSetComment.body, User.name, Artifact.name)
-        .join(User, User.id == TagSetComment.author_id)
-        .join(TagSet, _same(TagSet, TagSetComment.tag_set_id, TagSetComment))
-        .join(Artifact, _same(Artifact, TagSet.artifact_id, TagSet))
-        .where(TagSetComment.id == comment_id)
-    )
-    row = db.session().execute(statement).first()
-    return None if row is None else Comment(*row)
-
-
-def document_name(artifact_id: UUID) -> str | None:
-    """The name of a document; None when it is gone."""
-    return db.session().scalar(select(Artifact.name).where(Artifact.id == artifact_id))
-
-
-def document_name_of(tag_set_id: UUID) -> str | None:
-    """The name of a label set's document; None when either is gone."""
-    joined = select(Artifact.name).join(TagSet, _same(Artifact, TagSet.artifact_id, TagSet))
-    return db.session().scalar(joined.where(TagSet.id == tag_set_id))
-
-
-def person_name(user_id: UUID) -> str | None:
-    """The name of a user."""
-    return db.session().scalar(select(User.name).where(User.id == user_id))
-
-
-def _same(target: Any, key: Any, source: Any) -> Any:
-    return and_(target.organization_id == source.organization_id, target.id == key)

@@ -1,0 +1,1 @@
+"""SQL of notifications: who is told, what collects, and what is mailed."""

@@ -1,0 +1,73 @@
+"""SQL of the letters of notifications that collected."""
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db
+
+PEOPLE = 500
+"""How many letters at most are made at once."""
+
+# Of somebody whose letter is due all of the same kind goes with it. What others write at this
+# moment waits for the next round; nobody waits for anybody.
+_CLOSE = text(
+    """
+    WITH due AS MATERIALIZED (
+        SELECT DISTINCT organization_id, user_id, kind FROM (
+            SELECT organization_id, user_id, kind FROM notifications
+            WHERE open_until <= now() ORDER BY open_until LIMIT :people
+        ) AS first
+    ), closing AS (
+        SELECT note.organization_id, note.id
+        FROM notifications note JOIN due USING (organization_id, user_id, kind)
+        WHERE note.open_until IS NOT NULL
+        FOR NO KEY UPDATE OF note SKIP LOCKED
+    ), closed AS (
+        UPDATE notifications note SET open_until = NULL
+        FROM closing
+        WHERE note.organization_id = closing.organization_id AND note.id = closing.id
+        RETURNING note.*
+    )
+    SELECT closed.organization_id, closed.user_id, closed.kind, closed.id, closed.title,
+           closed.body, closed.link,
+           closed.by_mail AND closed.read_at IS NULL AND users.disabled_at IS NULL
+               AND EXISTS (SELECT FROM memberships member
+                           WHERE member.organization_id = closed.organization_id
+                             AND member.user_id = closed.user_id) AS mailed,
+           users.email, users.locale, users.time_zone, users.notification_preferences AS chosen,
+           organizations.name AS organization
+    FROM closed
+    JOIN users ON users.id = closed.user_id
+    JOIN organizations ON organizations.id = closed.organization_id
+    ORDER BY closed.organization_id, closed.user_id, closed.kind, closed.id
+    """
+)
+
+
+class Closed(NamedTuple):
+    """A notification that takes nothing more. `mailed`: its letter is wanted, as far as the person
+    has not chosen otherwise since (`chosen`)."""
+
+    organization_id: UUID
+    user_id: UUID
+    kind: str
+    id: UUID
+    title: str
+    body: str
+    link: str | None
+    mailed: bool
+    email: str
+    locale: str
+    time_zone: str
+    chosen: dict[str, Any]
+    organization: str
+
+
+def close_due() -> list[Closed]:
+    """Close what was open long enough, of every organization; [] where nothing is left.
+
+    In the order of people and kinds. All organizations are bound.
+    """
+    return [Closed(*row) for row in db.session().execute(_CLOSE, {"people": PEOPLE})]

@@ -1,0 +1,63 @@
+"""SQL of what people are told of by name: documents, people, comments."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Select, and_, select
+
+from app.identity.users.models import User
+from app.kit import db
+from app.labeling.artifacts.models import Artifact
+from app.labeling.comments.models import TagSetComment
+from app.labeling.tag_sets.models import TagSet
+
+
+class Comment(NamedTuple):
+    """What somebody is told of a comment."""
+
+    body: str
+    author: str
+    document: str
+
+
+def comment(comment_id: UUID) -> Comment | None:
+    """A comment, with its author's and its document's name; None when it is gone."""
+    statement = (
+        select(TagSetComment.body, User.name, Artifact.name)
+        .join(User, User.id == TagSetComment.author_id)
+        .join(TagSet, _same(TagSet, TagSetComment.tag_set_id, TagSetComment))
+        .join(Artifact, _same(Artifact, TagSet.artifact_id, TagSet))
+        .where(TagSetComment.id == comment_id)
+    )
+    row = db.session().execute(statement).first()
+    return None if row is None else Comment(*row)
+
+
+def of_documents(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """The names of documents; those that are gone are left out."""
+    return _names(select(Artifact.id, Artifact.name), Artifact.id, artifact_ids)
+
+
+def of_label_sets(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """The names of label sets' documents; those of which either is gone are left out."""
+    joined = select(TagSet.id, Artifact.name).join(
+        Artifact, _same(Artifact, TagSet.artifact_id, TagSet)
+    )
+    return _names(joined, TagSet.id, tag_set_ids)
+
+
+def of_people(user_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """The names of users."""
+    return _names(select(User.id, User.name), User.id, user_ids)
+
+
+def _names(statement: Select[UUID, str], key: Any, ids: Iterable[UUID]) -> dict[UUID, str]:
+    wanted = sorted(set(ids))
+    if not wanted:
+        return {}
+    return {row[0]: row[1] for row in db.session().execute(statement.where(key.in_(wanted)))}
+
+
+def _same(target: Any, key: Any, source: Any) -> Any:
+    return and_(target.organization_id == source.organization_id, target.id == key)

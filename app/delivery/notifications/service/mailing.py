@@ -1,0 +1,67 @@
+"""The letters of notifications that collected: one for each person and kind."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+from app.delivery.notifications.queries import mailing as queries
+from app.delivery.notifications.queries.mailing import Closed
+from app.delivery.notifications.service import telling
+from app.identity.users import preferences
+from app.kit import container
+from app.kit.letters import Letter
+
+_LISTED = 20
+"""How many notifications of one kind a letter quotes."""
+
+
+def post_due(checkpoint: Callable[[], None]) -> None:
+    """Close what was open long enough, of every organization, and queue its letters.
+
+    Closing and queueing are one transaction: a letter is neither lost nor sent for twice.
+    `checkpoint` commits, after each batch.
+    """
+    while closed := queries.close_due():
+        telling.letters.post_many(list(_letters(closed)))
+        checkpoint()
+
+
+def _letters(closed: Sequence[Closed]) -> Iterable[Letter]:
+    for _, same in groupby(closed, key=lambda one: (one.organization_id, one.user_id, one.kind)):
+        wanted = [one for one in same if _is_wanted(one)]
+        if wanted:
+            yield _letter(wanted)
+
+
+def _is_wanted(one: Closed) -> bool:
+    return one.mailed and preferences.channels(one.chosen, one.kind)[1]
+
+
+def _letter(notes: Sequence[Closed]) -> Letter:
+    first = notes[0]
+    title, body, link = first.title, first.body or first.title, first.link
+    if len(notes) > 1:
+        title = _title(first, len(notes) - 1)
+        body, link = "\n\n".join(map(_quoted, notes[:_LISTED])), None
+    return telling.letter(
+        first.id,
+        first.organization_id,
+        address=first.email,
+        locale=first.locale,
+        organization=first.organization,
+        title=title,
+        body=body,
+        link=link,
+    )
+
+
+def _title(first: Closed, more: int) -> str:
+    values = {"title": first.title}
+    return telling.messages.write(
+        "and_more", locale=first.locale, time_zone=first.time_zone, values=values, count=more
+    ).title
+
+
+def _quoted(one: Closed) -> str:
+    # Each leads somewhere else, so the letter has no button.
+    lines = (one.title, one.body, f"{container.settings().public_url}{one.link}")
+    return "\n".join(line for line in lines if line)
