@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql
 from migrations.policies import protect
 
 revision = "202611220220"
-down_revision = "202611212355"
+down_revision = "202611220205"
 branch_labels = None
 depends_on = None
 

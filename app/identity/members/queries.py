@@ -147,10 +147,17 @@ def set_role(user_id: UUID, role: str) -> None:
     )
 
 
-def remove(user_id: UUID) -> None:
-    """End a membership; the teams of the organization lose the user by it."""
+def remove(user_id: UUID) -> list[UUID]:
+    """End a membership; the teams that lose the user by it."""
+    # Locked first: nobody puts them into another team meanwhile.
+    db.session().execute(
+        select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
+    )
+    theirs = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    team_ids = list(db.session().scalars(theirs.order_by(TeamMember.team_id)))
     db.session().execute(
         delete(Membership)
         .where(Membership.user_id == user_id)
         .execution_options(synchronize_session=False)
     )
+    return team_ids

@@ -68,10 +68,8 @@ def remove(caller: Caller, user_id: UUID) -> None:
         _check_owner_left(user_id)
     if not leaving:
         _check_reach(_role_now(caller), max(held, Role.admin))
-    queries.remove(user_id)
-    events.emit(
-        "member.removed", {"user_id": user_id, "role": held.name, "removed_by": caller.user_id}
-    )
+    told = {"user_id": user_id, "role": held.name, "removed_by": caller.user_id}
+    events.emit("member.removed", {**told, "team_ids": queries.remove(user_id)})
 
 
 def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:

@@ -89,10 +89,10 @@ def _names_roles(configuration: Configuration) -> bool:
 def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
     linked.dropped_at = db.utc_now()
     if membership is not None:
-        members.remove(user.id)
+        team_ids = members.remove(user.id)
         queries.raise_token_version(user.id)
         told = {"user_id": user.id, "role": membership.role, "removed_by": None}
-        events.emit("member.removed", told)
+        events.emit("member.removed", {**told, "team_ids": team_ids})
     db.session().flush()
 
 

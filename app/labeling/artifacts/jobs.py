@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from app.identity.organizations import service as organizations
+from app.identity.teams import service as teams
 from app.kit import jobs
 from app.kit.jobs import Job, Retry
 from app.kit.permissions import Role
@@ -41,21 +42,27 @@ def delete_content(job: Job) -> None:
 
 @jobs.handler("artifacts.release_member", listens=("member.removed",))
 def release_member(job: Job) -> None:
-    """Give back what somebody had claimed or been assigned who left the organization."""
-    _release(job, "member_removed")
+    """Give back what somebody had claimed or been assigned who left the organization, and what
+    their teams cannot do without them."""
+    team_ids = [UUID(one) for one in job.args["data"].get("team_ids") or ()]
+    _release(job, team_ids, "member_removed")
 
 
 @jobs.handler("artifacts.release_demoted", listens=("member.role_changed",))
 def release_demoted(job: Job) -> None:
     """Give back what somebody had claimed or been assigned who does not label any more."""
-    if Role[job.args["data"]["to"]] < Role.labeler:
-        _release(job, "role_changed")
+    data = job.args["data"]
+    if Role[data["to"]] < Role.labeler:
+        user_id = UUID(data["user_id"])
+        theirs = teams.of_users([user_id]).get(user_id, ())
+        _release(job, [team["id"] for team in theirs], "role_changed")
 
 
-def _release(job: Job, reason: str) -> None:
+def _release(job: Job, team_ids: list[UUID], reason: str) -> None:
     user_id = UUID(job.args["data"]["user_id"])
     service.release_member(user_id, reason=reason)
-    service.unassign(user_id, job.checkpoint)
+    service.unassign(user_id, job.checkpoint, reason=reason)
+    service.unassign_unable(team_ids, job.checkpoint, reason=reason)
     service.unreserve(user_id, job.checkpoint)
 
 
@@ -69,7 +76,15 @@ def expire_claims(job: Job) -> None:
 @jobs.handler("artifacts.unassign_team", listens=("team.deleted",), max_attempts=10)
 def unassign_team(job: Job) -> None:
     """Give the work of a team that was deleted back to the pool."""
-    service.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint)
+    team_id = UUID(job.args["data"]["team_id"])
+    service.unassign(team_id, job.checkpoint, reason="team_deleted")
+
+
+@jobs.handler("artifacts.follow_team", listens=("team.member_removed",), max_attempts=10)
+def follow_team(job: Job) -> None:
+    """Give the work of a team back to the pool once nobody is left in it who labels."""
+    team_ids = [UUID(job.args["data"]["team_id"])]
+    service.unassign_unable(team_ids, job.checkpoint, reason="team_left")
 
 
 @jobs.handler("artifacts.follow_schema", listens=("schema.published",), max_attempts=10)

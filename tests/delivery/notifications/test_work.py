@@ -12,6 +12,7 @@ from app.delivery.notifications.service import telling
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import Job
+from app.kit.jobs.handlers import HANDLERS
 from app.kit.letters import Messages
 from tests.factories import Org
 from tests.factories.counting import statements
@@ -47,9 +48,10 @@ def _again(desk: Desk) -> None:
     handlers = [row for row in rows if row.function != "notifications.email"]
     assert handlers
     for row in handlers:
-        function = getattr(jobs, row.function.partition(".")[2])
+        handler = HANDLERS[row.function]
+        job = Job(row.id, row.organization_id, row.args, 2, uuid7(), None, db.utc_now())
         with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
-            function(Job(row.id, row.organization_id, row.args, 2, uuid7(), None, db.utc_now()))
+            handler.function([job] if handler.batch else job)
 
 
 def _assigned(desk: Desk, artifacts: list[UUID], **data: Any) -> None:
@@ -71,7 +73,7 @@ def test_of_documents_everybody_is_told_once(desk: Desk, work: Work) -> None:
     said = (
         "assignment",
         "3 documents were assigned to you",
-        "Admin assigned them to you.",
+        "Admin assigned them to you.\n\ninvoice.txt, …",
         "/api/v1/users/me/assignments",
     )
     # Not who cannot label, nor who did it.
@@ -141,7 +143,7 @@ def test_a_rule_assigns_without_a_name(desk: Desk, work: Work) -> None:
     members = {"user_ids": [desk.org.users["labeler"]], "by": None}
     _assigned(desk, [desk.artifact(), desk.artifact()], **members)
     work()
-    assert [note[2] for note in _told(desk)["labeler"]] == [""]
+    assert [note[2] for note in _told(desk)["labeler"]] == ["invoice.txt, …"]
 
 
 def test_who_left_or_a_document_that_is_gone_is_not_told_of(desk: Desk, work: Work) -> None:
@@ -179,9 +181,9 @@ def test_a_team_of_a_thousand_is_told_in_few_statements(desk: Desk) -> None:
         tenancy.organization(desk.org.id),
         db.transaction(),
     ):
-        jobs.artifacts_assigned(job)
+        jobs.artifacts_assigned([job])
     assert desk.sql("SELECT count(*) FROM notifications")[0].count == 1000
-    assert len(sent) <= 3, sent
+    assert len(sent) <= 7, sent
 
 
 def test_reviewers_are_told_of_what_they_should_decide(desk: Desk, work: Work) -> None:
@@ -204,7 +206,7 @@ def test_reviewers_are_told_of_what_they_should_decide(desk: Desk, work: Work) -
             (
                 "assignment",
                 "2 label sets were assigned to you for review",
-                "Admin assigned them to you.",
+                "Admin assigned them to you.\n\ninvoice.txt, …",
                 "/api/v1/users/me/assignments?kind=review",
             )
         ],

@@ -11,7 +11,7 @@ from app.kit.ids import uuid7
 from app.labeling.artifacts.queries import assigning
 from tests.factories import Org
 from tests.factories.desk import Desk
-from tests.factories.teams import make_team
+from tests.factories.teams import add_members, make_team
 
 
 @pytest.fixture
@@ -117,3 +117,42 @@ def test_who_left_the_organization_is_assigned_to_nothing(
     assert org.api("admin").delete(path).status_code == 204
     work()
     assert org.api("viewer").get(f"/artifacts/{both}").json["data"]["assignees"] == stays
+
+
+@pytest.mark.parametrize("how", ["left the team", "left", "became a viewer"])
+def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
+    desk: Desk, work: Callable[[], None], how: str
+) -> None:
+    org = desk.org
+    org.add_user("last", "labeler")
+    last = org.users["last"]
+    teams = [add_members(org, make_team(org, "A"), "last", "viewer")["id"]]
+    teams.append(add_members(org, make_team(org, "B"), "last", "labeler")["id"])
+    # Nobody was ever in it: it is being set up.
+    teams.append(make_team(org, "C")["id"])
+    artifacts = [desk.artifact(assignees=_to(team)) for team in teams]
+    member = f"/organizations/{org.slug}/members/{last}"
+    owner = org.api("owner")
+    if how == "left the team":
+        for team in teams[:2]:
+            assert owner.delete(f"/teams/{team}/members/{last}").status_code == 204
+    elif how == "left":
+        assert owner.delete(member).status_code == 204
+    else:
+        assert owner.patch(member, json={"role": "viewer"}).status_code == 200
+    work()
+    found = [org.api("viewer").get(f"/artifacts/{one}").json["data"] for one in artifacts]
+    assert [one["assignees"] for one in found] == [[], _to(teams[1]), _to(teams[2])]
+    reason = {
+        "left the team": "team_left",
+        "left": "member_removed",
+        "became a viewer": "role_changed",
+    }[how]
+    assert desk.events("artifacts.unassigned") == [
+        {
+            "artifact_ids": [str(artifacts[0])],
+            "assignee_id": teams[0],
+            "count": 1,
+            "reason": reason,
+        }
+    ]

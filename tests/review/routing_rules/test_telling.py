@@ -85,14 +85,14 @@ def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
     assert _told(router) == {("labeler", "4 documents were assigned to you"): 1}
 
 
-def test_two_applications_are_two_notifications(router: Router, work: Work) -> None:
+def test_two_applications_in_a_row_are_counted_together(router: Router, work: Work) -> None:
     router.rule(user_id=str(router.org.users["labeler"]))
     for _ in range(2):
         for _ in range(3):
             router.desk.artifact()
         assert router.apply() == 3
     work()
-    assert _told(router) == {("labeler", "3 documents were assigned to you"): 2}
+    assert _told(router) == {("labeler", "6 documents were assigned to you"): 1}
 
 
 def test_of_a_single_document_the_name_is_told(router: Router, work: Work) -> None:

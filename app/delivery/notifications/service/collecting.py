@@ -94,15 +94,14 @@ class Sum:
     @classmethod
     def of(cls, news: News) -> "Sum":
         """One of the news by itself."""
-        named = tuple(news.documents[:NAMED])
-        return cls(news.count, named, news.link, news.by, news.due_at, news.reason)
+        named = tuple(dict.fromkeys(news.documents))
+        return cls(news.count, named[:NAMED], news.link, news.by, news.due_at, news.reason)
 
     @classmethod
     def stored(cls, found: Open) -> "Sum":
         """What an open notification has."""
-        return cls(
-            count=found.count, **{**found.gathered, "documents": tuple(found.gathered["documents"])}
-        )
+        documents = tuple(found.gathered["documents"])
+        return cls(found.total, **{**found.gathered, "documents": documents})
 
     def __add__(self, other: "Sum") -> "Sum":
         return Sum(

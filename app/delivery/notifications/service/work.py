@@ -69,7 +69,7 @@ def _of_documents(data: dict[str, Any], documents: Names, people: Names) -> Iter
     rest = count - sum(counts.values())
     if rest > 0:
         user_ids = [] if counts else _uuids(data.get("user_ids"))
-        yield News("documents_assigned", None, rest, user_ids=user_ids, team_ids=team_ids, **common)
+        yield News("documents_assigned", count=rest, user_ids=user_ids, team_ids=team_ids, **common)
 
 
 def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:

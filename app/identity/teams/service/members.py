@@ -9,7 +9,7 @@ from sqlalchemy import Row
 
 from app.identity.teams.queries import members, reading
 from app.identity.teams.service.records import get, lock
-from app.kit import db, errors
+from app.kit import db, errors, events
 
 MAX_ADDED = 1000
 
@@ -44,7 +44,12 @@ def add_members(
 
 
 def remove_member(team_id: UUID, user_id: UUID) -> None:
-    """Take somebody out of a team. Raises 404 when there is no such team, or they are not in it."""
+    """Take somebody out of a team.
+
+    Work that waits for the team goes back to where it came from once nobody is left there to do it:
+    by `team.member_removed`, which is emitted. Raises 404 when there is no such team, or they are
+    not in it.
+    """
     members.lock(team_id, user_id)
     team = lock(team_id, None)
     if team.lead_id == user_id:
@@ -52,6 +57,7 @@ def remove_member(team_id: UUID, user_id: UUID) -> None:
         db.session().flush()
     if not members.remove(team_id, user_id):
         raise errors.not_found()
+    events.emit("team.member_removed", {"team_id": team_id, "user_id": user_id})
 
 
 def existing(team_ids: Iterable[UUID]) -> set[UUID]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import CursorResult, text
+from sqlalchemy import text
 
 from app.kit import db, tenancy
 
@@ -30,6 +30,17 @@ _UNASSIGN = text(
         WHERE coalesce(one ->> 'team_id', one ->> 'user_id') <> CAST(:assignee_id AS text)
     ), '[]')
     FROM theirs WHERE organization_id = :org AND artifacts.id = theirs.id
+    RETURNING artifacts.id
+    """
+)
+_LABELS = text(
+    """
+    SELECT EXISTS (
+        SELECT FROM team_members seat
+        JOIN memberships member ON member.organization_id = :org AND member.user_id = seat.user_id
+         AND member.role <> 'viewer'
+        JOIN users ON users.id = seat.user_id AND users.disabled_at IS NULL
+        WHERE seat.organization_id = :org AND seat.team_id = :team_id)
     """
 )
 
@@ -102,13 +113,17 @@ def assign_many(assigned: Sequence[Assigned]) -> dict[UUID, bool]:
     return {row.id: row.resumed for row in db.session().execute(_ASSIGN, values)}
 
 
-def unassign(assignee_id: UUID) -> int:
-    """Take an assignee off some of their documents; how many, 0 when none is left."""
+def anybody_labels(team_id: UUID) -> bool:
+    """Whether there is somebody in a team who labels."""
+    values = {"org": tenancy.current_organization_id(), "team_id": team_id}
+    return bool(db.session().execute(_LABELS, values).scalar_one())
+
+
+def unassign(assignee_id: UUID) -> list[UUID]:
+    """Take an assignee off some of their documents; which, [] when none is left."""
     values = {
         "org": tenancy.current_organization_id(),
         "assignee_id": assignee_id,
         "batch": BATCH,
     }
-    done = db.session().execute(_UNASSIGN, values)
-    assert isinstance(done, CursorResult)
-    return done.rowcount
+    return sorted(db.session().execute(_UNASSIGN, values).scalars())

@@ -1,7 +1,12 @@
 """Documents: taken in, read, claimed for labeling, deleted. What other features call is here."""
 
 from app.labeling.artifacts.service.acting import acts, note_discard
-from app.labeling.artifacts.service.assigning import Assigned, assign_many, unassign
+from app.labeling.artifacts.service.assigning import (
+    Assigned,
+    assign_many,
+    unassign,
+    unassign_unable,
+)
 from app.labeling.artifacts.service.bulk import archive_many, delete_expired, delete_many
 from app.labeling.artifacts.service.claiming import (
     claim,
@@ -73,6 +78,7 @@ __all__ = [
     "stats",
     "sweep",
     "unassign",
+    "unassign_unable",
     "unreserve",
     "unskip",
     "update",

@@ -1,13 +1,14 @@
 """Who documents are assigned to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
+from app.kit import events
 from app.labeling.artifacts.queries import assigning as queries
 from app.labeling.artifacts.queries import claiming
 from app.labeling.artifacts.queries.assigning import Assigned
 
-__all__ = ["Assigned", "assign_many", "unassign"]
+__all__ = ["Assigned", "assign_many", "unassign", "unassign_unable"]
 
 
 def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
@@ -24,13 +25,25 @@ def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
     return set(found)
 
 
-def unassign(assignee_id: UUID, checkpoint: Callable[[], None]) -> int:
+def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) -> int:
     """Take a team or a user that is gone off every document; how many there were.
 
-    What nobody else is assigned to is in the pool again. `checkpoint` is called between batches.
+    What nobody else is assigned to is in the pool again. Emits `artifacts.unassigned` for each
+    batch; `checkpoint` is called between batches.
     """
     total = 0
     while done := queries.unassign(assignee_id):
-        total += done
+        total += len(done)
+        data = {"artifact_ids": done, "assignee_id": assignee_id, "count": len(done)}
+        events.emit("artifacts.unassigned", {**data, "reason": reason})
         checkpoint()
     return total
+
+
+def unassign_unable(
+    team_ids: Iterable[UUID], checkpoint: Callable[[], None], *, reason: str
+) -> None:
+    """`unassign` of those teams in which nobody labels any more; may be done twice."""
+    for team_id in team_ids:
+        if not queries.anybody_labels(team_id):
+            unassign(team_id, checkpoint, reason=reason)

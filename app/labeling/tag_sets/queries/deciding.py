@@ -221,14 +221,10 @@ def _set_claim(artifact_id: UUID, condition: Any, user_id: Any, expires_at: Any)
 
 
 def release_reviews(user_id: UUID) -> None:
-    """Give back every review that a user claimed or was assigned."""
-    for column, also in (
-        (TagSet.claim_user_id, {"claim_expires_at": null()}),
-        (TagSet.assignee_id, {}),
-    ):
-        db.session().execute(
-            update(TagSet)
-            .where(TagSet.status == "submitted", column == user_id)
-            .values(**{column.key: null(), **also, "updated_at": TagSet.updated_at})
-            .execution_options(**_DIRECT)
-        )
+    """Give back every review that a user has claimed."""
+    db.session().execute(
+        update(TagSet)
+        .where(TagSet.status == "submitted", TagSet.claim_user_id == user_id)
+        .values(claim_user_id=null(), claim_expires_at=null(), updated_at=TagSet.updated_at)
+        .execution_options(**_DIRECT)
+    )

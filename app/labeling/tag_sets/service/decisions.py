@@ -172,7 +172,8 @@ def reject(
 
 
 def release_member(user_id: UUID) -> None:
-    """Give back the reviews that somebody claimed or was assigned; may be done twice."""
+    """Give back the reviews that somebody has claimed; may be done twice. What they were assigned
+    is the review queue's to give back."""
     deciding.release_reviews(user_id)
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, and_, select, text
+from sqlalchemy import Row, select, text
 
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
@@ -57,19 +57,13 @@ def reviewers(user_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def reviewers_of_team(team_id: UUID) -> set[UUID]:
-    """Who reviews in a team."""
-    statement = (
-        select(TeamMember.user_id)
-        .join(
-            Membership,
-            and_(
-                Membership.organization_id == TeamMember.organization_id,
-                Membership.user_id == TeamMember.user_id,
-            ),
-        )
-        .where(TeamMember.team_id == team_id, Membership.role.in_(_WHO_REVIEW))
-    )
-    return set(db.session().execute(statement).scalars())
+    """Who reviews in a team; as such they stay until the transaction ends, so that whoever leaves
+    is followed by what the team was given before. Members are locked before their seats, and these
+    before teams, as by whoever takes somebody out."""
+    theirs = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
+    able = reviewers(list(db.session().scalars(theirs)))
+    seats = theirs.where(TeamMember.user_id.in_(able)).order_by(TeamMember.user_id)
+    return set(db.session().scalars(seats.with_for_update(read=True)))
 
 
 def lock(item_ids: Iterable[UUID]) -> list[Row[Any]]:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import ARRAY, Row, Uuid, case, func, literal_column, select, text, update
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.labeling.tag_sets.models import MAKERS, TagSet
 
 _DIRECT = {"synchronize_session": False}
@@ -85,30 +85,8 @@ _EXPIRE = text(
     WHERE tag_sets.organization_id = expired.organization_id AND tag_sets.id = expired.id
     """
 )
-_UNASSIGN_TEAM = text(
-    """
-    WITH theirs AS (
-        SELECT id FROM tag_sets
-        WHERE organization_id = :org AND status = 'submitted'
-          AND assignee_team_id IS NOT NULL AND assignee_team_id = :team_id
-        ORDER BY id LIMIT :batch FOR NO KEY UPDATE
-    )
-    UPDATE tag_sets SET assignee_team_id = NULL
-    FROM theirs WHERE tag_sets.organization_id = :org AND tag_sets.id = theirs.id
-    """
-)
 
 
 def expire() -> int:
     """End claims that ran out, of every organization; how many (at most 1,000 a call)."""
     return int(db.session().execute(_EXPIRE, {"batch": _BATCH}).rowcount)  # type: ignore[attr-defined]
-
-
-def unassign_team(team_id: UUID) -> int:
-    """Give some of what a team is assigned back to the pool; how many, 0 when all is."""
-    values = {
-        "org": tenancy.current_organization_id(),
-        "team_id": team_id,
-        "batch": _BATCH,
-    }
-    return int(db.session().execute(_UNASSIGN_TEAM, values).rowcount)  # type: ignore[attr-defined]

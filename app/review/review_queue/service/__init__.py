@@ -7,10 +7,13 @@ from app.review.review_queue.service.claiming import (
     claim_next,
     expire_claims,
     release,
-    release_demoted,
-    unassign_team,
 )
 from app.review.review_queue.service.reading import get, list_items
+from app.review.review_queue.service.returning import (
+    release_demoted,
+    release_member,
+    release_team,
+)
 from app.review.review_queue.service.statistics import stats
 
 __all__ = [
@@ -25,6 +28,7 @@ __all__ = [
     "reject_many",
     "release",
     "release_demoted",
+    "release_member",
+    "release_team",
     "stats",
-    "unassign_team",
 ]

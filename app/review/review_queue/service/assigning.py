@@ -33,12 +33,13 @@ def escalate(
     # Members and teams before label sets, as whoever takes somebody out of both does.
     if not reading.waits(item_id):
         raise errors.not_found()
+    able = {user_id} if team_id is None else assigning.reviewers_of_team(team_id)
     _check_recipients([user_id] if user_id else [], "user_id", team_id)
     held = lock(item_id)
     tag_sets.check_review(caller, held, take_over=True)
     if user_id == caller.user_id:
         raise errors.invalid("Escalate to somebody else.", "user_id")
-    _check_capable(held, caller, user_id, team_id)
+    _check_capable(held, caller, able, "user_id" if team_id is None else "team_id")
     holding.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
     _tell([item_id], user_id, team_id, by=caller.user_id, escalated=True, reason=reason)
     return shown(item_id)
@@ -59,8 +60,8 @@ def assign_many(
     for each reviewer, or one for the team. Raises 400 on `user_ids` or `team_id`.
     """
     people = list(dict.fromkeys(user_ids))
-    _check_recipients(people, "user_ids", team_id)
     able = people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
+    _check_recipients(people, "user_ids", team_id)
     held = assigning.lock(tag_set_ids)
     failures = bulk.missing(tag_set_ids, {row.id for row in held})
     shares = _Shares(able, caller)
@@ -129,9 +130,7 @@ def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None
         )
 
 
-def _check_capable(held: Any, caller: Caller, user_id: UUID | None, team_id: UUID | None) -> None:
-    field = "user_id" if team_id is None else "team_id"
-    able = {user_id} if team_id is None else assigning.reviewers_of_team(team_id)
+def _check_capable(held: Any, caller: Caller, able: set[Any], field: str) -> None:
     if not able:
         raise errors.invalid("Nobody in the team reviews.", field)
     if caller.org.settings.get("allow_self_review") is not True and able <= set(held.makers):

@@ -1,6 +1,6 @@
 """Who works on an item: drawn from the queue or taken by id, given back, run out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -72,19 +72,6 @@ def lock(item_id: UUID) -> Any:
 def expire_claims() -> int:
     """End the claims that ran out, of every organization; how many (at most 1,000)."""
     return holding.expire()
-
-
-def unassign_team(team_id: UUID, checkpoint: Callable[[], None]) -> None:
-    """Give what a team that is gone was assigned back to the pool. `checkpoint` is called between
-    batches."""
-    while holding.unassign_team(team_id):
-        checkpoint()
-
-
-def release_demoted(user_id: UUID, role: str) -> None:
-    """Give back what somebody held and was assigned whose new role does not review."""
-    if Role[role] < Role.reviewer:
-        tag_sets.release_member(user_id)
 
 
 def _minutes(caller: Caller) -> int:

@@ -1,0 +1,78 @@
+"""What tests of notifications that collect have in common."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.delivery.notifications import service
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.desk import Desk
+from tests.factories.letters import letters_to
+
+
+class Inbox:
+    """Rejections in one organization, and what people hear of them."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    def reject(self, ids: list[str], *, send_to: str = "labeler", why: str = "No total") -> None:
+        """Reject label sets at once."""
+        body = {"tag_set_ids": ids, "reason": why, "send_to": send_to}
+        answer = self.desk.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
+        assert (answer.status_code, answer.json["data"]["failed"]) == (200, 0), answer.json
+
+    def told(self) -> list[tuple[str, str, int]]:
+        """(user, title, count) of every notification, in order."""
+        names = {user_id: name for name, user_id in self.desk.org.users.items()}
+        sql = "SELECT user_id, title, count AS number FROM notifications ORDER BY id"
+        return [(names[row.user_id], row.title, row.number) for row in self.desk.sql(sql)]
+
+    def letters(self, name: str) -> list[str]:
+        """The subjects of somebody's letters."""
+        return [letter.subject for letter in letters_to(self.desk.org.email(name))]
+
+    def end_windows(self) -> None:
+        """Let what is open be due."""
+        self.desk.sql("UPDATE notifications SET open_until = now() WHERE open_until IS NOT NULL")
+
+    def post_due(self) -> None:
+        """What the due job does."""
+        with (
+            self.desk.org.app.app_context(),
+            tenancy.across_organizations(reason="as the job does"),
+            db.transaction(),
+        ):
+            service.post_due(db.checkpoint)
+
+    def read(self) -> None:
+        """Let everybody have read all."""
+        self.desk.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
+
+    def prefer(self, name: str, chosen: str) -> None:
+        """Set somebody's preferences (JSON)."""
+        sql = "UPDATE users SET notification_preferences = CAST(:chosen AS jsonb) WHERE id = :id"
+        self.desk.sql(sql, chosen=chosen, id=self.desk.org.users[name])
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    return Desk(org)
+
+
+@pytest.fixture
+def inbox(desk: Desk) -> Inbox:
+    return Inbox(desk)
+
+
+@pytest.fixture
+def post(inbox: Inbox, work: Callable[[], None]) -> Callable[[], None]:
+    """End all windows, and let the letters come."""
+
+    def all_letters() -> None:
+        inbox.end_windows()
+        inbox.post_due()
+        work()
+
+    return all_letters

@@ -1,0 +1,208 @@
+"""Dying workers, the same event twice, many at once: nothing is lost, nothing told twice."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from app.delivery.notifications import jobs, service
+from app.delivery.notifications.queries import collecting as queries
+from app.delivery.notifications.queries import mailing
+from app.kit import container, db, events, tenancy
+from app.kit.ids import uuid7
+from app.kit.jobs import Job
+from tests.delivery.notifications.conftest import Inbox
+from tests.factories.counting import statements
+from tests.factories.desk import Desk
+from tests.factories.submitted import submitted
+
+Work = Callable[[], None]
+
+
+def _job(desk: Desk, event_id: UUID, **data: Any) -> Job:
+    args = {"event_id": str(event_id), "data": data}
+    return Job(uuid7(), desk.org.id, args, 1, uuid7(), None, db.utc_now())
+
+
+def _rejections(inbox: Inbox, count: int) -> list[Job]:
+    """The jobs of as many rejections."""
+    desk = inbox.desk
+    inbox.reject(submitted(desk, count, "labeler", "admin"))
+    rows = desk.sql("SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected'")
+    return [_job(desk, row.id, **row.data) for row in rows[-count:]]
+
+
+def _handle(desk: Desk, told: list[Job]) -> None:
+    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+        jobs.tag_set_rejected(told)
+
+
+def test_the_statements_are_as_many_whatever_the_number(desk: Desk, inbox: Inbox) -> None:
+    sent = []
+    for count in (2, 100):
+        told = _rejections(inbox, count)
+        with statements(desk.org.app) as found:
+            _handle(desk, told)
+        sent.append([one.split()[0:3] for one in found])
+    assert sent[0] == sent[1]
+    assert len(sent[0]) <= 7, sent[0]
+
+
+def test_letters_are_posted_in_as_many_statements_whatever_the_number(
+    desk: Desk, inbox: Inbox
+) -> None:
+    inbox.post_due()
+    sent = []
+    for people in (1, 40):
+        for number in range(people):
+            desk.org.add_user(f"p{people}-{number}", "labeler")
+        names = [name for name in desk.org.users if name.startswith(f"p{people}-")]
+        inbox.reject(submitted(desk, people, *names))
+        rows = desk.sql("SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected'")
+        _handle(desk, [_job(desk, row.id, **row.data) for row in rows])
+        inbox.end_windows()
+        with statements(desk.org.app) as found:
+            inbox.post_due()
+        sent.append(len(found))
+    posted = "SELECT count(*) AS n FROM jobs WHERE function = 'letters.send' AND organization_id"
+    assert desk.sql(f"{posted} = :org", org=desk.org.id)[0].n == 41
+    assert sent[0] == sent[1]
+
+
+def test_two_workers_at_once_open_one_notification(desk: Desk, inbox: Inbox) -> None:
+    told = _rejections(inbox, 40)
+    barrier = Barrier(4)
+
+    def run(part: list[Job]) -> None:
+        barrier.wait(timeout=10)
+        _handle(desk, part)
+
+    with ThreadPoolExecutor(4) as pool:
+        # Each event twice, as after a worker that was only slow.
+        list(pool.map(run, [told[:20], told[20:], told[10:30], told[::-1]]))
+    assert sorted((name, count) for name, _, count in inbox.told()) == [
+        ("admin", 20),
+        ("labeler", 20),
+    ]
+
+
+class _Killed(BaseException):
+    """The process is gone: nothing of it runs any more."""
+
+
+def _dies(*_: object, **__: object) -> None:
+    raise _Killed
+
+
+@pytest.mark.parametrize("at", ["lock", "fresh", "reached", "still_open", "write"])
+def test_a_worker_that_is_killed_anywhere_is_made_up_for(
+    desk: Desk, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    told = _rejections(inbox, 6)
+    _handle(desk, told[:2])
+    before = inbox.told()
+    found = getattr(queries, at)
+
+    def die(*args: Any, **more: Any) -> None:
+        found(*args, **more)
+        raise _Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(queries, at, die)
+        with pytest.raises(_Killed):
+            _handle(desk, told[2:])
+    assert inbox.told() == before
+    _handle(desk, told[2:])
+    _handle(desk, told)
+    assert sum(count for _, _, count in inbox.told()) == 6
+
+
+@pytest.mark.parametrize("at", ["close", "post", "commit"])
+def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
+    desk: Desk, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    inbox.post_due()
+    inbox.reject(submitted(desk, 3, "labeler"))
+    work()
+    inbox.end_windows()
+    with monkeypatch.context() as patched:
+        if at == "close":
+            patched.setattr("app.delivery.notifications.service.mailing._letters", _dies)
+        elif at == "post":
+            patched.setattr("app.kit.jobs.enqueue_many", _dies)
+        else:
+            patched.setattr(db, "checkpoint", _dies)
+        with pytest.raises(_Killed):
+            inbox.post_due()
+    for _ in range(2):
+        inbox.post_due()
+        work()
+    assert len(inbox.letters("labeler")) == 1
+
+
+def test_nothing_of_it_lives_in_redis(desk: Desk, inbox: Inbox, work: Work) -> None:
+    inbox.reject(submitted(desk, 3, "labeler"))
+    container.current().redis(timeout=5).flushdb()
+    work()
+    inbox.end_windows()
+    container.current().redis(timeout=5).flushdb()
+    inbox.post_due()
+    work()
+    assert len(inbox.letters("labeler")) == 1
+
+
+def test_what_others_write_at_this_moment_waits_for_the_next_round(
+    desk: Desk, inbox: Inbox, work: Work
+) -> None:
+    inbox.reject(submitted(desk, 3, "labeler"))
+    work()
+    inbox.end_windows()
+    with desk.org.app.app_context(), db.engine().connect() as other:
+        other.execute(text("SET app.all_organizations = 'on'"))
+        held = "SELECT id FROM notifications WHERE organization_id = :org FOR NO KEY UPDATE"
+        other.execute(text(held), {"org": desk.org.id})
+        inbox.post_due()
+        assert desk.sql("SELECT FROM notifications WHERE open_until IS NOT NULL")
+        other.rollback()
+    inbox.post_due()
+    work()
+    assert len(inbox.letters("labeler")) == 1
+
+
+def test_more_letters_than_a_round_makes_all_go(
+    desk: Desk, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, post: Work
+) -> None:
+    monkeypatch.setattr(mailing, "PEOPLE", 2)
+    names = [f"p{number}" for number in range(5)]
+    for name in names:
+        desk.org.add_user(name, "labeler")
+    inbox.reject(submitted(desk, 5, *names))
+    work()
+    post()
+    assert [len(inbox.letters(name)) for name in names] == [1] * 5
+
+
+def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(desk: Desk, inbox: Inbox) -> None:
+    told = _rejections(inbox, 3)
+    _handle(desk, told)
+    desk.sql(
+        "UPDATE notification_causes SET created_at = now() - interval '10 days' WHERE cause = :one",
+        one=UUID(told[0].args["event_id"]),
+    )
+    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+        service.purge()
+    left = {row.cause for row in desk.sql("SELECT cause FROM notification_causes")}
+    assert left == {UUID(job.args["event_id"]) for job in told[1:]}
+
+
+def test_events_of_old_releases_are_read_too(desk: Desk, inbox: Inbox, work: Work) -> None:
+    """Without the members that came later."""
+    data = {"artifact_ids": [str(desk.artifact())], "user_ids": [], "team_ids": [], "count": 1}
+    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+        events.emit("artifacts.assigned", {**data, "user_ids": [desk.org.users["labeler"]]})
+    work()
+    assert inbox.told() == [("labeler", "invoice.txt was assigned to you", 1)]

@@ -1,0 +1,35 @@
+"""Label sets that wait for review, by the hundred, made by PostgreSQL itself."""
+
+from tests.factories.desk import Desk
+
+_DOCUMENTS = """
+INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
+    media_type, size_bytes, sha256, text_length, status, assignees, label_counts, created_at,
+    updated_at, revision)
+SELECT :org, gen_random_uuid(), 'Bill ' || i, :schema, '{}', 50, false, false, 'text/plain', 1,
+    md5(CAST(random() AS text)) || i, 10, 'in_review', '[]',
+    jsonb_build_object('draft', 0, 'submitted', 1, 'accepted', 0, 'rejected', 0), now(), now(), 1
+FROM generate_series(1, :count) AS i RETURNING id
+"""
+_SETS = """
+INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
+    source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
+    escalated, flags, created_at, updated_at, revision)
+SELECT :org, gen_random_uuid(), document.id, :schema, version.id,
+    (CAST(:labelers AS uuid[]))[1 + document.place % cardinality(CAST(:labelers AS uuid[]))],
+    'human', '[]', 'submitted', now(), 0, 0, 0, 0, false, '[]', now(), now(), 1
+FROM unnest(CAST(:artifacts AS uuid[])) WITH ORDINALITY AS document (id, place)
+JOIN schema_versions version ON version.organization_id = :org AND version.schema_id = :schema
+RETURNING id
+"""
+
+
+def submitted(desk: Desk, count: int, *names: str) -> list[str]:
+    """Label sets of as many documents, by these people in turn; their ids."""
+    org, schema = desk.org.id, desk.schema()
+    documents = desk.sql(_DOCUMENTS, org=org, schema=schema, count=count)
+    values = {
+        "artifacts": [str(row.id) for row in documents],
+        "labelers": [str(desk.org.users[name]) for name in names],
+    }
+    return [str(row.id) for row in desk.sql(_SETS, org=org, schema=schema, **values)]
