@@ -140,9 +140,10 @@ def test_what_a_team_has_nobody_left_for_is_everybodys_again(
             "reason": reason,
         }
     ]
+    path = f"/organizations/{desk.org.slug}/audit-log"
     (entry,) = [
         one
-        for one in desk.org.api("admin").get(f"/audit-log?target_id={item}").json["data"]
+        for one in desk.org.api("admin").get(f"{path}?target_id={item}").json["data"]
         if "assignee_team_id" in one["changes"] and one["actor"]["kind"] == "system"
     ]
     assert entry["changes"]["assignee_team_id"] == [team, None]
