@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from threading import Event, Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 from uuid import UUID
 
@@ -312,11 +312,13 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
 
 
 def _until_somebody_waits(desk: Desk) -> None:
-    waiting = "SELECT FROM pg_locks WHERE NOT granted LIMIT 1"
-    with desk.org.app.app_context(), db.engine().connect() as other:
-        for _ in range(1000):
-            if other.execute(text(waiting)).first() is not None:
-                return
-            other.rollback()
+    waiting = """
+        SELECT FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND cardinality(pg_blocking_pids(pid)) > 0
+    """
+    deadline = monotonic() + 8.0
+    with desk.org.app.app_context(), db.engine().connect() as beside:
+        while beside.execute(text(waiting)).first() is None:
+            assert monotonic() < deadline, "nobody waits"
+            beside.rollback()
             sleep(0.01)
-    raise AssertionError("nobody waits")

@@ -1,0 +1,57 @@
+"""Workers that are killed while they tell people: everyone is told of all that is theirs, once, and
+gets one letter."""
+
+import pytest
+
+from tests.faults.conftest import until
+from tests.faults.sites import Site
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+_BY_TURNS = """
+UPDATE tag_sets SET labeler_id = (CAST(:people AS uuid[]))[1 + place % 3]
+FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM tag_sets
+      WHERE organization_id = :org) AS numbered
+WHERE tag_sets.organization_id = :org AND tag_sets.id = numbered.id
+"""
+_LEFT = """
+SELECT count(*) FROM jobs WHERE organization_id = :org AND function = :function
+AND status <> 'completed'
+"""
+
+
+def _done(place: Site, function: str) -> None:
+    """Let leases of the dead run out, and wait until nothing is left to do."""
+    place.sql(
+        "UPDATE jobs SET leased_until = now()"
+        " WHERE leased_until IS NOT NULL AND (organization_id = :org OR function = :function)",
+        function=function,
+    )
+    until(lambda: place.one(_LEFT, function=function) == 0, f"{function} to be done")
+
+
+def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> None:
+    people = place.labelers(3)
+    place.documents(300, schema_id=place.schema())
+    place.submitted(people[0])
+    place.sql(_BY_TURNS, people=[str(one) for one in people])
+    rows = place.sql("SELECT id FROM tag_sets WHERE organization_id = :org")
+    body = {"tag_set_ids": [str(row.id) for row in rows], "reason": "No", "send_to": "labeler"}
+    with place.turnstile("notifications") as gate:
+        assert place.call("POST", "/review-queue/bulk-reject", json=body)["succeeded"] == 300
+        gate.kill(gate.step("worker.py"))
+    _done(place, "notifications.tag_set_rejected")
+    told = "SELECT user_id, count AS number, title FROM notifications WHERE organization_id = :org"
+    assert sorted((row.user_id, row.number, row.title) for row in place.sql(told)) == sorted(
+        (one, 100, "100 of your label sets were sent back") for one in people
+    )
+    letters = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
+    assert place.one(letters) == 0
+    # Its periodic job comes within ten seconds.
+    place.sql("UPDATE notifications SET open_until = now() WHERE organization_id = :org")
+    with place.turnstile("notifications") as gate:
+        gate.kill(gate.arrived("worker.py"))
+    assert place.one(letters) == 0
+    until(lambda: place.one(letters) > 0, "the letters to be posted")
+    _done(place, "letters.send")
+    assert place.one(letters) == 3
