@@ -5,11 +5,17 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 180
+SECONDS = 300
+_NEEDED = (
+    *(".venv", "Makefile", "constraints.txt", "requirements.txt", "requirements-dev.txt"),
+    *("examples", "tools"),
+)
 
 
 def blocks(page: str, kind: str) -> str:
@@ -19,16 +25,30 @@ def blocks(page: str, kind: str) -> str:
     return "".join(found)
 
 
+@contextlib.contextmanager
+def _checkout() -> Iterator[Path]:
+    """A folder that looks like the repository's to a script, which may leave files in it."""
+    with tempfile.TemporaryDirectory(prefix="labeling-docs-") as name:
+        for needed in _NEEDED:
+            (Path(name) / needed).symlink_to(ROOT / needed)
+        yield Path(name)
+
+
 def paste(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a script under bash's strict mode; what it left running does not outlive it."""
+    """Run a script under bash's strict mode; what it left running does not outlive it.
+
+    Nor do the files that it leaves in the folder in which it runs.
+    """
     command = ["bash", "-euo", "pipefail", "-c", script]
-    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/tmp", **environ}
+    # Python is the reader's; where a machine has it nowhere else, this one's.
+    path = f"{os.environ['PATH']}:{Path(sys.executable).parent}"
     with (
+        _checkout() as folder,
         tempfile.TemporaryFile("w+") as output,
         subprocess.Popen(
             command,
-            env=environment,
-            cwd=ROOT,
+            env={"PATH": path, "HOME": str(folder), **environ},
+            cwd=folder,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
