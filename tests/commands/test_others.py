@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 import pytest
-from aiosmtpd.controller import Controller
 from cryptography.fernet import Fernet
 from flask import Flask
 
@@ -17,9 +16,10 @@ from app.commands import GROUPS
 from app.kit import container
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
+from app.runtime.process import free_port
 from tests.factories import Org
 from tests.factories.desk import Desk
-from tests.factories.mail import Inbox, body, free_port, mails
+from tests.factories.mail import Inbox, body, inbox_server, mails
 
 ROOT = Path(__file__).parents[2]
 
@@ -135,9 +135,9 @@ def test_mail_without_a_server(flask, app: Flask, work) -> None:
 def test_mail_through_a_server(
     flask, app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inbox, port = Inbox(), free_port()
-    server = Controller(inbox, hostname="127.0.0.1", port=port)
-    mailer = Mailer(f"smtp://127.0.0.1:{port}", tmp_path, "no-reply@labels.example")
+    inbox = Inbox()
+    server = inbox_server(inbox)
+    mailer = Mailer(f"smtp://127.0.0.1:{server.port}", tmp_path, "no-reply@labels.example")
     monkeypatch.setitem(vars(container.current()), "mailer", mailer)
     assert "was not sent: mail server" in flask.refused("mail", "test", "anna@example.com")
     server.start()

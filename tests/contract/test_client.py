@@ -4,7 +4,7 @@ import io
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
@@ -20,6 +20,7 @@ from tests.contract.generated import CONFIG, Door, Package, Person, generate
 from tests.factories import Org
 from tests.factories.answers import Answer, declared
 from tests.factories.orgs import PASSWORD
+from tests.factories.servers import serving
 
 pytestmark = pytest.mark.xdist_group("client")
 
@@ -83,12 +84,9 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer((INSIDE, 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    found.url = f"http://{INSIDE}:{server.server_address[1]}/hook"
-    yield found
-    server.shutdown()
-    server.server_close()
+    with serving(Handler, INSIDE) as port:
+        found.url = f"http://{INSIDE}:{port}/hook"
+        yield found
 
 
 def test_every_operation_is_in_the_client(package: Package) -> None:

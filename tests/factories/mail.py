@@ -1,14 +1,15 @@
 """A mail server's inbox that tests look into."""
 
 import asyncio
-import socket
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
 
+from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from app.kit import container
+from app.runtime.process import free_port
 
 PASSWORD = "p@ss/word:1"
 URL_PASSWORD = "p%40ss%2Fword%3A1"
@@ -53,10 +54,17 @@ class Inbox:
         return AuthResult(success=data.password == PASSWORD.encode(), handled=False)
 
 
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+def inbox_server(inbox: Inbox, **options: Any) -> Controller:
+    """A server before `inbox` on a port of 127.0.0.1, not yet started."""
+    # Its name is given, or it asks the DNS for it at each connection.
+    return Controller(
+        inbox,
+        hostname="127.0.0.1",
+        port=free_port(),
+        server_hostname="mail.example",
+        ready_timeout=60.0,
+        **options,
+    )
 
 
 def body(message: EmailMessage, kind: str) -> str:

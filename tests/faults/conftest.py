@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,15 @@ import psutil
 import pytest
 import requests
 
+from app.runtime.process import free_port
+from tests.factories.servers import serving
+
 if TYPE_CHECKING:
     from tests.faults.sites import Site
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "127.0.0.2"
-DEADLINE = 90.0
+DEADLINE = 150.0
 
 
 def until(check: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
@@ -77,13 +79,12 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer((ADDRESS, 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    found.url = f"http://{ADDRESS}:{server.server_address[1]}/hook"
-    yield found
-    found.hold.clear()
-    server.shutdown()
+    with serving(Handler, ADDRESS) as port:
+        found.url = f"http://{ADDRESS}:{port}/hook"
+        try:
+            yield found
+        finally:
+            found.hold.clear()
 
 
 @dataclass
@@ -208,12 +209,9 @@ def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
 @contextmanager
 def running(**settings: str) -> Iterator[Service]:
     """A service of its own with the demo organization; `settings` are for its environment."""
-    with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name, socket.socket() as probe:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name:
+        folder, port = Path(name), free_port()
         folder.chmod(0o755)
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
         environ = {
             **{k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")},
             "DATA_DIR": str(folder / "data"),

@@ -11,7 +11,8 @@ import trustme
 from aiosmtpd.controller import Controller
 
 from app.kit.mail import Mailer, MailFailed, MailRefused
-from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, free_port
+from app.runtime.process import free_port
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
 
 SENDER = "Labeling Service <no-reply@labels.example>"
 
@@ -26,13 +27,10 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
     running: list[Controller] = []
 
     def start(**options: Any) -> int:
-        port = free_port()
-        controller = Controller(
-            inbox, hostname="127.0.0.1", port=port, authenticator=inbox.authenticate, **options
-        )
+        controller = inbox_server(inbox, authenticator=inbox.authenticate, **options)
         controller.start()
         running.append(controller)
-        return port
+        return int(controller.port)
 
     yield start
     for controller in running:

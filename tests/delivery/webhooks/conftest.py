@@ -5,7 +5,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Event
 from typing import Any
 from uuid import UUID
@@ -20,6 +20,7 @@ from app.kit.ids import uuid7
 from app.kit.jobs.relay import RUN, Relay
 from app.kit.jobs.rq_workers import InProcess, make
 from tests.factories import Org
+from tests.factories.servers import serving
 
 INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 30.0
@@ -99,15 +100,8 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 def receiver() -> Iterator[Receiver]:
     """A receiver of this test's own."""
     receiver = Receiver(0)
-    server = ThreadingHTTPServer((INSIDE, 0), _handler(receiver))
-    server.daemon_threads = True
-    receiver.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield receiver
-    server.shutdown()
-    server.server_close()
-    thread.join(LIMIT_SECONDS)
+    with serving(_handler(receiver), INSIDE) as receiver.port:
+        yield receiver
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -66,7 +66,7 @@ def issuer(callback: str) -> Iterator[str]:
         yield found
     finally:
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
 
 
 @dataclass

@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+
+from tests.factories.servers import QuickServer
 
 HOST = "127.0.0.2"
 CLIENT = "labeling"
@@ -132,9 +134,8 @@ class Hostile:
         return Raw(b"", 404)
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(QuickServer):
     provider: Hostile
-    daemon_threads = True
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -178,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def serve(provider: Hostile) -> ThreadingHTTPServer:
+def serve(provider: Hostile) -> QuickServer:
     """Run `provider`; its issuer is set. The caller shuts the server down."""
     server = _Server((HOST, 0), _Handler)
     server.provider = provider

@@ -21,7 +21,7 @@ from app.kit.letters import Letters
 from app.kit.letters.wording import WordingError
 from app.kit.mail import Mailer
 from tests.factories import Org
-from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, free_port
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
 from tests.factories.processes import ended, send
 
 ROOT = Path(__file__).parents[3]
@@ -53,13 +53,10 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
     running: list[Controller] = []
 
     def start(**options: object) -> int:
-        port = free_port()
-        controller = Controller(
-            inbox, hostname="127.0.0.1", port=port, authenticator=inbox.authenticate, **options
-        )
+        controller = inbox_server(inbox, authenticator=inbox.authenticate, **options)
         controller.start()
         running.append(controller)
-        return port
+        return int(controller.port)
 
     yield start
     inbox.hold = ""

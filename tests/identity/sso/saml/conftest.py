@@ -104,7 +104,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
         yield found
     finally:
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
 
 
 @dataclass

@@ -1,9 +1,8 @@
 """Metadata as it is configured: given, or fetched through the one door, and looked at again."""
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from app.identity.sso.fetching import MAX_BYTES
 from app.kit import db, jobs, tenancy
 from tests.factories import Org
 from tests.factories.saml import certificate, metadata
+from tests.factories.servers import serving
 from tests.identity.sso.saml.conftest import HOST, Browser, Configure, Forger
 
 EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
@@ -45,12 +45,9 @@ def site() -> Iterator[Site]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    found.url = f"http://{HOST}:{server.server_address[1]}/metadata"
-    yield found
-    server.shutdown()
-    server.server_close()
+    with serving(Handler, HOST) as port:
+        found.url = f"http://{HOST}:{port}/metadata"
+        yield found
 
 
 def refused(answer: Any, field_name: str) -> str:
