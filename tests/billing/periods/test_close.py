@@ -117,8 +117,9 @@ def test_statements_do_not_grow_with_the_organizations(
 
 
 def test_a_month_that_has_not_ended(app: Flask) -> None:
-    today = datetime.now(UTC)
-    for moment in (today, today + timedelta(days=32)):
+    # In the last seconds of a month it is the next that has not ended yet.
+    soon = datetime.now(UTC) + timedelta(minutes=1)
+    for moment in (soon, soon + timedelta(days=32)):
         answer = operator(app).post(PATH, json={"period": moment.strftime("%Y-%m")})
         assert (answer.status_code, answer.json["error"]["code"]) == (400, "validation_error")
         assert answer.json["error"]["field"] == "period"

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.review.workload.service import period
+from tests.factories.clock import today_of
 from tests.factories.counting import statements
 from tests.factories.desk import Desk, tag
 
@@ -52,7 +53,7 @@ def _at(desk: Desk, sent: dict[str, Any], kind: str, when: datetime) -> None:
 
 def test_days_without_work_are_zeros(desk: Desk) -> None:
     found = _read(desk, by="viewer")
-    today = datetime.now(UTC).date()
+    today = today_of(found["to"])
     days = [(today - timedelta(days=n)).isoformat() for n in range(30)][::-1]
     assert found == {
         "time_zone": "UTC",
@@ -76,8 +77,11 @@ def test_every_submission_counts_with_its_outcome(desk: Desk) -> None:
     _decide(desk, twice, "reject", reason="x", send_to="labeler")
     again = desk.org.api("labeler").post(f"/tag-sets/{twice['id']}/submit")
     assert again.status_code == 200
-    today = datetime.now(UTC).date().isoformat()
-    found = _read(desk, f"?from={today}&to={today}")
+    # On one day, whether or not midnight passed meanwhile.
+    desk.sql("UPDATE tag_set_revisions SET created_at = '2026-03-02 12:00+00'")
+    day = "2026-03-02"
+    query = f"?from={day}&to={day}"
+    found = _read(desk, query)
     counts = {
         "submitted": 5,
         "accepted": 1,
@@ -87,15 +91,15 @@ def test_every_submission_counts_with_its_outcome(desk: Desk) -> None:
         "reviewed": 0,
         "seconds_spent": 360,
     }
-    assert found["days"] == [{"date": today, **counts}]
+    assert found["days"] == [{"date": day, **counts}]
     assert found["totals"] == counts
     assert (found["acceptance_rate"], found["unchanged_rate"]) == (0.5, 0.25)
     assert found["median_seconds"] == 90
     assert found["label_sets_per_hour"] == 40
-    theirs = _read(desk, by="reviewer")
+    theirs = _read(desk, query, by="reviewer")
     assert theirs["totals"] == {**NOTHING, "reviewed": 4}
     assert theirs["days"][-1]["reviewed"] == 4
-    assert _read(desk, by="admin")["totals"] == NOTHING
+    assert _read(desk, query, by="admin")["totals"] == NOTHING
 
 
 def test_a_day_is_one_of_the_time_zone_of_the_user(desk: Desk) -> None:
@@ -146,10 +150,11 @@ def test_days_follow_one_another(zone: str) -> None:
 
 def test_much_work_takes_no_more_statements(desk: Desk) -> None:
     schema, counts = desk.schema(), []
+    year = datetime.now(UTC).date() - timedelta(days=364)
     for _ in range(2):
         for _ in range(5):
             _sent(desk, 10, schema)
         with statements(desk.org.app) as ran:
-            _read(desk, "?from=2026-01-01")
+            _read(desk, f"?from={year}")
         counts.append(len(ran))
     assert counts == [3, 3]

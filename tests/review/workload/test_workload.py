@@ -1,8 +1,9 @@
 """A team's workload: what each member has to do and did, and what waits for anybody."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
+from tests.factories.clock import today_of
 from tests.factories.counting import statements
 from tests.factories.desk import Desk, tag
 from tests.factories.teams import add_members, make_team
@@ -75,15 +76,19 @@ def test_finished_is_what_was_done_in_the_period(desk: Desk) -> None:
     body = {"tags": [tag("number", "B-2")]}
     accepted = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert accepted.status_code == 200
-    today = datetime.now(UTC).date()
-    yesterday = today - timedelta(days=1)
     found = _read(desk, team)
+    today = today_of(found["to"])
+    yesterday = today - timedelta(days=1)
     start = today - timedelta(days=29)
     assert (found["from"], found["to"]) == (start.isoformat(), today.isoformat())
     assert found["time_zone"] == "UTC"
     assert found["totals"]["finished"] == 2
+    # At a noon, whether or not midnight passed meanwhile.
+    noon = datetime.combine(today, time(12), UTC)
+    moved = "UPDATE tag_set_revisions SET created_at = :noon"
+    desk.sql(moved, noon=noon)
     assert _read(desk, team, f"?to={yesterday}")["totals"]["finished"] == 0
-    desk.sql("UPDATE tag_set_revisions SET created_at = created_at - interval '1 day'")
+    desk.sql(moved, noon=noon - timedelta(days=1))
     assert _read(desk, team, f"?from={yesterday}&to={yesterday}")["totals"]["finished"] == 2
     assert _read(desk, team, f"?from={today}")["totals"]["finished"] == 0
 
