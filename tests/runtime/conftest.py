@@ -19,7 +19,7 @@ from app.runtime import processes
 ROOT = Path(__file__).parents[2]
 
 
-def wait_until(done: Callable[[], Any], seconds: float = 15.0) -> Any:
+def wait_until(done: Callable[[], Any], seconds: float = 60.0) -> Any:
     """The first true value of `done()`; fails the test when there is none in time."""
     deadline = time.monotonic() + seconds
     while not (value := done()):
@@ -56,7 +56,7 @@ class Running:
     def pid(self) -> int:
         return self.process.pid
 
-    def line(self, accept: Callable[[str], bool], seconds: float = 30.0) -> str:
+    def line(self, accept: Callable[[str], bool], seconds: float = 60.0) -> str:
         """The next line that `accept` takes."""
         deadline = time.monotonic() + seconds
         while True:
@@ -85,7 +85,7 @@ class Running:
     def descendants(self) -> set[int]:
         return {process.pid for process in processes.tree(self.pid)} - {self.pid}
 
-    def end(self, number: int, seconds: float = 30.0) -> int:
+    def end(self, number: int, seconds: float = 60.0) -> int:
         """Signal it, and the status it ends with."""
         self.process.send_signal(number)
         return self.process.wait(seconds)
@@ -106,7 +106,7 @@ def running() -> Iterator[Callable[..., Running]]:
         for pid in left:
             if processes.alive(pid):
                 os.kill(pid, signal.SIGKILL)
-        program.process.wait(10)
+        program.process.wait(60)
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def children_of(base):
 
 
 def environment_of_api(base, name):
-    with urllib.request.urlopen(f"http://127.0.0.1:{base['PORT']}/{name}", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{base['PORT']}/{name}", timeout=30) as answer:
         return answer.read().decode()
 
 
@@ -57,7 +57,7 @@ def command(base, *arguments):
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 
@@ -110,7 +110,7 @@ def test_a_second_start_on_the_same_data_is_refused_and_does_no_harm(start, runn
     second = running(SCRIPT, env=base | {"PORT": str(free_port())})
     line = second.line(lambda line: "already runs" in line)
     assert f"process {first.pid}" in line
-    assert second.process.wait(10) == 3
+    assert second.process.wait(60) == 3
     assert children_of(base) == before
     assert environment_of_api(base, "PORT") == base["PORT"]
 
@@ -119,7 +119,7 @@ def test_a_taken_port_stops_the_start_before_anything_is_made(running, base):
     with socket.create_server(("127.0.0.1", int(base["PORT"]))):
         service = running(SCRIPT, env=base)
         assert service.line(lambda line: "is taken by another program" in line)
-        assert service.process.wait(10) == 1
+        assert service.process.wait(60) == 1
     assert not (Path(base["DATA_DIR"]) / "postgres").exists()
 
 
@@ -187,7 +187,7 @@ def test_the_password_shown_is_the_one_the_demo_was_made_with(start):
 def test_outside_demo_mode_keys_must_be_given(running, base):
     service = running(SCRIPT, env=base | {"DEMO": "off"})
     service.line(lambda line: "SECRET_KEY must be set" in line)
-    assert service.process.wait(10) == 2
+    assert service.process.wait(60) == 2
     assert not Path(base["DATA_DIR"]).exists()
 
 
@@ -229,7 +229,7 @@ def test_a_reader_that_goes_away_does_not_stop_the_service(base, eventually):
         eventually(lambda: "API" in _children_or_none(base))
         eventually(lambda: "workers" in _children_or_none(base))
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()
@@ -251,7 +251,7 @@ def test_a_server_that_does_not_come_up_ends_the_start_with_its_log(running, bas
     second = running(SCRIPT, env=base)
     second.line(lambda line: line.startswith("Not started: Valkey ended 3 times in a row"))
     second.line(lambda line: "Bad file format" in line or "manifest" in line)
-    assert second.process.wait(20) == 1
+    assert second.process.wait(60) == 1
 
 
 @pytest.mark.parametrize("name", ["file/data", "file"])
@@ -259,7 +259,7 @@ def test_a_data_dir_that_cannot_be_is_refused_in_words(running, base, tmp_path, 
     (tmp_path / "file").write_text("in the way")
     service = running(SCRIPT, env=base | {"DATA_DIR": str(tmp_path / name)})
     service.line(lambda line: line.startswith("Not started: DATA_DIR cannot be used"))
-    assert service.process.wait(10) == 1
+    assert service.process.wait(60) == 1
 
 
 def test_a_data_dir_and_a_password_of_any_script_are_fine(start, base, tmp_path):

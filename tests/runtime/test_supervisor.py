@@ -51,7 +51,7 @@ def test_stages_stop_in_reverse_order(supervise):
     service.process.send_signal(signal.SIGTERM)
     assert service.line(lambda line: line.endswith("stopped")) == "second stopped"
     assert service.line(lambda line: line.endswith("stopped")) == "first stopped"
-    assert service.process.wait(10) == 0
+    assert service.process.wait(60) == 0
 
 
 def test_a_child_deaf_to_sigterm_is_killed_at_its_deadline(supervise, all_gone):
@@ -111,7 +111,7 @@ def test_a_start_that_keeps_failing_ends_the_supervisor(supervise, all_gone):
     service = supervise({"good": SLEEPS}, {"bad": DIES}, backoff={"first": 0.01}, attempts=3)
     pids = service.pids_of("good")
     assert service.record("failed") == "bad ended 3 times in a row"
-    assert service.process.wait(10) == 1
+    assert service.process.wait(60) == 1
     all_gone(set(pids.values()))
 
 
@@ -119,7 +119,7 @@ def test_a_program_that_is_not_there_is_reported_by_an_error(supervise, all_gone
     service = supervise({"good": SLEEPS}, executable="/nonexistent/program")
     pids = service.pids_of("good")
     service.line(lambda line: "FileNotFoundError" in line)
-    assert service.process.wait(10) == 1
+    assert service.process.wait(60) == 1
     all_gone(set(pids.values()))
 
 

@@ -12,7 +12,7 @@ from app.delivery.webhooks import sending
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
 from app.kit.egress import Egress, Policy
-from tests.delivery.webhooks.conftest import Answer, wait_until
+from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer, wait_until
 
 BROKEN = Answer(500, b"out of order")
 DELAYS = (30, 120, 300)
@@ -152,11 +152,11 @@ def test_a_receiver_that_takes_too_long(
     hooks.emit()
     started = time.monotonic()
     deliver()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < LIMIT_SECONDS / 2
     gate.set()
     attempt = _only(hooks, created)["attempts"][0]
     assert (attempt["status_code"], attempt["error_kind"]) == (None, "timeout")
-    assert 300 <= attempt["duration_ms"] < 3000
+    assert 300 <= attempt["duration_ms"] < LIMIT_SECONDS * 500
 
 
 def test_hostile_answers_are_kept_as_text(hooks: Any, deliver: Any) -> None:

@@ -14,6 +14,9 @@ import pytest
 from app.kit.egress import Egress, Policy
 
 INSIDE = "127.0.0.2"
+LONG = 15.0
+"""Much longer than any deadline of these tests on however busy a machine, in seconds; and shorter
+than receivers drip or keep silent."""
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.kit.egress import Egress, Outcome
+from tests.kit.egress.conftest import LONG
 
 Receive = Callable[..., Any]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
@@ -41,10 +42,10 @@ def test_the_deadline_is_wall_clock_time(
     receiver = receive(script)
     started = time.monotonic()
     outcome = post(egress, receiver.url, deadline=0.5)
-    assert 0.4 < time.monotonic() - started < 1.5
+    assert 0.4 < time.monotonic() - started < LONG
     assert outcome.error_kind == "timeout"
     assert not outcome.ok
-    assert 400 < outcome.duration_ms < 1500
+    assert 400 < outcome.duration_ms < LONG * 1000
 
 
 def test_a_receiver_that_does_not_read_is_not_waited_for(
@@ -53,7 +54,7 @@ def test_a_receiver_that_does_not_read_is_not_waited_for(
     receiver = receive(lambda _: stopped.wait(20))
     started = time.monotonic()
     outcome = egress.request("POST", receiver.url, body=bytes(64_000_000), deadline=0.5)
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < LONG
     assert outcome.error_kind == "timeout"
 
 
@@ -137,7 +138,7 @@ def test_endless_heads_and_frames_are_cut(egress: Egress, receive: Receive, endl
     started = time.monotonic()
     outcome = post(egress, receiver.url)
     assert outcome.error_kind == "protocol"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < LONG
     assert sent < 20_000_000
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit.egress import Egress, EgressRefused, Policy
+from tests.kit.egress.conftest import LONG
 
 NON_PUBLIC = [
     *["0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200"],
@@ -166,7 +167,7 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     outcome = door.request("POST", "https://hangs.example/", deadline=0.3)
     answer.set()
     assert outcome.error_kind == "timeout"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < LONG
 
 
 def test_many_hanging_lookups_do_not_take_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:

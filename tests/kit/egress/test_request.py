@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app.kit.egress import Egress, Outcome, Policy
+from tests.kit.egress.conftest import LONG
 
 Names = dict[str, list[str]]
 Receive = Callable[..., Any]
@@ -235,10 +236,9 @@ def test_one_slow_receiver_does_not_hold_up_another(
     slow = receive(lambda _: stopped.wait(20))
     quick = receive()
     with ThreadPoolExecutor(8) as pool:
-        waiting = [pool.submit(post, egress, slow.url, deadline=3.0) for _ in range(7)]
-        started = time.monotonic()
+        waiting = [pool.submit(post, egress, slow.url, deadline=LONG) for _ in range(7)]
         assert all(post(egress, quick.url).ok for _ in range(20))
-        assert time.monotonic() - started < 2
+        assert not any(one.done() for one in waiting)
         stopped.set()
         assert {one.result().error_kind for one in waiting} == {"protocol"}
 

@@ -10,6 +10,7 @@ import pytest
 import trustme
 
 from app.kit.egress import Egress, Policy
+from tests.kit.egress.conftest import LONG
 
 Receive = Callable[..., Any]
 POLICY = Policy((ip_network("127.0.0.2/32"),))
@@ -93,7 +94,7 @@ def test_the_deadline_holds_for_the_handshake(
     receiver = receive(script)
     started = time.monotonic()
     outcome = secure.request("POST", f"https://receiver.example:{receiver.port}/", deadline=0.5)
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < LONG
     assert outcome.error_kind == "timeout"
 
 
@@ -113,7 +114,7 @@ def test_the_deadline_holds_for_dripped_answers(
     receiver = receive(script, context=server_context(authority, "receiver.example"))
     started = time.monotonic()
     outcome = secure.request("POST", f"https://receiver.example:{receiver.port}/", deadline=0.5)
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < LONG
     assert outcome.error_kind == "timeout"
 
 
@@ -127,7 +128,7 @@ def test_the_deadline_holds_while_sending(
     outcome = secure.request(
         "POST", f"https://receiver.example:{receiver.port}/", body=bytes(64_000_000), deadline=0.5
     )
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < LONG
     assert outcome.error_kind == "timeout"
 
 

@@ -11,8 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 import redis
+from flask import Flask
+from sqlalchemy import text
 
-from app.kit.jobs import processes
+from app.kit import db
+from app.kit.jobs import handlers, processes
 from app.kit.jobs.processes import STOP_SECONDS
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories.processes import ended, send
@@ -20,10 +23,17 @@ from tests.factories.processes import ended, send
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
 CHILDREN = JOB_WORKERS + 4  # the relay, the quick queue's worker, the mail's, the deliverer
+_TAKE = text(
+    """
+    INSERT INTO schedule_runs (name, due_at)
+    SELECT :name, to_timestamp((floor(extract(epoch FROM now()) / :every) + n) * :every)
+    FROM generate_series(0, 3600 / :every) AS n ON CONFLICT DO NOTHING
+    """
+)
 
 
-def _wait_until(done: Callable[[], bool], seconds: float = 30.0) -> None:
-    until = time.monotonic() + seconds
+def _wait_until(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + 90.0
     while not done():
         assert time.monotonic() < until, "it did not happen in time"
         time.sleep(0.02)
@@ -68,6 +78,22 @@ def workers(environ: dict[str, str], app: object, tmp_path: Path) -> Iterator[Wo
             psutil.wait_procs(left, 10)
 
 
+@pytest.fixture
+def quiet(app: Flask, work: Callable[[], None]) -> Iterator[None]:
+    """Nothing is due, nor becomes due for a while: no worker has a job in hand.
+
+    One that ends its job while Redis hangs cannot tell it so, and is killed when its time is up.
+    """
+    with app.app_context():
+        for entry in handlers.SCHEDULE.values():
+            with db.transaction() as session:
+                session.execute(_TAKE, {"name": entry.name, "every": entry.every})
+    work()
+    yield
+    with app.app_context(), db.transaction() as session:
+        session.execute(text("DELETE FROM schedule_runs WHERE due_at > now()"))
+
+
 def _gone(found: list[psutil.Process]) -> bool:
     return all(ended(child) for child in found)
 
@@ -76,13 +102,14 @@ def test_the_parent_holds_no_connection(workers: Workers) -> None:
     assert psutil.Process(workers.parent.pid).net_connections() == []
 
 
+@pytest.mark.usefixtures("quiet")
 def test_sigterm_ends_all_in_good_time(workers: Workers) -> None:
     found = workers.children()
     started = time.monotonic()
     workers.parent.send_signal(signal.SIGTERM)
     assert workers.parent.wait(30) == 0
-    assert time.monotonic() - started < 10
-    _wait_until(lambda: _gone(found), 5)
+    assert time.monotonic() - started < STOP_SECONDS, workers.log.read_text()
+    _wait_until(lambda: _gone(found))
     assert workers.lines("workers.stopped")
 
 
@@ -90,7 +117,7 @@ def test_who_kills_the_parent_kills_all(workers: Workers) -> None:
     found = workers.children()
     workers.parent.kill()
     workers.parent.wait(30)
-    _wait_until(lambda: _gone(found), 5)
+    _wait_until(lambda: _gone(found))
 
 
 def test_a_child_that_dies_is_started_again(workers: Workers) -> None:
@@ -129,6 +156,7 @@ def test_children_outlive_a_redis_that_hangs(workers: Workers) -> None:
     assert {child.pid for child in workers.children()} == before
 
 
+@pytest.mark.usefixtures("quiet")
 def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
     _wait_until(lambda: _clients(workers) >= CHILDREN)
     found = workers.children()
@@ -138,8 +166,8 @@ def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
         started = time.monotonic()
         workers.parent.send_signal(signal.SIGTERM)
         assert workers.parent.wait(30) == 0
-        assert time.monotonic() - started < STOP_SECONDS, "less than it takes to be killed"
-        _wait_until(lambda: _gone(found), 5)
+        assert time.monotonic() - started < STOP_SECONDS, workers.log.read_text()
+        _wait_until(lambda: _gone(found))
     finally:
         os.kill(workers.valkey.pid, signal.SIGCONT)
 
