@@ -52,6 +52,7 @@ def test_every_folder_of_letters_is_known() -> None:
 @pytest.mark.parametrize("folder", sorted(FOLDERS))
 def test_every_language_has_every_letter_with_the_same_values(folder: str) -> None:
     languages = FOLDERS[folder].wordings.languages
+    assert set(languages) == set(surroundings()) >= {"en", "de"}
     english = {name: letter.names for name, letter in languages["en"].items()}
     for language, letters in languages.items():
         assert {n: found.names for n, found in letters.items()} == english, language
