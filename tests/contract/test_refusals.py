@@ -17,6 +17,7 @@ PROTECTED = [op for op in OPERATIONS if op.access != "public"]
 SCOPED = [op for op in OPERATIONS if op.in_organization]
 WITH_IDS = [op for op in SCOPED if re.search(r"{\w+_id}", op.path) and not op.text_ids]
 WITH_BODY = [op for op in OPERATIONS if op.body is not None and not op.form]
+WITHOUT_BODY = [op for op in OPERATIONS if op.body is None]
 WITH_FORM = [op for op in OPERATIONS if op.form]
 
 
@@ -133,6 +134,37 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
     )
     assert answer.status_code == 415
     assert answer.json["error"]["code"] == "unsupported_media_type"
+
+
+@pytest.mark.parametrize("op", WITHOUT_BODY, ids=_id)
+def test_members_that_nobody_asked_for_are_named(op: Operation, org: Org) -> None:
+    api, path = _caller(op, org), _path(op, org)
+    if op.query is not None:  # What it cannot do without is looked at first.
+        needed = [name for name, field in op.query.load_fields.items() if field.required]
+        path = f"{path}?{'&'.join(f'{name}=x' for name in needed)}"
+    answer = api.request(op.method, path, json={"no_such_member": 1})
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == "no_such_member"
+    answer = api.request(op.method, path, json={"revision": "3"})
+    assert (answer.status_code, answer.json["error"]["field"]) == (422, "revision")
+    for raw in (b"{", b"[1]", b"\xff"):
+        answer = api.request(
+            op.method, path, data=raw, headers={"Content-Type": "application/json"}
+        )
+        assert (answer.status_code, answer.json["error"]["field"]) == (422, "body")
+    answer = api.request(op.method, path, data=b"a=b", headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("op", WITHOUT_BODY, ids=_id)
+def test_where_no_body_is_needed_an_empty_one_does(op: Operation, org: Org) -> None:
+    told = set()
+    for body in ({}, {"json": {}}, {"data": b"", "headers": {"Content-Type": "text/plain"}}):
+        answer = _caller(op, org).request(op.method, _path(op, org, str(org.id)), **body)
+        told.add((answer.status_code, None if answer.status_code < 400 else str(answer.json)))
+        if op.method == "POST" and answer.status_code < 400:
+            return  # Done once, it need not be possible again.
+    assert len(told) == 1, told
 
 
 @pytest.mark.parametrize("op", WITH_FORM, ids=_id)

@@ -23,6 +23,7 @@ from app.kit import (
     tokens,
 )
 from app.kit.api import requests, uploads
+from app.kit.api.fields import Int
 from app.kit.errors import ApiError
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Authenticator, Caller
@@ -113,15 +114,15 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         arguments["caller"] = caller
     if op.query is not None:
         arguments["query"] = _query(op, caller)
-    raw = b""
-    if op.body is not None:
-        started = time.monotonic()
-        arguments["body"], raw = _body(op, op.body)
-        if time.monotonic() - started > _LONG_BODY_SECONDS and caller is not None:
-            # What held when the body began to come need not hold any more.
-            arguments["caller"] = caller = _authenticate(op, path)
+    started = time.monotonic()
+    body, raw = _body(op)
+    if time.monotonic() - started > _LONG_BODY_SECONDS and caller is not None:
+        # What held when the body began to come need not hold any more.
+        arguments["caller"] = caller = _authenticate(op, path)
     if op.revision:
-        arguments["revision"] = _revision(op, arguments.get("body"))
+        arguments["revision"] = _revision(op, body)
+    if op.body is not None:
+        arguments["body"] = body
     key = idempotency.header() if op.creates else None
     db.set_reading(reading=not op.writes)
     if key is None:
@@ -135,12 +136,27 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     )
 
 
-def _body(op: Operation, schema: Schema) -> tuple[dict[str, Any], bytes]:
+class _Nothing(Schema):
+    """The body of an operation that takes none."""
+
+
+class _Read(Schema):
+    """The same where the writer names the revision that it read, if not by If-Match."""
+
+    revision = Int()
+
+
+_NOTHING, _READ = _Nothing(), _Read()
+
+
+def _body(op: Operation) -> tuple[dict[str, Any], bytes]:
+    if op.body is None:
+        return requests.spare_body(_READ if op.revision else _NOTHING, op.max_body), b""
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)
     read = requests.form_body if op.form else requests.json_body
-    return read(schema, op.max_body)
+    return read(op.body, op.max_body)
 
 
 def _owner(op: Operation, caller: Caller | None) -> str:
@@ -260,8 +276,8 @@ def _query(op: Operation, caller: Caller | None) -> dict[str, Any]:
     return loaded
 
 
-def _revision(op: Operation, body: dict[str, Any] | None) -> int | None:
-    given = body.pop("revision", None) if body else None
+def _revision(op: Operation, body: dict[str, Any]) -> int | None:
+    given = body.pop("revision", None)
     header = requests.if_match()
     if given is not None and header is not None and given != header:
         raise errors.unprocessable("revision", "The body and If-Match name different revisions.")

@@ -77,6 +77,23 @@ def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     raw = read_body(limit)
     if not raw.strip():
         raise errors.unprocessable("body", "A JSON body is required.")
+    return _members(schema, raw), raw
+
+
+def spare_body(schema: Schema, limit: int) -> dict[str, Any]:
+    """The members of a JSON body that may as well be absent or `{}`, as many clients send it; of
+    whatever media type, if it is empty. Raises 413, 415 or 422."""
+    if not (request.content_length or "Transfer-Encoding" in request.headers):
+        return {}
+    raw = read_body(limit)
+    if not raw.strip():
+        return {}
+    if request.mimetype not in _JSON_TYPES:
+        raise _unsupported(_JSON_TYPES)
+    return _members(schema, raw)
+
+
+def _members(schema: Schema, raw: bytes) -> dict[str, Any]:
     try:
         data = orjson.loads(raw)
     except orjson.JSONDecodeError as failure:
@@ -84,7 +101,7 @@ def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     if not isinstance(data, dict):
         raise errors.unprocessable("body", "The body must be a JSON object.")
     _check_size(data)
-    return load(schema, data), raw
+    return load(schema, data)
 
 
 def _unsupported(supported: tuple[str, ...]) -> ApiError:

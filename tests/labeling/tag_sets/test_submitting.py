@@ -95,6 +95,18 @@ def test_the_sample_is_of_the_rate_and_grows_with_it() -> None:
     assert low == {i for i in ids if sampled(i, 0.2)}
 
 
+def test_the_revision_counts_in_the_body_too(desk: Desk) -> None:
+    saved = desk.saved()
+    path, api = f"/tag-sets/{saved['id']}", desk.org.api("labeler")
+    old = {"revision": saved["revision"] - 1}
+    for stale in (api.post(f"{path}/submit", old), api.delete(path, json=old)):
+        assert stale.status_code == 409
+        assert stale.json["error"]["code"] == "stale_precondition"
+        assert stale.json["error"]["details"]["current_revision"] == saved["revision"]
+    sent = api.post(f"{path}/submit", {"revision": saved["revision"]})
+    assert sent.json["data"]["status"] == "submitted"
+
+
 def test_a_doubtful_prediction_is_flagged(desk: Desk) -> None:
     draft = desk.draft()
     doubtful = tag("number", "A", confidence=0.4, source="model")
