@@ -20,6 +20,11 @@ from tests.factories import Org, drain, make_org
 INSIDE = "127.0.0.2/32"
 """The address of loopback that tests allow deliveries to reach; the rest of it is refused."""
 
+# Tests speak to this machine only, and no proxy that somebody has set leads there.
+for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
+    os.environ.pop(_proxy, None)
+    os.environ.pop(_proxy.upper(), None)
+
 
 @pytest.fixture(scope="session")
 def data_dir() -> Iterator[Path]:
