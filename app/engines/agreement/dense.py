@@ -1,8 +1,8 @@
 """Many marks in one heap, where nearly every one overlaps nearly every other.
 
-Listing the pairs would take as long as there are pairs, millions of times a millionth of a second.
-Here each mark asks for its best partner instead, which reads the marks near it as one array: a
-few thousand questions, whatever the marks are like. Imported when it is first needed: numpy costs
+Up to `LISTED` pairs are weighed as arrays and sorted. Of more, listing would take as long as there
+are pairs: each mark asks for its best partner instead, which reads the marks near it as one array,
+a few thousand questions whatever the marks are like. Imported when it is first needed: numpy costs
 every process memory.
 """
 
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engines.agreement.windows import Box, Windows
+from app.engines.agreement.windows import Box, Windows, down, each_once
 
+LISTED = 300_000
+"""So many pairs are listed."""
 _SMALL = 64
 """So few dead entries are not worth leaving out."""
 _FULL = (0.0, 1.0)
@@ -84,6 +86,37 @@ class _Heap:
         either = self._area[near] + (x1 - x0) * (y1 - y0)
         either -= shared
         return first, last, np.divide(shared, either, out=shared)
+
+
+def listed(
+    left: Sequence[Box], right: Sequence[Box], stretches: list[tuple[int, int]], least: float
+) -> list[tuple[int, int]]:
+    """Positions in `left` and `right`, both down the page, of what goes together; `stretches` of
+    `right` may overlap each of `left`."""
+    first, last = np.array(stretches, np.int64).reshape(-1, 2).T
+    near = last - first
+    here = np.repeat(np.arange(len(left)), near)
+    there = np.arange(len(here)) + np.repeat(first - (np.cumsum(near) - near), near)
+    ours, theirs = (np.array(side, np.float64).reshape(-1, 4).T for side in (left, right))
+    # By the very sums of `marks.overlap`: the same overlap must be the same number here.
+    shared, width = (
+        np.minimum(ours[end][here], theirs[end][there])
+        - np.maximum(ours[start][here], theirs[start][there])
+        for start, end in ((1, 3), (0, 2))
+    )
+    shared = np.maximum(shared, 0.0) * np.maximum(width, 0.0)
+    areas = [(side[2] - side[0]) * (side[3] - side[1]) for side in (ours, theirs)]
+    share = shared / (areas[1][there] + areas[0][here] - shared)
+    kept = (share > 0) & (share >= least)
+    here, there, share = here[kept], there[kept], share[kept]
+    # Of equal overlaps the pair further up the page, whichever side each of it is of.
+    height = {box: rank for rank, box in enumerate(sorted({*left, *right}, key=down))}
+    up, beside = (
+        np.array([height[box] for box in side], np.int64)[places]
+        for side, places in ((left, here), (right, there))
+    )
+    order = np.lexsort((np.maximum(up, beside), np.minimum(up, beside), -share))
+    return each_once(zip(here[order].tolist(), there[order].tolist(), strict=True))
 
 
 def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple[int, int]]:

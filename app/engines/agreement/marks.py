@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from app.engines.agreement.windows import Box, Windows
+from app.engines.agreement.windows import Box, Windows, down, each_once
 
 ALIKE = 0.5
 """From this share of overlap up, two marks are taken for the same (PASCAL VOC; Everingham 2010)."""
@@ -90,14 +90,9 @@ def groups(marks: Sequence[Mark]) -> list[int]:
 def _sheets(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
     """The positions, down the page, of marks that may overlap: those of one page and label."""
     found: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
-    for position in sorted(range(len(marks)), key=lambda position: _down(marks[position].box)):
+    for position in sorted(range(len(marks)), key=lambda position: down(marks[position].box)):
         found[marks[position].page, marks[position].label].append(position)
     return found
-
-
-def _down(box: Box) -> Box:
-    x0, y0, x1, y1 = box
-    return y0, x0, y1, x1
 
 
 def _identical(
@@ -121,26 +116,21 @@ def _identical(
 def _matched(left: list[Box], right: list[Box], least: float) -> Sequence[tuple[int, int]]:
     """What `pairs` pairs of boxes on one page, both down the page."""
     stretches = _stretches(left, right, least)
-    if sum(last - first for first, last in stretches) > LISTED:
+    near = sum(last - first for first, last in stretches)
+    if near > LISTED:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
 
-        return dense.pairs(left, right, least)
+        if near > dense.LISTED:
+            return dense.pairs(left, right, least)
+        return dense.listed(left, right, stretches, least)
     found = []
     for here, there in _each(stretches):
         shared = overlap(left[here], right[there])
         if shared > 0 and shared >= least:
-            places = sorted((_down(left[here]), _down(right[there])))
-            found.append((-shared, places, here, there))
+            places = sorted((down(left[here]), down(right[there])))
+            found.append((-shared, places, (here, there)))
     found.sort(key=itemgetter(0, 1))
-    taken_left: set[int] = set()
-    taken_right: set[int] = set()
-    chosen = []
-    for *_, here, there in found:
-        if here not in taken_left and there not in taken_right:
-            taken_left.add(here)
-            taken_right.add(there)
-            chosen.append((here, there))
-    return chosen
+    return each_once(pair for *_, pair in found)
 
 
 def _linked(boxes: list[Box]) -> Sequence[int]:

@@ -1,12 +1,31 @@
 """Which marks of a page are near enough to overlap, found without looking at the others."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
 Box: TypeAlias = tuple[float, float, float, float]
 _ROUNDING = 0.01
+
+
+def down(box: Box) -> Box:
+    """What boxes are sorted by to go down the page, in a line from the left."""
+    x0, y0, x1, y1 = box
+    return y0, x0, y1, x1
+
+
+def each_once(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of pairs, the best first, those whose both sides no better one has."""
+    taken_left: set[int] = set()
+    taken_right: set[int] = set()
+    chosen = []
+    for here, there in ranked:
+        if here not in taken_left and there not in taken_right:
+            taken_left.add(here)
+            taken_right.add(there)
+            chosen.append((here, there))
+    return chosen
 
 
 class Windows:

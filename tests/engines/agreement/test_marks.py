@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.engines.agreement import dense, marks
 from app.engines.agreement.marks import ALIKE, Mark, groups, overlap, pairs
 
-QUICK = settings(max_examples=300, deadline=None)
+QUICK = settings(max_examples=150, deadline=None)
 
 _corner = st.integers(0, 5).map(lambda n: n / 10)
 _side = st.integers(1, 5).map(lambda n: n / 10)
@@ -27,11 +27,13 @@ MARKS = st.one_of(st.lists(_boxes, max_size=10), st.lists(_spans, max_size=12))
 LEAST = st.sampled_from([0.0, ALIKE])
 
 
-@pytest.fixture(params=["listed", "dense"])
+@pytest.fixture(params=["listed", "arrays", "dense"])
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few pairs are listed, many are not: both say the same."""
-    if request.param == "dense":
+    """Few pairs are listed, more of them as arrays, many not at all: all say the same."""
+    if request.param != "listed":
         monkeypatch.setattr(marks, "LISTED", -1)
+    if request.param == "dense":
+        monkeypatch.setattr(dense, "LISTED", -1)
 
 
 def _shared(one: Mark, other: Mark) -> float:
@@ -135,6 +137,7 @@ def _scattered(count: int) -> tuple[list[Mark], list[Mark]]:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""
+    monkeypatch.setattr(dense, "LISTED", marks.LISTED)
     count = [0]
     plain = dense._Heap._shares
 
