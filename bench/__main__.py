@@ -12,7 +12,7 @@ from bench.service import running
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
 REVIEW = ("queue", "reviews", "own", "accepts")
-LABELS = ("large", "revisions")
+LABELS = ("large", "revisions", "agreement")
 DOCUMENTS = ("search", "stats", "archive")
 WORK = ("next", "assign")
 NAMES = (

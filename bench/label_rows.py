@@ -6,7 +6,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from bench import load
+from bench import agreement_rows, load
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
@@ -44,6 +44,8 @@ def measure(report: Report, service: Service, org: Org, names: set[str]) -> None
         _large(report, service, org, drafts)
     if not names or "revisions" in names:
         _revisions(report, service, org, desk.draft(desk.artifact(schema_id)))
+    if not names or "agreement" in names:
+        agreement_rows.measure(report)
 
 
 def _tags(count: int, turn: int = 0) -> list[dict[str, Any]]:

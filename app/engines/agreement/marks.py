@@ -55,22 +55,46 @@ def overlap(one: Box, other: Box) -> float:
     return shared / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - shared)
 
 
+class TooMuch(Exception):  # noqa: N818 - no error, but a reason to leave it to a person
+    """More work than whoever asked has allowed."""
+
+
+class Effort:
+    """How many marks may be matched with others; one in a heap counts as `IN_HEAP`."""
+
+    IN_HEAP = 5
+
+    def __init__(self, marks: int) -> None:
+        self._left = marks
+
+    def spend(self, marks: int) -> None:
+        """Take from what is left; raises TooMuch when that is not enough."""
+        self._left -= marks
+        if self._left < 0:
+            raise TooMuch
+
+
 def pairs(
-    left: Sequence[Mark], right: Sequence[Mark], least: float = ALIKE
+    left: Sequence[Mark],
+    right: Sequence[Mark],
+    least: float = ALIKE,
+    effort: Effort | None = None,
 ) -> list[tuple[int, int]]:
     """Positions in `left` and `right`, in order, of marks that overlap by `least` or more, each in
     one pair at most; the greatest overlap is paired first. With 0, any overlap will do.
 
     Of equal overlaps the one further up the page goes first: what is paired depends neither on the
-    order of the marks nor on which side is which.
+    order of the marks nor on which side is which. Raises TooMuch when `effort` is used up.
     """
+    if effort:
+        effort.spend(len(left) + len(right))
     ours, theirs = _sheets(left), _sheets(right)
     chosen: list[tuple[int, int]] = []
     for sheet in ours.keys() & theirs.keys():
         same, here, there = _identical(left, ours[sheet], right, theirs[sheet])
         chosen += same
         one, other = [left[i].box for i in here], [right[i].box for i in there]
-        chosen += ((here[i], there[j]) for i, j in _matched(one, other, least))
+        chosen += ((here[i], there[j]) for i, j in _matched(one, other, least, effort))
     return sorted(chosen)
 
 
@@ -113,7 +137,9 @@ def _identical(
     return same, rest, [position for position in theirs if position not in taken]
 
 
-def _matched(left: list[Box], right: list[Box], least: float) -> Sequence[tuple[int, int]]:
+def _matched(
+    left: list[Box], right: list[Box], least: float, effort: Effort | None
+) -> Sequence[tuple[int, int]]:
     """What `pairs` pairs of boxes on one page, both down the page."""
     stretches = _stretches(left, right, least)
     near = sum(last - first for first, last in stretches)
@@ -121,6 +147,8 @@ def _matched(left: list[Box], right: list[Box], least: float) -> Sequence[tuple[
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
 
         if near > dense.LISTED:
+            if effort:
+                effort.spend((effort.IN_HEAP - 1) * (len(left) + len(right)))
             return dense.pairs(left, right, least)
         return dense.listed(left, right, stretches, least)
     found = []

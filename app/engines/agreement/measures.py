@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
 
-from app.engines.agreement.marks import Mark, pairs
+from app.engines.agreement.marks import Effort, Mark, TooMuch, pairs
 from app.engines.agreement.places import (
     UNKNOWN,
     Place,
@@ -18,6 +18,8 @@ from app.engines.agreement.places import (
 )
 from app.engines.fields import Tag
 
+MOST_MATCHED = 200_000
+"""Marks that `agrees` matches with others, over all pairs of sets: less than half a second."""
 _CLOSE = 1e-6
 Counts = tuple[int, int]
 """Tags of both sets that found their like, of tags in both sets."""
@@ -77,16 +79,25 @@ def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool |
     """Whether `agreement(...).overall` is `least` or more; None of fewer than two sets.
 
     Tells no more than that, at a fraction of the cost: it counts a pair of sets as a whole, and
-    stops at the pair from which on the others cannot change the answer.
+    stops at the pair from which on the others cannot change the answer. It is asked in the middle
+    of a request: where thousands of marks on top of each other would have to be told apart for
+    longer than that can wait, agreement is not shown, which is False (see `MOST_MATCHED`).
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
     numbers: dict[Hashable, int] = {}
     counted = [_Numbered(_said(tags, known), numbers) for tags in sets]
     couples = list(combinations(counted, 2))
+    try:
+        return _reach(couples, least, Effort(MOST_MATCHED))
+    except TooMuch:
+        return False
+
+
+def _reach(couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effort: Effort) -> bool:
     shares: list[float] = []
     for left, (one, other) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
-        shares.append(_share((2 * one.matches(other), one.size + other.size)))
+        shares.append(_share((2 * one.matches(other, effort), one.size + other.size)))
         # Nothing is left to chance but rounding: close to the line, all of them are counted.
         missing = least * len(couples) - fsum(shares)
         if missing > left + _CLOSE:
@@ -113,11 +124,14 @@ class _Numbered:
                     self.marks[number] = (place, one)
         self.size = len(self.said)
 
-    def matches(self, other: "_Numbered") -> int:
-        """How many of its tags find their like in another set."""
+    def matches(self, other: "_Numbered", effort: Effort) -> int:
+        """How many of its tags find their like in another set. Raises TooMuch."""
         same = self.said & other.said
         ours, theirs = self.rest(same), other.rest(same)
-        alike = (pairs(ours[place], theirs[place]) for place in ours.keys() & theirs.keys())
+        alike = (
+            pairs(ours[place], theirs[place], effort=effort)
+            for place in ours.keys() & theirs.keys()
+        )
         return len(same) + sum(map(len, alike))
 
     def rest(self, same: set[int]) -> dict[Place, list[Mark]]:

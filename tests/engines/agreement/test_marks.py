@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engines.agreement import dense, marks
+from app.engines.agreement import agrees, dense, marks, measures
 from app.engines.agreement.marks import ALIKE, Mark, groups, overlap, pairs
+from tests.engines.agreement.labels import SHAPES, span
 
 QUICK = settings(max_examples=150, deadline=None)
 
@@ -185,3 +186,16 @@ def test_a_high_box_beside_many_hides_none_of_them() -> None:
     column = [Mark(1, (0.5, n / 1000, 0.6, n / 1000 + 0.0005)) for n in range(900)]
     page = Mark(1, (0.0, 0.0, 1.0, 1.0))
     assert len(pairs([page, *column], [*column, page])) == 901
+
+
+def test_a_submission_leaves_to_people_what_would_keep_it_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sets = [[span("names", n, n + 5000 + s) for n in range(600)] for s in (0, 3)]
+    # In a heap each of the 1,200 counts five times.
+    monkeypatch.setattr(measures, "MOST_MATCHED", 6000)
+    assert agrees(sets, SHAPES, 0.9) is True
+    monkeypatch.setattr(measures, "MOST_MATCHED", 5999)
+    assert agrees(sets, SHAPES, 0.9) is False
+    # What is the same in all needs no matching.
+    assert agrees([sets[0], sets[0]], SHAPES, 0.9) is True

@@ -1,0 +1,94 @@
+"""Rows of comparing label sets: beside one pass that reads every tag of both."""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
+
+from app.engines.agreement import agrees, diff_by_content, line_up, shapes
+from app.engines.agreement.places import marks_of, value_key
+from bench.report import Report, Row
+from tests.factories.labels import make_field
+
+_COUNT = 10_000
+_ROWS = 1_000
+_COLUMNS = ("item", "unit", "count", "price", "sum")
+_SHAPES = shapes(
+    [
+        make_field("names", "span", multiple=True),
+        make_field("lines", "table", columns=[make_field(name, "text") for name in _COLUMNS]),
+    ]
+)
+_Tags = list[dict[str, Any]]
+
+
+def measure(report: Report) -> None:
+    """Spans that hardly overlap, spans that all do, and a table with a row put in."""
+    words = _spans(lambda n, turn: (6 * n, 6 * n + 4 + turn))
+    _row(report, "2 x 10,000 spans, neighbours overlap", words, _agreed, 25)
+    heap = _spans(lambda n, turn: (n, n + 40_000 + turn))
+    _row(report, "2 x 10,000 spans, all overlap", heap, _agreed, 60)
+    lots = random.Random(1)
+    table = [[f"{lots.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
+    longer = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
+    _row(report, "2 x 1,000 rows, one put in", [_table(table), _table(longer)], _changed, 60)
+    other = [[f"{lots.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
+    _row(report, "2 x 1,000 rows, nothing alike", [_table(table), _table(other)], _changed, 60)
+
+
+def _spans(at: Callable[[int, int], tuple[int, int]]) -> list[_Tags]:
+    def tag(number: int, turn: int) -> dict[str, Any]:
+        start, end = at(number, turn)
+        piece = {"page": None, "box": None, "start": start, "end": end, "text": None}
+        return _tag("names", "", None, [piece])
+
+    return [[tag(number, turn) for number in range(_COUNT)] for turn in (0, 1)]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> _Tags:
+    return [
+        _tag(f"lines.{name}", value, number, [])
+        for number, row in enumerate(rows)
+        for name, value in zip(_COLUMNS, row, strict=True)
+    ]
+
+
+def _tag(field: str, value: str, row: int | None, evidence: list[Any]) -> dict[str, Any]:
+    rest = {"confidence": None, "source": "human", "evidence": evidence}
+    return {"field": field, "value": value, "row": row, **rest}
+
+
+def _agreed(sets: list[_Tags]) -> None:
+    assert agrees(line_up(sets, _SHAPES).sets, _SHAPES, 0.6) is True
+
+
+def _changed(sets: list[_Tags]) -> None:
+    assert diff_by_content(sets[0], sets[1], _SHAPES).changes
+
+
+def _read(sets: list[_Tags]) -> None:
+    """What no comparison can do without: the place and the value of each tag."""
+    for tags in sets:
+        found: dict[Any, Any] = {}
+        for tag in tags:
+            marks = marks_of([tag], _SHAPES[tag["field"]])
+            found[tag["field"], tag["row"], value_key(tag)] = marks
+
+
+def _row(
+    report: Report, name: str, sets: list[_Tags], compare: Callable[[list[_Tags]], None], most: int
+) -> None:
+    ours, floor = (_milliseconds(what, sets) for what in (compare, _read))
+    ratio = ours / floor
+    report.add(Row(name, f"{ours:.0f} ms", f"{floor:.0f} ms", ratio, f"<= {most}", ratio <= most))
+
+
+def _milliseconds(what: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
+    """Of the processor: there is no waiting in any of it."""
+    times = []
+    for _ in range(5):
+        began = time.process_time()
+        what(sets)
+        times.append(1000 * (time.process_time() - began))
+    return median(times)
