@@ -89,6 +89,36 @@ def test_the_least_loaded_by_what_is_open_and_what_was_just_given(router: Router
     assert _given(router, ids)[:3] == ["ben"] * 3
 
 
+def test_one_batch_levels_what_people_have(router: Router) -> None:
+    team = router.team("ann", "ben", "cas")
+    held = {"ann": 20, "ben": 4}
+    for name, number in held.items():
+        assignee = [{"user_id": str(router.org.users[name]), "team_id": None}]
+        for _ in range(number):
+            router.desk.artifact(assignees=assignee)
+    router.rule(team_id=team, strategy="least_loaded")
+    ids = [router.desk.artifact() for _ in range(50)]
+    router.route(*ids)
+    given = Counter(_given(router, ids))
+    assert sorted(held.get(name or "", 0) + number for name, number in given.items()) == [
+        24,
+        25,
+        25,
+    ]
+
+
+def test_batches_at_once_count_what_the_others_gave(router: Router) -> None:
+    team = router.team("ann", "ben", "cas")
+    ann = [{"user_id": str(router.org.users["ann"]), "team_id": None}]
+    for _ in range(8):
+        router.desk.artifact(assignees=ann)
+    router.rule(team_id=team, strategy="least_loaded")
+    ids = [router.desk.artifact() for _ in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda part: router.route(*part), [ids[n::4] for n in range(4)]))
+    assert Counter(_given(router, ids)) == {"ann": 8, "ben": 16, "cas": 16}
+
+
 def test_by_skill_among_all_teams_under_it(router: Router) -> None:
     top = router.team("ann", name="Top", skills=["Leases"])
     under = router.team("ben", name="Under", parent_id=top, skills=["DUTCH"])
