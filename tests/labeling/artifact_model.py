@@ -48,6 +48,7 @@ class Document:
     reserved_for: list[str] = field(default_factory=list)
     sets: list[Labels] = field(default_factory=list)
     skips: dict[str, int] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
 
     def of(self, who: str, *states: str) -> list[Labels]:
         return [one for one in self.sets if one.labeler == who and one.status in states]
@@ -63,7 +64,10 @@ class Document:
         self.reserved_for = [
             one.labeler
             for one in self.sets
-            if one.status == "draft" and one.handed and not self.skipped(one.labeler, one.since)
+            if one.status == "draft"
+            and one.handed
+            and one.labeler not in self.gone
+            and not self.skipped(one.labeler, one.since)
         ]
         if self.count("accepted") >= WANTED:
             self.status = "done"

@@ -1,23 +1,18 @@
 """The life of a document that several label, each for themselves, against a small model: three
-labelers, two reviewers, an admin, and claims that run out."""
+labelers, of whom one may leave, two reviewers, an admin, and claims that run out."""
 
 from typing import Any
 
 from flask import Flask
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from app.kit import db, tenancy
 from app.labeling.artifacts import service as artifacts
-from tests.factories import make_org
-from tests.factories.desk import Desk, tag
+from tests.factories import drain, make_org
+from tests.factories.desk import FIELDS, Desk, tag
+from tests.factories.labels import make_field
+from tests.factories.lives import prove, say
 from tests.labeling.artifact_model import (
     MAX_REJECTIONS,
     OPEN,
@@ -30,20 +25,12 @@ from tests.labeling.artifact_model import (
 LABELERS = ("labeler", "second", "third")
 REVIEWERS = ("reviewer", "senior")
 ACTIONS = (
-    *("next", "claim", "release", "run_out", "start", "archive", "discard"),
-    *("label", "save", "submit", "accept", "reject", "reopen"),
+    *("next", "claim", "release", "run_out", "start", "archive", "discard", "look", "leave"),
+    *("label", "save", "submit", "accept", "reject", "reopen", "accept_all", "reject_all", "raise"),
     # What people do most of the time.
     *("label", "label", "accept", "accept", "reject"),
 )
-SETTINGS = settings(
-    max_examples=12,
-    stateful_step_count=35,
-    derandomize=True,
-    print_blob=True,
-    deadline=None,
-    # Whoever has to look for a fault adds Phase.shrink: over HTTP it takes minutes.
-    phases=[Phase.generate],
-)
+LIVES, STEPS = 12, 35
 
 
 class ArtifactLife(RuleBasedStateMachine):
@@ -59,17 +46,25 @@ class ArtifactLife(RuleBasedStateMachine):
         self.org.add_user("senior", "reviewer")
         self.desk = Desk(self.org)
         policy = {"labels_per_artifact": WANTED, "max_rejections": MAX_REJECTIONS}
-        self.artifact_id = str(self.desk.artifact(self.desk.schema(**policy)))
+        self.schema_id = self.desk.schema(**policy)
+        self.artifact_id = str(self.desk.artifact(self.schema_id))
         self.document = Document()
-        self.clock = 0
+        self.names = {str(user_id): name for name, user_id in self.org.users.items()}
+        self.names |= {self.artifact_id: "document", str(self.schema_id): "schema"}
+        self.clock = self.version = 0
         self.accepted: list[str] = []
 
     def _now(self) -> int:
         self.clock += 1
         return self.clock
 
+    def _send(self, who: str, method: str, path: str, body: Any = None) -> Any:
+        answer = self.org.api(who).request(method, path, json=body)
+        say(self.names, who, method, path, body, answer)
+        return answer
+
     def _post(self, who: str, path: str, body: Any = None) -> Any:
-        return self.org.api(who).post(path, json={} if body is None else body)
+        return self._send(who, "POST", path, {} if body is None else body)
 
     def _expect(self, answer: Any, refused: int | None, well: int = 200) -> bool:
         """Whether it went well, as it was to."""
@@ -115,6 +110,9 @@ class ArtifactLife(RuleBasedStateMachine):
             "start": lambda: self.start(who),
             "label": lambda: self.label(who),
             "archive": lambda: self.archive(archived=not self.document.archived),
+            "look": lambda: self.look(who),
+            "leave": self.leave,
+            "raise": self.raise_version,
         }
         on_labels = {
             "save": lambda: self.save(who, number, behind),
@@ -123,7 +121,11 @@ class ArtifactLife(RuleBasedStateMachine):
             "accept": lambda: self.accept(reviewer, number, corrects=likely, behind=behind),
             "reject": lambda: self.reject(reviewer, number, to, behind),
             "reopen": lambda: self.reopen(reviewer, number, behind, back=likely),
+            "accept_all": lambda: self.accept_all(reviewer),
+            "reject_all": lambda: self.reject_all(reviewer, back=likely),
         }
+        if who in self.document.gone:
+            who = LABELERS[0]
         if self.document.archived and likely:
             self.archive(archived=False)
         if action in on_document:
@@ -186,10 +188,14 @@ class ArtifactLife(RuleBasedStateMachine):
         answer = self._post(who, f"/artifacts/{self.artifact_id}/tag-sets")
         if self._expect(answer, refused, 201):
             made = Labels(answer.json["data"]["id"], who, self._now())
-            made.note("create")
-            document.sets.append(made)
+            self._add(made)
             self._take(who)
             document.follow()
+
+    def _add(self, made: Labels) -> None:
+        made.note("create")
+        self.names[made.id] = f"labels-{len(self.names)}-of-{made.labeler}"
+        self.document.sets.append(made)
 
     def _others(self, who: str, answer: Any) -> None:
         """A draft of somebody else is not theirs to change, and hidden from who labels blind."""
@@ -206,12 +212,13 @@ class ArtifactLife(RuleBasedStateMachine):
 
     def save(self, who: str, number: int, behind: int) -> None:
         labels = self._some(number, "draft")
-        self._save(labels, labels.labeler if number % 2 else who, behind=behind)
+        own = number % 2 and labels.labeler not in self.document.gone
+        self._save(labels, labels.labeler if own else who, behind=behind)
 
     def _save(self, labels: Labels, who: str, *, behind: int) -> None:
         value = f"{who} {self._now()}"
         body = {"tags": [tag("number", value)], "revision": labels.revision - behind}
-        answer = self.org.api(who).put(f"/tag-sets/{labels.id}/tags", json=body)
+        answer = self._send(who, "PUT", f"/tag-sets/{labels.id}/tags", body)
         if labels.labeler != who:
             self._others(who, answer)
         elif self._expect(answer, 409 if behind or labels.status != "draft" else None):
@@ -224,6 +231,8 @@ class ArtifactLife(RuleBasedStateMachine):
 
     def _submit(self, labels: Labels) -> None:
         refused = 409 if labels.status != "draft" else 400 if labels.value is None else None
+        if labels.labeler in self.document.gone:
+            refused = 403
         answer = self._post(labels.labeler, f"/tag-sets/{labels.id}/submit")
         if self._expect(answer, refused):
             labels.status, labels.handed, labels.reviewer = "submitted", False, None
@@ -239,7 +248,9 @@ class ArtifactLife(RuleBasedStateMachine):
     def discard(self, number: int) -> None:
         labels = self._some(number)
         refused = 409 if labels.status != "draft" or labels.submitted else None
-        answer = self.org.api(labels.labeler).delete(f"/tag-sets/{labels.id}")
+        if labels.labeler in self.document.gone:
+            refused = 403
+        answer = self._send(labels.labeler, "DELETE", f"/tag-sets/{labels.id}")
         if self._expect(answer, refused, 204):
             self.document.sets.remove(labels)
             self._let_go(labels.labeler)
@@ -261,6 +272,8 @@ class ArtifactLife(RuleBasedStateMachine):
         heir = None if to == "pool" else labels.labeler if to == "back" else to
         back = heir == labels.labeler
         refused = 409 if labels.status != "submitted" or behind else None
+        if heir in self.document.gone and refused is None:
+            refused = 400
         if heir is not None and refused is None:
             spent = back and labels.rejections >= MAX_REJECTIONS
             has = [one for one in self.document.of(heir, "draft", *STANDING) if one is not labels]
@@ -287,8 +300,7 @@ class ArtifactLife(RuleBasedStateMachine):
             heir=self.org.users[heir],
         )
         draft = Labels(str(found[0].id), heir, self._now(), value=labels.value, handed=True)
-        draft.note("create")
-        self.document.sets.append(draft)
+        self._add(draft)
 
     def reopen(self, who: str, number: int, behind: int, *, back: bool) -> None:
         document, labels = self.document, self._some(number, "accepted", "rejected")
@@ -297,6 +309,9 @@ class ArtifactLife(RuleBasedStateMachine):
         has = any(one is not labels for one in others)
         decided = labels.status in ("accepted", "rejected")
         refused = None if decided and not (behind or full or has) else 409
+        if refused is None or not (behind or full):
+            gone = decided and back and not behind and not full
+            refused = 400 if gone and labels.labeler in document.gone else refused
         body = {
             "reason": "Look again",
             "to": "labeler" if back else "review",
@@ -314,11 +329,85 @@ class ArtifactLife(RuleBasedStateMachine):
     def archive(self, archived: bool) -> None:
         document = self.document
         path = f"/artifacts/{self.artifact_id}"
-        self._expect(self.org.api("admin").patch(path, json={"archived": archived}), None)
+        self._expect(self._send("admin", "PATCH", path, {"archived": archived}), None)
         if archived != document.archived:
             document.archived = archived
             document.holder = None if archived else document.holder
             document.follow()
+
+    def accept_all(self, who: str) -> None:
+        """One after the other, but in one call: those before one count for it."""
+        well = []
+        for labels in self.document.sets:
+            if labels.status == "submitted" and self.document.count("accepted") < WANTED:
+                labels.status, labels.reviewer = "accepted", who
+                labels.note("accept")
+                well.append(labels.id)
+        self._all(who, "accept", well)
+        self.accepted += well
+
+    def reject_all(self, who: str, *, back: bool) -> None:
+        well, document = [], self.document
+        for labels in document.sets:
+            others = document.of(labels.labeler, "draft", *STANDING)
+            in_the_way = [one for one in others if one is not labels]
+            spent = labels.rejections >= MAX_REJECTIONS or labels.labeler in document.gone
+            if labels.status != "submitted" or (back and (spent or in_the_way)):
+                continue
+            labels.status, labels.reviewer = "draft" if back else "rejected", who
+            labels.rejections += 1
+            labels.handed, labels.decided = back, self._now()
+            labels.note("reject")
+            well.append(labels.id)
+            if back:
+                self._take(labels.labeler)
+        send_to = "labeler" if back else "pool"
+        self._all(who, "reject", well, reason="No", send_to=send_to)
+
+    def _all(self, who: str, verdict: str, well: list[str], **members: str) -> None:
+        ids = [labels.id for labels in self.document.sets]
+        body = {"tag_set_ids": ids, **members}
+        answer = self._post(who, f"/review-queue/bulk-{verdict}", body)
+        self._expect(answer, None)
+        assert [one["id"] for one in answer.json["data"]["outcomes"] if one["ok"]] == well
+        if well:
+            self.document.follow()
+
+    def look(self, who: str) -> None:
+        """Labelers label blind until they have submitted a label set of the document."""
+        done = any(one.submitted for one in self.document.sets if one.labeler == who)
+        shown = {one.id for one in self.document.sets if done or one.labeler == who}
+        listed = self._send(who, "GET", f"/tag-sets?artifact_id={self.artifact_id}")
+        assert {one["id"] for one in listed.json["data"]} == shown
+        for labels in self.document.sets:
+            one = self._send(who, "GET", f"/tag-sets/{labels.id}")
+            self._expect(one, None if labels.id in shown else 404)
+
+    def leave(self) -> None:
+        """The last of the labelers leaves the organization; their label sets stay."""
+        who, document = LABELERS[-1], self.document
+        if who in document.gone or not document.sets:
+            return
+        path = f"/organizations/{self.org.slug}/members/{self.org.users[who]}"
+        self._expect(self._send("admin", "DELETE", path), None, 204)
+        drain(self.flask)
+        document.gone.add(who)
+        reserved = who in document.reserved_for
+        if document.holder == who:
+            document.holder = None
+            if document.status == "in_progress" and not document.count("draft", *STANDING):
+                document.status = "ready"
+        if reserved:
+            document.follow()
+
+    def raise_version(self) -> None:
+        """A version with one more field: what was begun goes on by the one that it began with."""
+        self.version += 1
+        fields = [*FIELDS, *(make_field(f"more_{n}", "text") for n in range(self.version))]
+        path = f"/schemas/{self.schema_id}"
+        body = {"fields": fields, "revision": 2 * self.version - 1}
+        self._expect(self._send("admin", "PATCH", path, body), None)
+        self._expect(self._post("admin", f"{path}/publish"), None, 201)
 
     @invariant()
     def the_document_is_the_models(self) -> None:
@@ -364,5 +453,4 @@ class ArtifactLife(RuleBasedStateMachine):
 
 
 def test_a_document_lives_as_the_model_says(app: Flask) -> None:
-    life = type("Life", (ArtifactLife,), {"flask": app})
-    run_state_machine_as_test(life, settings=SETTINGS)
+    prove(type("Life", (ArtifactLife,), {"flask": app}), lives=LIVES, steps=STEPS)
