@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.kit import db, tenancy
 from app.labeling.artifacts import service as artifacts
-from tests.factories import drain, make_org
+from tests.factories import make_org
 from tests.factories.desk import FIELDS, Desk, tag
 from tests.factories.labels import make_field
 from tests.factories.lives import prove, say
@@ -28,7 +28,7 @@ ACTIONS = (
     *("next", "claim", "release", "run_out", "start", "archive", "discard", "look", "leave"),
     *("label", "save", "submit", "accept", "reject", "reopen", "accept_all", "reject_all", "raise"),
     # What people do most of the time.
-    *("label", "label", "accept", "accept", "reject"),
+    *("label", "label", "crowd", "accept", "accept", "accept_all", "reject"),
 )
 LIVES, STEPS = 12, 35
 
@@ -110,6 +110,7 @@ class ArtifactLife(RuleBasedStateMachine):
             "start": lambda: self.start(who),
             "label": lambda: self.label(who),
             "archive": lambda: self.archive(archived=not self.document.archived),
+            "crowd": self.crowd,
             "look": lambda: self.look(who),
             "leave": self.leave,
             "raise": self.raise_version,
@@ -209,6 +210,15 @@ class ArtifactLife(RuleBasedStateMachine):
         if own:
             self._save(own[0], who, behind=0)
             self._submit(own[0])
+
+    def crowd(self) -> None:
+        """More begin than are wanted, and all of them come to an end."""
+        people = [who for who in LABELERS if who not in self.document.gone]
+        for who in people:
+            self.start(who)
+        for labels in [one for who in people for one in self.document.of(who, "draft")]:
+            self._save(labels, labels.labeler, behind=0)
+            self._submit(labels)
 
     def save(self, who: str, number: int, behind: int) -> None:
         labels = self._some(number, "draft")
@@ -390,7 +400,10 @@ class ArtifactLife(RuleBasedStateMachine):
             return
         path = f"/organizations/{self.org.slug}/members/{self.org.users[who]}"
         self._expect(self._send("admin", "DELETE", path), None, 204)
-        drain(self.flask)
+        user_id = self.org.users[who]
+        with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
+            artifacts.release_member(user_id, reason="member_removed")
+            artifacts.unreserve(user_id, db.checkpoint)
         document.gone.add(who)
         reserved = who in document.reserved_for
         if document.holder == who:

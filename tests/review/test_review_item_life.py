@@ -1,21 +1,19 @@
-"""The life of review items, with two reviewers and an admin at work, against a small model."""
+"""The life of review items, with two reviewers, an admin and a team at work, against a small
+model."""
 
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from flask import Flask
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from app.kit import db, tenancy
+from app.review.review_queue import service as review_queue
 from tests.factories import make_org
 from tests.factories.desk import Desk, tag
+from tests.factories.lives import prove, say
 from tests.factories.teams import add_members, make_team
 
 REVIEWERS = ("reviewer", "second", "admin")
@@ -23,17 +21,9 @@ IN_TEAM = "second"
 MAX_REJECTIONS = 1
 ACTIONS = (
     *("next", "claim", "release", "run_out", "escalate", "submit_again", "accept", "reject"),
-    *("next", "claim", "escalate", "submit_again"),
+    *("next", "claim", "escalate", "submit_again", "accept_all", "reject_all", "disband"),
 )
-SETTINGS = settings(
-    max_examples=20,
-    stateful_step_count=30,
-    derandomize=True,
-    print_blob=True,
-    deadline=None,
-    # Whoever has to look for a fault adds Phase.shrink: over HTTP it takes minutes.
-    phases=[Phase.generate],
-)
+LIVES, STEPS = 14, 30
 
 
 @dataclass
@@ -83,6 +73,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         super().__init__()
         self.known: list[Item] = []
         self.told = 0
+        self.disbanded = False
 
     @initialize(
         begun=st.lists(
@@ -97,11 +88,15 @@ class ReviewItemLife(RuleBasedStateMachine):
         self.desk = Desk(self.org)
         self.schema_id = self.desk.schema(max_rejections=MAX_REJECTIONS)
         self.team = add_members(self.org, make_team(self.org), IN_TEAM, "labeler")["id"]
+        self.names = {str(user_id): name for name, user_id in self.org.users.items()}
+        self.names[self.team] = "team"
         for labeler, priority in begun:
             self.submit(labeler, priority)
 
     def _post(self, who: str, path: str, body: Any = None) -> Any:
-        return self.org.api(who).post(path, json={} if body is None else body)
+        answer = self.org.api(who).post(path, json={} if body is None else body)
+        say(self.names, who, "POST", path, body, answer)
+        return answer
 
     def _expect(self, answer: Any, refused: int | None) -> bool:
         """Whether it went well, as it was to."""
@@ -130,16 +125,20 @@ class ReviewItemLife(RuleBasedStateMachine):
             "submit_again": lambda: self.submit_again(item),
             "accept": lambda: self.accept(who, item, corrects=likely, behind=behind),
             "reject": lambda: self.reject(who, item, send_to, behind),
+            "accept_all": lambda: self.accept_all(who),
+            "reject_all": lambda: self.reject_all(who, send_to),
+            "disband": self.disband,
         }[action]()
 
     def submit(self, labeler: str, priority: int) -> None:
         artifact_id = self.desk.artifact(self.schema_id, priority=priority)
         made = self.desk.submitted(artifact_id, by=labeler)
         item = Item(made["id"], labeler, priority, len(self.known), "A-1")
+        self.names[item.id] = f"item-{item.place}-of-{labeler}"
         self.known.append(item)
 
     def submit_again(self, item: Item) -> None:
-        answer = self.org.api(item.labeler).post(f"/tag-sets/{item.id}/submit")
+        answer = self._post(item.labeler, f"/tag-sets/{item.id}/submit")
         if self._expect(answer, None if item.status == "draft" else 409):
             item.status, item.reviewer = "submitted", None
             item.revision += 1
@@ -191,6 +190,8 @@ class ReviewItemLife(RuleBasedStateMachine):
         refused = item.refusal(who, take_over=True) if item.status == "submitted" else 404
         if refused is None and to in (who, item.labeler):
             refused = 400
+        if item.status == "submitted" and to == "team" and self.disbanded:
+            refused = 400
         whom = {"team_id": self.team} if to == "team" else {"user_id": str(self.org.users[to])}
         body = {"reason": "Two totals?", **whom}
         if self._expect(self._post(who, f"/review-queue/{item.id}/escalate", body), refused):
@@ -223,6 +224,42 @@ class ReviewItemLife(RuleBasedStateMachine):
         if self._expect(self._post(who, f"/tag-sets/{item.id}/reject", body), refused):
             item.decided("draft" if send_to == "labeler" else "rejected", who)
             item.rejections += 1
+
+    def accept_all(self, who: str) -> None:
+        well = [one for one in self.known if self._refused(who, one, one.revision) is None]
+        for item in well:
+            item.accepted.append(False)
+            item.decided("accepted", who)
+        self._all(who, "accept", well)
+
+    def reject_all(self, who: str, send_to: str) -> None:
+        back = send_to == "labeler"
+        free = [one for one in self.known if self._refused(who, one, one.revision) is None]
+        well = [one for one in free if not (back and one.rejections >= MAX_REJECTIONS)]
+        for item in well:
+            item.decided("draft" if back else "rejected", who)
+            item.rejections += 1
+        self._all(who, "reject", well, reason="No", send_to=send_to)
+
+    def _all(self, who: str, verdict: str, well: list[Item], **members: str) -> None:
+        body = {"tag_set_ids": [one.id for one in self.known], **members}
+        answer = self._post(who, f"/review-queue/bulk-{verdict}", body)
+        self._expect(answer, None)
+        outcomes = answer.json["data"]["outcomes"]
+        assert [one["id"] for one in outcomes if one["ok"]] == [one.id for one in well]
+
+    def disband(self) -> None:
+        """The team is deleted: what was escalated to it is anybody's, and stays escalated."""
+        if self.disbanded or not any(one.assignee == "team" for one in self.known):
+            return
+        answer = self.org.api("admin").delete(f"/teams/{self.team}")
+        say(self.names, "admin", "DELETE", "/teams/team", None, answer)
+        assert answer.status_code == 204, answer.json
+        with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
+            review_queue.unassign_team(UUID(self.team), db.checkpoint)
+        self.disbanded = True
+        for item in self.known:
+            item.assignee = None if item.assignee == "team" else item.assignee
 
     @invariant()
     def the_queue_is_the_models(self) -> None:
@@ -277,5 +314,4 @@ class ReviewItemLife(RuleBasedStateMachine):
 
 
 def test_review_items_live_as_the_model_says(app: Flask) -> None:
-    life = type("Life", (ReviewItemLife,), {"flask": app})
-    run_state_machine_as_test(life, settings=SETTINGS)
+    prove(type("Life", (ReviewItemLife,), {"flask": app}), lives=LIVES, steps=STEPS)
