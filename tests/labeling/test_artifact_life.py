@@ -30,7 +30,7 @@ ACTIONS = (
     # What people do most of the time.
     *("label", "label", "crowd", "accept", "accept", "accept_all", "reject"),
 )
-LIVES, STEPS = 12, 35
+LIVES, STEPS = 10, 35
 
 
 class ArtifactLife(RuleBasedStateMachine):

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from app.kit import db
 from app.labeling.tag_sets import service as tag_sets
 from app.labeling.tag_sets.service import bulk, decisions, reviewing, rules
-from app.review.review_queue.queries import drawing, holding
+from app.review.review_queue.queries import drawing, holding, returning
 from app.review.review_queue.service import assigning
 from tests.factories.lives import bites
 from tests.review.test_review_item_life import LIVES, STEPS, ReviewItemLife
@@ -118,7 +118,7 @@ def nobody_accepted_it(patch: Patch) -> None:
 
 
 def work_waits_for_a_team_that_is_gone(patch: Patch) -> None:
-    patch.setattr(holding, "unassign_team", _none)
+    patch.setattr(returning, "of_team", lambda _: [])
 
 
 FAULTS: list[Fault] = [

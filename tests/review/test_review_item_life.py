@@ -23,7 +23,7 @@ ACTIONS = (
     *("next", "claim", "release", "run_out", "escalate", "submit_again", "accept", "reject"),
     *("next", "claim", "escalate", "submit_again", "accept_all", "reject_all", "disband"),
 )
-LIVES, STEPS = 14, 30
+LIVES, STEPS = 10, 30
 
 
 @dataclass
@@ -256,7 +256,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         say(self.names, "admin", "DELETE", "/teams/team", None, answer)
         assert answer.status_code == 204, answer.json
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
-            review_queue.unassign_team(UUID(self.team), db.checkpoint)
+            review_queue.release_team(UUID(self.team), db.checkpoint, reason="team_deleted")
         self.disbanded = True
         for item in self.known:
             item.assignee = None if item.assignee == "team" else item.assignee
