@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Select
 
+from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
 from app.kit.errors import ApiError
@@ -15,8 +16,6 @@ from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.distribution.queries import giving as queries
 from app.labeling.distribution.queries.giving import LISTED, Given, Share
-
-DEFAULT_CLAIM_MINUTES = 30
 
 
 def assign(
@@ -106,7 +105,7 @@ def claim_next(
     What a caller may not have, an unknown schema or another's team included, is just not found.
     """
     wish = artifacts.Wish(schema_ids, language, team_id, exclude, skip_held)
-    minutes = int(caller.org.settings.get("claim_minutes") or DEFAULT_CLAIM_MINUTES)
+    minutes = organizations.claim_minutes(caller.org.settings)
     return artifacts.draw(caller.user_id, wish, minutes=minutes)
 
 

@@ -16,8 +16,10 @@ from app.identity.organizations.service.reading import (
     show,
     with_retention,
 )
+from app.identity.organizations.service.settings import claim_minutes
 
 __all__ = [
+    "claim_minutes",
     "close",
     "close_record",
     "create",

@@ -24,6 +24,11 @@ def shown(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]
     return {**DEFAULTS, **stored, "ai_provider": provider}
 
 
+def claim_minutes(stored: Mapping[str, Any]) -> int:
+    """For how long the organization gives work away."""
+    return int(stored.get("claim_minutes") or DEFAULTS["claim_minutes"])
+
+
 def merge(
     stored: Mapping[str, Any], provider_key: str | None, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:

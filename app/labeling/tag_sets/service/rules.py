@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.engines.agreement import Shapes, shapes
 from app.engines.fields import CompiledFields, TagErrors
+from app.identity.organizations import service as organizations
 from app.kit import errors
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
@@ -15,7 +16,6 @@ from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service as schemas
 from app.labeling.tag_sets.queries import reading
 
-DEFAULT_CLAIM_MINUTES = 30
 _TERMS_KEPT = 256
 
 
@@ -154,4 +154,4 @@ def check_state(held: Locked, expected: str | tuple[str, ...], revision: int | N
 
 def claim_minutes(caller: Caller) -> int:
     """For how long the organization gives a document away."""
-    return int(caller.org.settings.get("claim_minutes") or DEFAULT_CLAIM_MINUTES)
+    return organizations.claim_minutes(caller.org.settings)

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from app.identity.organizations import service as organizations
 from app.kit import errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.tag_sets import service as tag_sets
 from app.review.review_queue.queries import drawing, holding
 from app.review.review_queue.service.reading import shown
-
-DEFAULT_CLAIM_MINUTES = 30
 
 
 def claim_next(
@@ -26,7 +25,7 @@ def claim_next(
     """
     drawn = drawing.draw(
         caller.user_id,
-        minutes=_minutes(caller),
+        minutes=organizations.claim_minutes(caller.org.settings),
         own_too=_own_too(caller),
         any_skill=caller.has(Role.admin),
         schema_id=schema_id,
@@ -43,7 +42,8 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """
     held = lock(item_id)
     tag_sets.check_review(caller, held, take_over=True)
-    holding.claim(item_id, caller.user_id, minutes=_minutes(caller))
+    minutes = organizations.claim_minutes(caller.org.settings)
+    holding.claim(item_id, caller.user_id, minutes=minutes)
     return shown(item_id)
 
 
@@ -72,10 +72,6 @@ def lock(item_id: UUID) -> Any:
 def expire_claims() -> int:
     """End the claims that ran out, of every organization; how many (at most 1,000)."""
     return holding.expire()
-
-
-def _minutes(caller: Caller) -> int:
-    return int(caller.org.settings.get("claim_minutes") or DEFAULT_CLAIM_MINUTES)
 
 
 def _own_too(caller: Caller) -> bool:
