@@ -1,19 +1,20 @@
 """Alembic's environment: connects as the owner (DATABASE_URL without the application's role).
 
-Every migration runs under a lock time-out, so that it fails rather than queue behind a long
-transaction and hold up everything after it; and under an advisory lock, so that several instances
-that start at once migrate once.
+The service may be at work meanwhile, with the code of before. A migration waits for a table only
+briefly, and tries again for minutes (`migrations/waiting.py`); what takes long is a step of
+`migrations/live.py`. An advisory lock lets several instances that start at once migrate once.
 """
 
 import os
+from functools import partial
 from importlib import import_module
 
 from alembic import context
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine
 
 from app.kit.db import Base
 from app.kit.settings import Settings
-from migrations import auditing
+from migrations import auditing, waiting
 
 _ADVISORY_LOCK = 7_203_114_559
 
@@ -25,32 +26,37 @@ def _url() -> str:
 
 def run() -> None:
     """Migrate."""
+    # Row-level security binds the owner too. And when nobody waits for an answer any more, the
+    # server is to stop, so that what was begun is not ended beside a second attempt.
+    options = (
+        f"-c lock_timeout={waiting.LOCK_TIMEOUT} -c statement_timeout=15min -c timezone=UTC"
+        " -c app.all_organizations=on -c client_connection_check_interval=2s"
+    )
     engine = create_engine(
-        _url(),
-        connect_args={
-            "options": "-c lock_timeout=5s -c statement_timeout=15min -c timezone=UTC",
-            "application_name": "labeling-migrate",
-        },
+        _url(), connect_args={"options": options, "application_name": "labeling-migrate"}
     )
     if getattr(context.config.cmd_opts, "autogenerate", False):
         import_module("app.features")  # knows every model
     with engine.connect() as connection:
-        connection.execute(text("SET lock_timeout = '10min'"))
-        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _ADVISORY_LOCK})
-        connection.execute(text("SET lock_timeout = '5s'"))
-        connection.commit()
-        context.configure(
-            connection=connection,
-            target_metadata=Base.metadata,
-            compare_type=True,
-            transaction_per_migration=True,
-        )
-        with context.begin_transaction():
-            context.run_migrations()
-        connection.commit()  # of what autogenerating only read
-        with connection.begin():
-            auditing.refresh(connection)
+        waiting.alone(connection, _ADVISORY_LOCK)
+        waiting.patiently(partial(_migrate, connection))
     engine.dispose()
+
+
+def _migrate(connection: Connection) -> None:
+    """Go on from the revision that the database is at."""
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        compare_type=True,
+        transaction_per_migration=True,
+        on_version_apply=lambda ctx, **_: auditing.refresh(ctx.connection),
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+    connection.commit()  # of what autogenerating only read
+    with connection.begin():
+        auditing.refresh(connection)
 
 
 run()

@@ -22,6 +22,10 @@ from app.kit.ids import uuid7
 APPLICATION_ROLE = "labeling_app"
 """The role the application works under: no superuser, owner of nothing, bound by every policy."""
 
+RELEASE = 2
+"""Told to PostgreSQL as `app.release`. Raised by one when a migration's trigger is to do for
+instances of the release before what those of this one do themselves."""
+
 JSON = dict[str, Any]
 
 
@@ -87,8 +91,8 @@ def engine_options(threads: int) -> JSON:
             "connect_timeout": 5,
             "application_name": "labeling",
             "keepalives_idle": 30,
-            "options": f"-c role={APPLICATION_ROLE} -c timezone=UTC -c statement_timeout=30s"
-            " -c lock_timeout=10s -c idle_in_transaction_session_timeout=120s -c jit=off",
+            "options": f"-c role={APPLICATION_ROLE} -c app.release={RELEASE}"
+            " -c timezone=UTC -c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=120s -c jit=off",
         },
     }
 
@@ -188,12 +192,18 @@ def dispose() -> None:
         engine.dispose(close=False)
 
 
-def upgrade(revision: str = "head") -> None:
-    """Bring the database of DATABASE_URL to `revision`; a no-op when it is there."""
+def upgrade(revision: str = "head", *, progress: object = None) -> None:
+    """Bring the database of DATABASE_URL to `revision`; a no-op when it is there.
+
+    `progress` is told how far long steps have come (`migrations.live.Reporter`); the terminal is,
+    without one.
+    """
     from alembic import command  # noqa: PLC0415 - only the migrating process needs alembic
     from alembic.config import Config  # noqa: PLC0415
 
     migrations = Path(__file__).parents[2] / "migrations"
     config = Config(str(migrations / "alembic.ini"))
     config.set_main_option("script_location", str(migrations))
+    if progress is not None:
+        config.attributes["progress"] = progress
     command.upgrade(config, revision)

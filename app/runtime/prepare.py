@@ -6,6 +6,7 @@ It runs and ends before the service starts, so that the supervisor never loads t
 import os
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 
 import psycopg2
 
@@ -16,13 +17,13 @@ def main() -> int:
     """Migrate the database of DATABASE_URL; with DEMO on, load the demo into one without data.
 
     Tells of its progress in lines on the descriptor named by PROGRESS_FD, if there is one:
-    `migrated`, then `demo <done> <total>` as often as it moves and `demo loaded`; or `demo present`
+    `migrating <done> <total>` as often as a long step of a migration moves, `migrated`, then `demo <done> <total>` as often as it moves and `demo loaded`; or `demo present`
     when the demo organization is there already, `demo refused` when others are and it is not.
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
     tell = _teller()
-    upgrade()
+    upgrade(progress=None if tell is _nobody else _Steps(tell))
     tell("migrated")
     if os.environ.get("DEMO", "").strip().lower() not in {"on", "true", "yes", "1"}:
         return 0
@@ -38,10 +39,31 @@ def main() -> int:
 
 def _teller() -> Callable[[str], None]:
     number = os.environ.pop(PROGRESS_FD, "")
-    if not number:
-        return lambda _: None
-    descriptor = int(number)
-    return lambda line: _tell(descriptor, line)
+    return partial(_tell, int(number)) if number else _nobody
+
+
+def _nobody(_: str) -> None:
+    """Nobody listens."""
+
+
+class _Steps:
+    """Passes on how far the long steps of a migration have come."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+
+    def begin(self, _: str) -> None:
+        """A step starts."""
+
+    def advance(self, done: int, total: int) -> None:
+        """So much of it is done."""
+        self._tell(f"migrating {done} {total}")
+
+    def done(self, _: str) -> None:
+        """It has ended well."""
+
+    def failed(self) -> None:
+        """It has failed; the reason follows on the terminal."""
 
 
 def _tell(descriptor: int, line: str) -> None:

@@ -109,6 +109,8 @@ class Service:
     def _prepared(self, line: str) -> None:
         """Take one line of `app.runtime.prepare`."""
         match line.split():
+            case ["migrating", done, total]:
+                self._progress.advance(int(done), int(total))
             case ["migrated"]:
                 self._progress.done("the schema is current")
                 if self._settings.demo:

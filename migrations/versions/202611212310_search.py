@@ -1,14 +1,16 @@
-"""Full-text search in the document's language; review ranks that follow a document's urgency.
+"""Full-text search in the document's language.
 
 Documents that were there before keep being found by their old vector until a job has indexed them
-anew (`artifact_search_backlog`). The old vector, its index and `search_artifacts` go in a later
-release, when no process that writes or reads them is left.
+anew (`artifact_search_backlog`). Instances of the release before, which may run on for a while, ask
+`search_artifacts`: it finds by both, as what comes now has no old vector. That function, the old
+vector and its index go in a later release, when no process that asks them is left.
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from migrations import live
 from migrations.policies import ROLE, protect
 
 revision = "202611212310"
@@ -191,57 +193,65 @@ SELECT artifact_id, created_at, archived, vector FROM artifact_search
 WHERE organization_id = (SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)
 """
 
-# The formula is `app.labeling.tag_sets.service.decisions.review_rank`; a test holds the two equal.
-RANK = """
-CREATE FUNCTION review_rank_of(priority int, at timestamptz) RETURNS bigint
-LANGUAGE sql IMMUTABLE AS $$
-    SELECT (100 - priority) * CAST(10 ^ 13 AS bigint) + least(greatest(
-        CAST(floor(extract(epoch FROM at) * 1000) AS bigint), 0), CAST(10 ^ 13 AS bigint) - 1)
+# What had been `search_artifacts`, for whoever knows of the backlog.
+SEARCH_BACKLOG = """
+CREATE FUNCTION search_backlog(query text) RETURNS SETOF uuid
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+    SELECT artifact_id FROM artifact_texts
+    WHERE organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid
+      AND search @@ websearch_to_tsquery('simple', query)
 $$
 """
-FOLLOW_URGENCY = """
-CREATE FUNCTION follow_urgency() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE tag_sets
-    SET review_rank = review_rank_of(
-        NEW.priority, coalesce(review_due_at, NEW.due_at, submitted_at))
-    WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id AND status = 'submitted';
-    RETURN NULL;
-END $$
+SEARCH_OLD = """
+CREATE OR REPLACE FUNCTION search_artifacts(query text) RETURNS SETOF uuid
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+    SELECT search_backlog(query)
+    UNION SELECT artifact_id FROM searchable_artifacts WHERE vector @@ search_query(query)
+$$
 """
-# Few of the documents whose urgency changes have something that waits for a review: a function called
-# for each of a thousand others is a fifth of the time of routing them.
-URGENCY_TRIGGER = """
-CREATE TRIGGER follow_urgency AFTER UPDATE OF priority, due_at ON artifacts
-FOR EACH ROW WHEN (
-    (OLD.priority <> NEW.priority OR OLD.due_at IS DISTINCT FROM NEW.due_at)
-    AND NEW.label_counts -> 'submitted' IS DISTINCT FROM '0')
-EXECUTE FUNCTION follow_urgency()
+# As it was before this migration (202611210700), for the way back.
+SEARCH_BEFORE = SEARCH_BACKLOG.replace(
+    "CREATE FUNCTION search_backlog", "CREATE OR REPLACE FUNCTION search_artifacts"
+)
+# What came since the migration has no vector of the old kind.
+FILL_OLD = """
+UPDATE artifact_texts t
+SET search = to_tsvector('pg_catalog.simple', searched_words(a.name, a.metadata, t.text))
+FROM batch b, artifacts a
+WHERE t.organization_id = b.organization_id AND t.artifact_id = b.artifact_id
+  AND a.organization_id = b.organization_id AND a.id = b.artifact_id
 """
 METADATA_BYTES = 60_000
 MOST_BYTES = 240_000
 
 
 def upgrade() -> None:
+    _words()
+    # From here on documents cannot be written: nothing that follows takes long.
     _tables()
+    for statement in (INDEX, FOLLOW_TEXT, FOLLOW_ARTIFACT, TRIGGERS, QUERY, VIEW):
+        op.execute(statement)
+    op.execute(f"REVOKE ALL ON searchable_artifacts FROM {ROLE}")
+    op.execute(f"GRANT SELECT ON searchable_artifacts TO {ROLE}")
+    op.execute("ALTER TABLE artifact_texts ALTER COLUMN search SET DEFAULT ''")
+    for statement in (SEARCH_BACKLOG, SEARCH_OLD):
+        op.execute(statement)
+    op.execute("REVOKE ALL ON FUNCTION search_backlog(text) FROM PUBLIC")
+    op.execute(f"GRANT EXECUTE ON FUNCTION search_backlog(text) TO {ROLE}")
+    op.execute(
+        "INSERT INTO artifact_search_backlog (organization_id) SELECT id FROM organizations o"
+        " WHERE EXISTS (SELECT FROM artifacts a WHERE a.organization_id = o.id)"
+    )
+
+
+def _words() -> None:
     for name in sorted(set(LANGUAGES.values()), key=lambda name: (name != "english", name)):
         op.execute(CONFIGURATION.format(name=name))
     cases = " ".join(f"WHEN '{code}' THEN '{name}'" for code, name in LANGUAGES.items())
     op.execute(LANGUAGE.format(cases=cases))
     op.execute(CUT)
     op.execute(SEARCHED.format(metadata=METADATA_BYTES, most=MOST_BYTES))
-    for statement in (CONFIGURED, MARK, INDEX, FOLLOW_TEXT, FOLLOW_ARTIFACT, TRIGGERS, QUERY, VIEW):
-        op.execute(statement)
-    op.execute(f"REVOKE ALL ON searchable_artifacts FROM {ROLE}")
-    op.execute(f"GRANT SELECT ON searchable_artifacts TO {ROLE}")
-    op.execute("ALTER TABLE artifact_texts ALTER COLUMN search SET DEFAULT ''")
-    # An owner who is no superuser is held by the documents' own policy.
-    op.execute("SET LOCAL app.all_organizations = 'on'")
-    op.execute(
-        "INSERT INTO artifact_search_backlog (organization_id) SELECT id FROM organizations o"
-        " WHERE EXISTS (SELECT FROM artifacts a WHERE a.organization_id = o.id)"
-    )
-    for statement in (RANK, FOLLOW_URGENCY, URGENCY_TRIGGER):
+    for statement in (CONFIGURED, MARK):
         op.execute(statement)
 
 
@@ -294,16 +304,9 @@ def _tables() -> None:
 
 
 def downgrade() -> None:
-    op.execute("DROP TRIGGER follow_urgency ON artifacts")
-    op.execute("DROP FUNCTION follow_urgency(), review_rank_of(int, timestamptz)")
-    # What came since has no vector of the old kind.
-    op.execute("SET LOCAL app.all_organizations = 'on'")
-    op.execute(
-        "UPDATE artifact_texts t SET search ="
-        " to_tsvector('pg_catalog.simple', searched_words(a.name, a.metadata, t.text))"
-        " FROM artifacts a WHERE a.organization_id = t.organization_id AND a.id = t.artifact_id"
-        " AND t.search = ''"
-    )
+    live.backfill("artifact_texts", FILL_OLD, pending="search = ''")
+    op.execute(SEARCH_BEFORE)
+    op.execute("DROP FUNCTION search_backlog(text)")
     op.execute("ALTER TABLE artifact_texts ALTER COLUMN search DROP DEFAULT")
     op.execute("DROP VIEW searchable_artifacts")
     op.execute("DROP TRIGGER follow_searched ON artifacts")

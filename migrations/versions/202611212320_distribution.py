@@ -84,30 +84,49 @@ TRIGGERS = {
     "insert": "NEW TABLE AS new_rows",
     "update": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
 }
-FILL_ASSIGNEES = f"""
-UPDATE artifact_assignees work
-SET schema_id = n.schema_id, priority = n.priority, urgent_at = {URGENT.format(row="n")},
-    labeled_by = n.labeled_by
-FROM artifacts n WHERE n.organization_id = work.organization_id AND n.id = work.artifact_id
-"""  # noqa: S608 - made of constants
-FILL_LABELED = """
-UPDATE artifacts SET labeled_by = found.labeled_by, reserved_for = found.reserved_for
-FROM (
-    SELECT organization_id, artifact_id,
-           coalesce(array_agg(labeler_id) FILTER (WHERE status IN ('submitted', 'accepted')),
-                    '{}') AS labeled_by,
-           coalesce(array_agg(labeler_id) FILTER (WHERE status = 'draft' AND reason IS NOT NULL),
-                    '{}') AS reserved_for
-    FROM tag_sets
-    WHERE status IN ('submitted', 'accepted') OR status = 'draft' AND reason IS NOT NULL
-    GROUP BY organization_id, artifact_id
-) AS found
-WHERE artifacts.organization_id = found.organization_id AND artifacts.id = found.artifact_id
+# Whoever writes label sets writes these two columns as well (`artifacts.refresh_statuses`), but for
+# instances of the release before, which may run on for a while and say no `app.release`. The
+# function and its triggers go in a later release.
+FOLLOW_LABEL_SETS = """
+CREATE FUNCTION follow_label_sets() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    organizations uuid[];
+    documents uuid[];
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        SELECT array_agg(DISTINCT organization_id), array_agg(DISTINCT artifact_id)
+        INTO organizations, documents FROM new_rows;
+    ELSIF TG_OP = 'DELETE' THEN
+        SELECT array_agg(DISTINCT organization_id), array_agg(DISTINCT artifact_id)
+        INTO organizations, documents FROM old_rows;
+    ELSE
+        SELECT array_agg(DISTINCT n.organization_id), array_agg(DISTINCT n.artifact_id)
+        INTO organizations, documents
+        FROM new_rows n JOIN old_rows o ON n.organization_id = o.organization_id AND n.id = o.id
+        WHERE (n.status, n.reason, n.labeler_id) IS DISTINCT FROM (o.status, o.reason, o.labeler_id);
+    END IF;
+    IF documents IS NULL THEN
+        RETURN NULL;
+    END IF;
+    UPDATE artifacts SET labeled_by = found.labeled_by, reserved_for = found.reserved_for
+    FROM (
+        SELECT d.organization_id, d.id,
+            coalesce(array_agg(s.labeler_id)
+                FILTER (WHERE s.status IN ('submitted', 'accepted')), '{}') AS labeled_by,
+            coalesce(array_agg(s.labeler_id)
+                FILTER (WHERE s.status = 'draft' AND s.reason IS NOT NULL), '{}') AS reserved_for
+        FROM artifacts d
+        LEFT JOIN tag_sets s ON s.organization_id = d.organization_id AND s.artifact_id = d.id
+        WHERE d.organization_id = ANY (organizations) AND d.id = ANY (documents)
+        GROUP BY d.organization_id, d.id
+    ) AS found
+    WHERE artifacts.organization_id = found.organization_id AND artifacts.id = found.id
+      AND (artifacts.labeled_by, artifacts.reserved_for)
+        IS DISTINCT FROM (found.labeled_by, found.reserved_for);
+    RETURN NULL;
+END $$
 """
-POOL = (
-    "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
-    " AND assignees = '[]' AND schema_id IS NOT NULL"
-)
+ANY_ROWS = {**TRIGGERS, "delete": "OLD TABLE AS old_rows"}
 
 # As they were before this migration (202611211040), for the way back.
 FOLLOW_BY_ROW = f"""
@@ -141,23 +160,26 @@ EXECUTE FUNCTION follow_assignees()
 
 
 def upgrade() -> None:
-    # An owner who is no superuser is held by the tables' own policies.
-    op.execute("SET LOCAL app.all_organizations = 'on'")
     _columns()
     _skips()
     _follow()
-    _indexes()
+    op.execute(FOLLOW_LABEL_SETS)
+    for event, tables in ANY_ROWS.items():
+        op.execute(
+            f"CREATE TRIGGER follow_label_sets_{event} AFTER {event.upper()} ON tag_sets"
+            f" REFERENCING {tables} FOR EACH STATEMENT"
+            " WHEN (coalesce(current_setting('app.release', true), '') = '')"
+            " EXECUTE FUNCTION follow_label_sets()"
+        )
+    # What is written from here on says so itself, and `202611212325` fills in what was there.
+    op.alter_column("artifact_assignees", "priority", server_default=None)
 
 
 def downgrade() -> None:
-    op.drop_index("ix_artifacts_pool", "artifacts")
-    op.drop_index("ix_artifact_assignees_of", "artifact_assignees")
-    op.create_index(
-        "ix_artifact_assignees_of",
-        "artifact_assignees",
-        ["organization_id", "assignee_id", "is_open", "artifact_id"],
-    )
     op.drop_table("artifact_skips")
+    for event in ANY_ROWS:
+        op.execute(f"DROP TRIGGER follow_label_sets_{event} ON tag_sets")
+    op.execute("DROP FUNCTION follow_label_sets()")
     for event in TRIGGERS:
         op.execute(f"DROP TRIGGER follow_assignees_{event} ON artifacts")
     op.execute(FOLLOW_BY_ROW)
@@ -178,7 +200,6 @@ def _columns() -> None:
     # They follow from label sets, which tell of themselves.
     ignored = ("claim_expires_at", "label_counts", "labeled_by", "reserved_for")
     audited("artifacts", label="name", ignored=ignored)
-    op.execute(FILL_LABELED)
     for column in (
         sa.Column("schema_id", sa.Uuid(), nullable=True),
         sa.Column("priority", sa.Integer(), server_default="50", nullable=False),
@@ -186,9 +207,6 @@ def _columns() -> None:
         sa.Column("labeled_by", people, server_default="{}", nullable=False),
     ):
         op.add_column("artifact_assignees", column)
-    op.execute(FILL_ASSIGNEES)
-    op.alter_column("artifact_assignees", "urgent_at", nullable=False)
-    op.alter_column("artifact_assignees", "priority", server_default=None)
 
 
 def _skips() -> None:
@@ -230,35 +248,3 @@ def _follow() -> None:
             f"CREATE TRIGGER follow_assignees_{event} AFTER {event.upper()} ON artifacts"
             f" REFERENCING {tables} FOR EACH STATEMENT EXECUTE FUNCTION follow_assignees()"
         )
-
-
-def _indexes() -> None:
-    op.create_index(
-        "ix_artifacts_pool",
-        "artifacts",
-        [
-            "organization_id",
-            "schema_id",
-            sa.text("priority DESC"),
-            sa.text("coalesce(due_at, created_at)"),
-            "id",
-        ],
-        postgresql_where=sa.text(POOL),
-        postgresql_include=["labeled_by", "reserved_for", "language", "due_at", "created_at"],
-    )
-    # One index for whoever asks from the assignee's side, in the order of urgency.
-    op.drop_index("ix_artifact_assignees_of", "artifact_assignees")
-    op.create_index(
-        "ix_artifact_assignees_of",
-        "artifact_assignees",
-        [
-            "organization_id",
-            "assignee_id",
-            "is_open",
-            "schema_id",
-            sa.text("priority DESC"),
-            "urgent_at",
-            "artifact_id",
-        ],
-        postgresql_include=["labeled_by"],
-    )

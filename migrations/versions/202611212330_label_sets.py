@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql
 from migrations.auditing import audited
 
 revision = "202611212330"
-down_revision = "202611212320"
+down_revision = "202611212325"
 branch_labels = None
 depends_on = None
 

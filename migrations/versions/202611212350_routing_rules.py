@@ -8,7 +8,7 @@ from migrations.auditing import audited, unaudited
 from migrations.policies import protect
 
 revision = "202611212350"
-down_revision = "202611212340"
+down_revision = "202611212345"
 branch_labels = None
 depends_on = None
 

@@ -131,7 +131,7 @@ class ArtifactAssignee(TenantModel, db.Base):
     __table_args__ = (
         _of_artifact(),
         Index(
-            "ix_artifact_assignees_of",
+            "ix_artifact_assignees_work",
             "organization_id",
             "assignee_id",
             "is_open",

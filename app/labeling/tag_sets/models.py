@@ -107,7 +107,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
             "labeler_id",
             postgresql_where=text("status = 'draft'"),
         ),
-        _queue("ix_tag_sets_assigned", "assignee_id", where="assignee_id IS NOT NULL"),
+        _queue("ix_tag_sets_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
         _queue("ix_tag_sets_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
         _queue("ix_tag_sets_pool", where=_UNASSIGNED),
         # The pool of each schema and labeler, for reviewers whom the head of it does not suit.

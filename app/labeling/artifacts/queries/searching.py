@@ -81,7 +81,7 @@ _ASK = select(
 
 def _of_old(query: str) -> Any:
     """What the old vectors find of documents that the backlog has not come to."""
-    called = func.search_artifacts(query)
+    called = func.search_backlog(query)
     old = called.table_valued(column("id", Uuid()), name="old").render_derived()
     done = exists().where(
         ArtifactSearch.organization_id == Artifact.organization_id,

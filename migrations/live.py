@@ -1,0 +1,242 @@
+"""Steps of a migration on tables that others are using meanwhile.
+
+A plain migration is one transaction: it happens or it does not. It may hold locks that keep
+everybody out, so nothing in it may take long. What takes long is a step of this module, in a
+migration of its own that follows the plain one:
+
+* each step commits by itself, and none keeps out whoever reads or writes rows;
+* each can be run again after it failed in its middle, and passes over what is done already.
+
+So a migration of steps that failed is run again from its beginning, by the same command. A step
+refuses to run where the migration has changed something in its own transaction before: that would
+be committed half-done, and fail the second time.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy import Connection, Engine, Row, text
+
+from app.runtime.progress import Progress
+from migrations.waiting import patiently
+
+BATCH = 1000
+
+# A build queues behind older transactions and nobody queues behind it: it may wait, and take long.
+_UNHURRIED = "SET lock_timeout = '1h'; SET statement_timeout = 0"
+_HURRIED = "RESET lock_timeout; RESET statement_timeout"
+_CHANGED = text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
+_INVALID = text(
+    "SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(:name) AND NOT indisvalid)"
+)
+_CONSTRAINED = text(
+    "SELECT EXISTS (SELECT FROM pg_constraint"
+    " WHERE conrelid = CAST(:table AS regclass) AND conname = :name)"
+)
+_REQUIRED = text(
+    "SELECT attnotnull FROM pg_attribute"
+    " WHERE attrelid = CAST(:table AS regclass) AND attname = :column"
+)
+_KEY = text(
+    "SELECT a.attname, format_type(a.atttypid, a.atttypmod)"
+    " FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS part (number, place)"
+    " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = part.number"
+    " WHERE i.indrelid = CAST(:table AS regclass) AND i.indisprimary ORDER BY part.place"
+)
+_BUILT = text(
+    "SELECT CASE WHEN blocks_total > 0 THEN blocks_done ELSE tuples_done END AS done,"
+    " CASE WHEN blocks_total > 0 THEN blocks_total ELSE tuples_total END AS total"
+    " FROM pg_stat_progress_create_index WHERE pid = :pid"
+)
+
+
+def create_index(
+    name: str,
+    table: str,
+    columns: Sequence[str | sa.TextClause | sa.ColumnElement[Any]],
+    *,
+    unique: bool = False,
+    **options: Any,
+) -> None:
+    """Build an index CONCURRENTLY, or do nothing where it is; `options` as of `op.create_index`.
+
+    What a build that was cut off left behind (an INVALID index) is dropped and built again. An
+    index that changes gets a new name: then no moment is without either, and the second run can
+    tell them apart.
+    """
+    with _step(name) as connection:
+        if connection.scalar(_INVALID, {"name": name}):
+            _drop(name)
+        op.create_index(
+            name,
+            table,
+            columns,
+            unique=unique,
+            if_not_exists=True,
+            postgresql_concurrently=True,
+            **options,
+        )
+
+
+def drop_index(name: str) -> None:
+    """Drop an index CONCURRENTLY, or do nothing where it is gone."""
+    with _step(name):
+        _drop(name)
+
+
+def validate(name: str, table: str) -> None:
+    """Check the rows of before against a constraint that was added with `postgresql_not_valid`."""
+    with _step(name):
+        op.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}")
+
+
+def set_not_null(table: str, column: str) -> None:
+    """Let a column be NOT NULL, once every row was seen to have a value without keeping it locked.
+
+    Fails where one has none: `backfill` comes first.
+    """
+    name = f"ck_{table}_{column}_filled"
+    column_is = {"table": table, "column": column}
+    with _step(f"{table}.{column}") as connection:
+        if connection.scalar(_REQUIRED, column_is):
+            return
+        if not connection.scalar(_CONSTRAINED, {"table": table, "name": name}):
+            _briefly(
+                f"ALTER TABLE {table} ADD CONSTRAINT {name} CHECK ({column} IS NOT NULL) NOT VALID"
+            )
+        op.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}")
+        # PostgreSQL takes the valid check for proof and reads no row.
+        _briefly(
+            "-- squawk-ignore adding-not-nullable-field\n"
+            f"ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL, DROP CONSTRAINT {name}"
+        )
+
+
+def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> None:
+    """Change the rows of `table` for which the condition `pending` holds, `size` to a transaction.
+
+    `change` is an UPDATE, INSERT or DELETE that names `batch`, which has the primary key's columns
+    of the rows of this batch. They are locked, in the order of the key, before it runs: so it sees
+    what whoever held them before has written. `pending` must not hold any more of what `change` has
+    come to; that is what lets a second run go on where the first stood. Rows of all organizations
+    are seen and changed.
+    """
+    with _step(f"filling {table}") as connection:
+        key = {str(row[0]): str(row[1]) for row in connection.execute(_KEY, {"table": table})}
+        # The condition and the change are a migration's own words.
+        counting = text(f"SELECT count(*) FROM {table} WHERE {pending}")  # noqa: S608
+        total = int(connection.scalar(counting) or 0)
+        done = 0
+        for rows in _batches(connection.engine, table, key, change, pending, size):
+            done += rows
+            progress().advance(done, max(done, total))
+
+
+def _batches(
+    engine: Engine, table: str, key: dict[str, str], change: str, pending: str, size: int
+) -> Iterator[int]:
+    names = ", ".join(key)
+    shown = ", ".join(f"CAST({name} AS text)" for name in key)
+    values = ", ".join(f"CAST(:{name} AS {kind})" for name, kind in key.items())
+    arrays = ", ".join(f"CAST(CAST(:{name} AS text[]) AS {kind}[])" for name, kind in key.items())
+    first = f"SELECT {shown} FROM {table} WHERE ({pending})"  # noqa: S608
+    end = f" ORDER BY {names} LIMIT {size} FOR NO KEY UPDATE"
+    later = text(f"{first} AND ({names}) > ({values}){end}")
+    changing = text(f"WITH batch ({names}) AS (SELECT * FROM unnest({arrays})) {change}")  # noqa: S608
+    last: dict[str, str] = {}
+
+    def one() -> list[Row[Any]]:
+        with engine.begin() as connection:
+            rows = connection.execute(later if last else text(first + end), last).all()
+            if rows:
+                columns = zip(*rows, strict=True)
+                taken = {name: list(column) for name, column in zip(key, columns, strict=True)}
+                connection.execute(changing, taken)
+            return list(rows)
+
+    while rows := patiently(one):
+        last = dict(zip(key, rows[-1], strict=True))
+        yield len(rows)
+
+
+class Reporter(Protocol):
+    """Who is told how far a step has come; see `app.runtime.progress.Progress`."""
+
+    def begin(self, step: str) -> None: ...
+    def advance(self, done: int, total: int) -> None: ...
+    def done(self, note: str) -> None: ...
+    def failed(self) -> None: ...
+
+
+def progress() -> Reporter:
+    """The reporter that the command was given as `config.attributes["progress"]`, or a terminal's."""
+    config = op.get_context().config
+    assert config is not None
+    found: Reporter = config.attributes.setdefault("progress", Progress(sys.stderr))
+    return found
+
+
+@contextmanager
+def _step(name: str) -> Iterator[Connection]:
+    """Outside of a transaction, with time; tells of the step's beginning and end."""
+    if op.get_bind().scalar(_CHANGED):
+        raise RuntimeError(f"{name}: steps come before all else of a migration, or in another one")
+    with op.get_context().autocommit_block():
+        connection = op.get_bind()
+        connection.exec_driver_sql(_UNHURRIED)
+        progress().begin(name)
+        try:
+            with _watched(connection):
+                yield connection
+        except BaseException:
+            progress().failed()
+            raise
+        finally:
+            connection.exec_driver_sql(_HURRIED)
+        progress().done("")
+
+
+@contextmanager
+def _watched(connection: Connection) -> Iterator[None]:
+    """Tell meanwhile, from another connection, how far PostgreSQL says the build has come."""
+    pid = {"pid": connection.scalar(text("SELECT pg_backend_pid()"))}
+    over = Event()
+    reporter = progress()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            with connection.engine.connect() as other:
+                row = other.execute(_BUILT, pid).first()
+            if row is not None and row.total:
+                reporter.advance(row.done, row.total)
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _drop(name: str) -> None:
+    op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+
+
+def _briefly(statement: str) -> None:
+    """Run a statement that keeps everybody out, and for which everybody would queue."""
+    connection = op.get_bind()
+
+    def attempt() -> None:
+        connection.exec_driver_sql(_HURRIED)
+        try:
+            op.execute(statement)
+        finally:
+            connection.exec_driver_sql(_UNHURRIED)
+
+    patiently(attempt)
