@@ -242,7 +242,7 @@ def install(connection: Connection, table: str) -> None:
 
 
 def refresh(connection: Connection) -> None:
-    """Make the functions anew whose tables got or lost columns; called in every migration, last."""
+    """Make the functions anew whose tables got or lost columns; called by env.py."""
     if connection.scalar(text("SELECT to_regclass('audit_watches')")) is None:
         return
     for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():

@@ -10,6 +10,7 @@ from functools import partial
 from importlib import import_module
 
 from alembic import context
+from alembic.runtime.migration import MigrationContext, MigrationInfo
 from sqlalchemy import Connection, create_engine
 
 from app.kit.db import Base
@@ -26,14 +27,8 @@ def _url() -> str:
 
 def run() -> None:
     """Migrate."""
-    # Row-level security binds the owner too. And when nobody waits for an answer any more, the
-    # server is to stop, so that what was begun is not ended beside a second attempt.
-    options = (
-        f"-c lock_timeout={waiting.LOCK_TIMEOUT} -c statement_timeout=15min -c timezone=UTC"
-        " -c app.all_organizations=on -c client_connection_check_interval=2s"
-    )
     engine = create_engine(
-        _url(), connect_args={"options": options, "application_name": "labeling-migrate"}
+        _url(), connect_args={"options": waiting.OPTIONS, "application_name": "labeling-migrate"}
     )
     if getattr(context.config.cmd_opts, "autogenerate", False):
         import_module("app.features")  # knows every model
@@ -50,13 +45,20 @@ def _migrate(connection: Connection) -> None:
         target_metadata=Base.metadata,
         compare_type=True,
         transaction_per_migration=True,
-        on_version_apply=lambda ctx, **_: auditing.refresh(ctx.connection),
+        on_version_apply=_applied,
     )
     with context.begin_transaction():
         context.run_migrations()
     connection.commit()  # of what autogenerating only read
     with connection.begin():
         auditing.refresh(connection)
+
+
+def _applied(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
+    # A column that went must not be told of. One that came is written by nobody yet.
+    if not step.is_upgrade:
+        assert ctx.connection is not None
+        auditing.refresh(ctx.connection)
 
 
 run()

@@ -20,10 +20,11 @@ from typing import Any, Protocol
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy import Connection, Engine, Row, text
+from sqlalchemy import Connection, text
 
 from app.runtime.progress import Progress
 from migrations.waiting import patiently
+from migrations.walking import Walk
 
 BATCH = 1000
 
@@ -41,12 +42,6 @@ _CONSTRAINED = text(
 _REQUIRED = text(
     "SELECT attnotnull FROM pg_attribute"
     " WHERE attrelid = CAST(:table AS regclass) AND attname = :column"
-)
-_KEY = text(
-    "SELECT a.attname, format_type(a.atttypid, a.atttypmod)"
-    " FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS part (number, place)"
-    " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = part.number"
-    " WHERE i.indrelid = CAST(:table AS regclass) AND i.indisprimary ORDER BY part.place"
 )
 _BUILT = text(
     "SELECT CASE WHEN blocks_total > 0 THEN blocks_done ELSE tuples_done END AS done,"
@@ -118,50 +113,20 @@ def set_not_null(table: str, column: str) -> None:
 
 
 def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> None:
-    """Change the rows of `table` for which the condition `pending` holds, `size` to a transaction.
+    """Change the rows of `table` for which the condition `pending` holds.
 
-    `change` is an UPDATE, INSERT or DELETE that names `batch`, which has the primary key's columns
-    of the rows of this batch. They are locked, in the order of the key, before it runs: so it sees
-    what whoever held them before has written. `pending` must not hold any more of what `change` has
-    come to; that is what lets a second run go on where the first stood. Rows of all organizations
-    are seen and changed.
+    The table is walked in the order of its primary key, `size` rows to a transaction. `change` is
+    an UPDATE, INSERT or DELETE that names `batch`: the keys of the rows among them that are
+    pending. They are locked, in the order of the key, before it runs, so that it sees what whoever
+    held them before has written. `pending` must not hold any more of what `change` has come to;
+    so a second run passes over what the first has done. Rows of all organizations are seen.
     """
     with _step(f"filling {table}") as connection:
-        key = {str(row[0]): str(row[1]) for row in connection.execute(_KEY, {"table": table})}
-        # The condition and the change are a migration's own words.
-        counting = text(f"SELECT count(*) FROM {table} WHERE {pending}")  # noqa: S608
-        total = int(connection.scalar(counting) or 0)
+        walk = Walk(connection.engine, table, change, pending, size)
         done = 0
-        for rows in _batches(connection.engine, table, key, change, pending, size):
-            done += rows
-            progress().advance(done, max(done, total))
-
-
-def _batches(
-    engine: Engine, table: str, key: dict[str, str], change: str, pending: str, size: int
-) -> Iterator[int]:
-    names = ", ".join(key)
-    shown = ", ".join(f"CAST({name} AS text)" for name in key)
-    values = ", ".join(f"CAST(:{name} AS {kind})" for name, kind in key.items())
-    arrays = ", ".join(f"CAST(CAST(:{name} AS text[]) AS {kind}[])" for name, kind in key.items())
-    first = f"SELECT {shown} FROM {table} WHERE ({pending})"  # noqa: S608
-    end = f" ORDER BY {names} LIMIT {size} FOR NO KEY UPDATE"
-    later = text(f"{first} AND ({names}) > ({values}){end}")
-    changing = text(f"WITH batch ({names}) AS (SELECT * FROM unnest({arrays})) {change}")  # noqa: S608
-    last: dict[str, str] = {}
-
-    def one() -> list[Row[Any]]:
-        with engine.begin() as connection:
-            rows = connection.execute(later if last else text(first + end), last).all()
-            if rows:
-                columns = zip(*rows, strict=True)
-                taken = {name: list(column) for name, column in zip(key, columns, strict=True)}
-                connection.execute(changing, taken)
-            return list(rows)
-
-    while rows := patiently(one):
-        last = dict(zip(key, rows[-1], strict=True))
-        yield len(rows)
+        while patiently(walk.step):
+            done += size
+            progress().advance(done, walk.total)
 
 
 class Reporter(Protocol):
@@ -174,10 +139,10 @@ class Reporter(Protocol):
 
 
 def progress() -> Reporter:
-    """The reporter that the command was given as `config.attributes["progress"]`, or a terminal's."""
+    """Who is told: what the command has in `config.attributes["progress"]`, or the terminal."""
     config = op.get_context().config
-    assert config is not None
-    found: Reporter = config.attributes.setdefault("progress", Progress(sys.stderr))
+    attributes: dict[Any, Any] = config.attributes if config else {}
+    found: Reporter = attributes.setdefault("progress", Progress(sys.stderr))
     return found
 
 

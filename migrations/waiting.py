@@ -19,6 +19,14 @@ Everybody who wants the table after it waits too. And whoever has waited for `de
 makes a request fail.
 """
 
+# Row-level security binds the owner too. And when nobody waits for an answer any more, the server
+# is to stop, so that what was begun is not ended beside a second attempt.
+OPTIONS = (
+    f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout=15min -c timezone=UTC"
+    " -c app.all_organizations=on -c client_connection_check_interval=2s"
+)
+"""Start-up options of a migrating connection."""
+
 _TRY = text("SELECT pg_try_advisory_lock(:key)")
 _BUSY = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
 _LONGEST_PAUSE = 5.0
@@ -40,7 +48,7 @@ def patiently(attempt: Callable[[], T], *, patience: float = PATIENCE) -> T:
             busy = getattr(failure.orig, "pgcode", None) in _BUSY
             if not busy or time.monotonic() > give_up:
                 raise
-            log.info("Somebody holds what is to be changed; trying again in %.1f s", pause)
+            log.warning("Somebody holds what is to be changed; trying again in %.1f s", pause)
         time.sleep(pause)
     raise AssertionError("there is always another pause")
 
@@ -63,5 +71,5 @@ def alone(connection: Connection, key: int) -> None:
         connection.commit()
         if taken:
             return
-        log.info("Another process migrates; waiting for it")
+        log.warning("Another process migrates; waiting for it")
         time.sleep(pause)

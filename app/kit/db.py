@@ -92,7 +92,8 @@ def engine_options(threads: int) -> JSON:
             "application_name": "labeling",
             "keepalives_idle": 30,
             "options": f"-c role={APPLICATION_ROLE} -c app.release={RELEASE}"
-            " -c timezone=UTC -c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=120s -c jit=off",
+            " -c timezone=UTC -c statement_timeout=30s -c lock_timeout=10s"
+            " -c idle_in_transaction_session_timeout=120s -c jit=off",
         },
     }
 

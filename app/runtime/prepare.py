@@ -17,8 +17,9 @@ def main() -> int:
     """Migrate the database of DATABASE_URL; with DEMO on, load the demo into one without data.
 
     Tells of its progress in lines on the descriptor named by PROGRESS_FD, if there is one:
-    `migrating <done> <total>` as often as a long step of a migration moves, `migrated`, then `demo <done> <total>` as often as it moves and `demo loaded`; or `demo present`
-    when the demo organization is there already, `demo refused` when others are and it is not.
+    `migrating <done> <total>` as often as a long step of a migration moves, `migrated`, then
+    `demo <done> <total>` as often as it moves and `demo loaded`; or `demo present` when the demo
+    organization is there already, `demo refused` when others are and it is not.
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 

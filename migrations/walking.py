@@ -1,0 +1,77 @@
+"""A way through a table in the order of its primary key, some rows to a transaction."""
+
+# ruff: noqa: S608 - the SQL is made of a migration's own words
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, text
+
+_KEY = text(
+    "SELECT a.attname, format_type(a.atttypid, a.atttypmod)"
+    " FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS part (number, place)"
+    " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = part.number"
+    " WHERE i.indrelid = CAST(:table AS regclass) AND i.indisprimary ORDER BY part.place"
+)
+
+
+class Walk:
+    """Changes rows of a table that are pending, see `migrations.live.backfill`.
+
+    Keys travel as text, whatever their types. The SQL is made of a migration's own words.
+    """
+
+    def __init__(self, engine: Engine, table: str, change: str, pending: str, size: int) -> None:
+        self._engine = engine
+        self._table = table
+        self._size = size
+        self._reached: Sequence[str] = ()
+        with engine.connect() as connection:
+            self._key = {
+                str(row[0]): str(row[1]) for row in connection.execute(_KEY, {"table": table})
+            }
+            self.total = int(connection.scalar(text(f"SELECT count(*) FROM {table}")) or 0)
+        names = ", ".join(self._key)
+        own = [f"{table}.{name}" for name in self._key]
+        self._own = ", ".join(own)
+        # Not under their own names: ORDER BY would take the texts for what it is to order by.
+        self._shown = ", ".join(f"CAST({name} AS text) AS key_{n}" for n, name in enumerate(own))
+        lists = ", ".join(f"CAST(CAST(:{n} AS text[]) AS {k}[])" for n, k in self._key.items())
+        given = f"({names}) AS (SELECT * FROM unnest({lists}))"
+        # The condition may ask other tables: the planner is to know of how few rows it asks.
+        self._lock = text(
+            f"WITH near {given} SELECT {self._shown} FROM near JOIN {table} USING ({names})"
+            f" WHERE {pending} ORDER BY {self._own} FOR NO KEY UPDATE OF {table}"
+        )
+        self._change = text(f"WITH batch {given} {change}")
+
+    def step(self) -> bool:
+        """Change the pending ones of the next rows, and commit; False when these were the last.
+
+        The rows are locked by a statement before the one that changes them, so that this one sees
+        what whoever held them before has written. A step that fails has not happened.
+        """
+        with self._engine.begin() as connection:
+            near = self._near(connection)
+            pending = connection.execute(self._lock, self._lists(near)).all() if near else []
+            if pending:
+                connection.execute(self._change, self._lists(pending))
+        if near:
+            self._reached = near[-1]
+        return len(near) == self._size
+
+    def _near(self, connection: Connection) -> Sequence[Row[Any]]:
+        """The keys of the next rows."""
+        values, later = {}, ""
+        if self._reached:
+            values = {f"after_{n}": k for n, k in zip(self._key, self._reached, strict=True)}
+            after = ", ".join(f"CAST(:after_{n} AS {k})" for n, k in self._key.items())
+            later = f"WHERE ({self._own}) > ({after})"
+        statement = (
+            f"SELECT {self._shown} FROM {self._table} {later} ORDER BY {self._own} LIMIT :most"
+        )
+        return connection.execute(text(statement), {**values, "most": self._size}).all()
+
+    def _lists(self, rows: Sequence[Row[Any]]) -> dict[str, list[str]]:
+        columns = zip(*rows, strict=True)
+        return {name: list(column) for name, column in zip(self._key, columns, strict=True)}
