@@ -64,7 +64,7 @@ def create_index(
     index that changes gets a new name: then no moment is without either, and the second run can
     tell them apart.
     """
-    with _step(name) as connection:
+    with _step(name) as (connection, _):
         if connection.scalar(_INVALID, {"name": name}):
             _drop(name)
         op.create_index(
@@ -97,7 +97,7 @@ def set_not_null(table: str, column: str) -> None:
     """
     name = f"ck_{table}_{column}_filled"
     column_is = {"table": table, "column": column}
-    with _step(f"{table}.{column}") as connection:
+    with _step(f"{table}.{column}") as (connection, _):
         if connection.scalar(_REQUIRED, column_is):
             return
         if not connection.scalar(_CONSTRAINED, {"table": table, "name": name}):
@@ -121,12 +121,12 @@ def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> Non
     held them before has written. `pending` must not hold any more of what `change` has come to;
     so a second run passes over what the first has done. Rows of all organizations are seen.
     """
-    with _step(f"filling {table}") as connection:
+    with _step(f"filling {table}") as (connection, progress):
         walk = Walk(connection.engine, table, change, pending, size)
         done = 0
         while patiently(walk.step):
             done += size
-            progress().advance(done, walk.total)
+            progress.advance(done, walk.total)
 
 
 class Reporter(Protocol):
@@ -138,47 +138,46 @@ class Reporter(Protocol):
     def failed(self) -> None: ...
 
 
-def progress() -> Reporter:
+def _reporter() -> Reporter:
     """Who is told: what the command has in `config.attributes["progress"]`, or the terminal."""
     config = op.get_context().config
-    attributes: dict[Any, Any] = config.attributes if config else {}
-    found: Reporter = attributes.setdefault("progress", Progress(sys.stderr))
-    return found
+    found: Reporter | None = config.attributes.get("progress") if config else None
+    return found or Progress(sys.stderr)
 
 
 @contextmanager
-def _step(name: str) -> Iterator[Connection]:
+def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
     """Outside of a transaction, with time; tells of the step's beginning and end."""
     if op.get_bind().scalar(_CHANGED):
         raise RuntimeError(f"{name}: steps come before all else of a migration, or in another one")
+    progress = _reporter()
     with op.get_context().autocommit_block():
         connection = op.get_bind()
         connection.exec_driver_sql(_UNHURRIED)
-        progress().begin(name)
+        progress.begin(name)
         try:
-            with _watched(connection):
-                yield connection
+            with _watched(connection, progress):
+                yield connection, progress
         except BaseException:
-            progress().failed()
+            progress.failed()
             raise
         finally:
             connection.exec_driver_sql(_HURRIED)
-        progress().done("")
+        progress.done("")
 
 
 @contextmanager
-def _watched(connection: Connection) -> Iterator[None]:
-    """Tell meanwhile, from another connection, how far PostgreSQL says the build has come."""
+def _watched(connection: Connection, progress: Reporter) -> Iterator[None]:
+    """Tell meanwhile, by another connection, how far PostgreSQL says that a build has come."""
     pid = {"pid": connection.scalar(text("SELECT pg_backend_pid()"))}
     over = Event()
-    reporter = progress()
 
     def watch() -> None:
         while not over.wait(0.5):
             with connection.engine.connect() as other:
                 row = other.execute(_BUILT, pid).first()
             if row is not None and row.total:
-                reporter.advance(row.done, row.total)
+                progress.advance(row.done, row.total)
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()

@@ -31,7 +31,7 @@ _TRY = text("SELECT pg_try_advisory_lock(:key)")
 _BUSY = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
 _LONGEST_PAUSE = 5.0
 
-log = logging.getLogger("alembic.runtime.migration")
+log = logging.getLogger("migrations")
 T = TypeVar("T")
 
 
