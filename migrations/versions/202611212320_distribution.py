@@ -11,6 +11,13 @@ revision = "202611212320"
 down_revision = "202611212310"
 branch_labels = None
 depends_on = None
+UNSAFE = (
+    (
+        "ban-drop-default",
+        "artifact_assignees ALTER COLUMN priority",
+        "Only a trigger writes this table, and its function is replaced in the same transaction.",
+    ),
+)
 
 OPEN = "({row}.status IN ('ready', 'in_progress') AND NOT {row}.archived)"
 URGENT = "coalesce({row}.due_at, {row}.created_at)"
