@@ -6,13 +6,12 @@ from sqlalchemy.dialects import postgresql
 
 from migrations.policies import protect
 
-revision = "202611220220"
-down_revision = "202611220205"
+revision = "202611220215"
+down_revision = "202611220206"
 branch_labels = None
 depends_on = None
 
 TABLE = "notification_causes"
-OPEN = sa.text("open_until IS NOT NULL")
 
 
 def upgrade() -> None:
@@ -31,16 +30,6 @@ def upgrade() -> None:
     )
     op.add_column(
         "notifications", sa.Column("open_until", sa.DateTime(timezone=True), nullable=True)
-    )
-    op.create_index(
-        "uq_notifications_open",
-        "notifications",
-        ["organization_id", "user_id", "message"],
-        unique=True,
-        postgresql_where=OPEN,
-    )
-    op.create_index(
-        "ix_notifications_due", "notifications", ["open_until"], postgresql_where=OPEN
     )
     op.create_table(
         TABLE,
@@ -63,7 +52,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table(TABLE)
-    op.drop_index("ix_notifications_due", "notifications")
-    op.drop_index("uq_notifications_open", "notifications")
     for column in ("open_until", "by_mail", "gathered", "message", "count", "in_app"):
         op.drop_column("notifications", column)
