@@ -98,7 +98,10 @@ class Requests:
     def fits(self, request: Request) -> bool:
         if request.media_type != "application/json":
             return True
-        return not isinstance(request.body, bytes) and bool(self._body.is_valid(request.body))
+        try:
+            return not isinstance(request.body, bytes) and bool(self._body.is_valid(request.body))
+        except UnicodeEncodeError:  # half a character, which no text has
+            return False
 
     def repeated(self, request: Request, answer: Any) -> Request | None:
         """The same over the revision that stands, where it named another."""

@@ -1,12 +1,15 @@
 """Durable work: claims, leases, retries, and what happens when Redis forgets."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
 import pytest
 from flask import Flask
+from rq import Queue
+from rq.serializers import JSONSerializer
 from sqlalchemy import text
 
 from app.kit import container, db, events, jobs, tenancy
@@ -131,7 +134,8 @@ def _make_due(org: Org) -> None:
 def test_work_survives_a_redis_that_forgot(org: Org, work: Callable[[], None]) -> None:
     _enqueue(org, "test.hear", {"n": 1})
     connection = container.current().redis(timeout=5)
-    assert relay.Relay(org.app, lambda: connection).round() == 1
+    # More than this one job when periodic ones are due.
+    assert relay.Relay(org.app, lambda: connection).round() >= 1
     connection.flushall()
     work()
     assert SEEN["heard"] == []  # leased to a message that is gone
@@ -221,11 +225,12 @@ def test_two_relays_claim_a_job_once(org: Org, app: Flask) -> None:
     for thread in threads:
         thread.join()
     assert sum(moved) >= 30
-    tokens = [r.lease_token for r in _rows(org)]
-    assert len(set(tokens)) == 30
-    with org.app.app_context():
-        worked = connection.llen("rq:queue:default")
-    assert worked == sum(moved)
+    rows = _rows(org)
+    assert len({r.lease_token for r in rows}) == 30
+    # Periodic jobs may have come due too, and theirs are messages of other queues and functions.
+    queue = Queue("default", connection=connection, serializer=JSONSerializer)
+    claimed = Counter(identifier for job in queue.jobs for identifier, _ in job.args[0])
+    assert [claimed[str(r.id)] for r in rows] == [1] * 30
 
 
 def test_every_queue_has_a_worker_limit() -> None:

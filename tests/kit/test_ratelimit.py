@@ -1,6 +1,5 @@
 """Limits: shared, counted once the caller is proven, and open when the store is down."""
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,11 +80,11 @@ def test_a_store_that_is_down_lets_requests_pass_without_delay(
         raise RedisConnectionError
 
     monkeypatch.setattr(type(limiter.limiter), "hit", hang)
+    # Longer than the requests take on however busy a machine; the store is this test's own.
+    monkeypatch.setattr(ratelimit._store, "pause_seconds", 3600.0)
     before = metrics.RATE_LIMIT_STORE_FAILURES._value.get()
-    started = time.perf_counter()
     for _ in range(15):
         assert _login(org, "192.0.2.4").status_code == 401
     # After the first failure the store is left alone: 15 requests, one question.
     assert len(asked) == 1
-    assert time.perf_counter() - started < 60
     assert metrics.RATE_LIMIT_STORE_FAILURES._value.get() == before + 1
