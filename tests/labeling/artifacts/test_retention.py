@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.labeling.artifacts import service
-from app.labeling.artifacts.service import bulk
 from tests.factories import Org
 from tests.factories.desk import Desk
 from tests.labeling.artifacts.conftest import Stored, create_text
@@ -88,7 +87,7 @@ class _KilledError(Exception):
 def test_a_run_that_was_killed_is_ended_by_the_next(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "BATCH", 2)
+    monkeypatch.setattr("app.kit.bulk.BATCH", 2)
     desk = Desk(org)
     schema_id = desk.schema()
     for number in range(5):

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
-from app.labeling.distribution import service
-from app.labeling.distribution.service import level
+from app.labeling.distribution.service import giving
+from app.labeling.distribution.service.giving import level
 from tests.factories import Org
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
@@ -177,7 +177,7 @@ def test_a_huge_number_that_is_expected_is_just_another(
     def spread(_loads: object, count: int) -> None:
         raise AssertionError(f"{count} turns of a document")
 
-    monkeypatch.setattr(service, "level", spread)
+    monkeypatch.setattr(giving, "level", spread)
     desk.artifact()
     answer = _bulk(
         desk,
@@ -248,7 +248,7 @@ def test_the_load_is_levelled() -> None:
 def test_of_very_many_the_event_tells_the_number(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.labeling.distribution.service.LISTED", 2)
+    monkeypatch.setattr("app.labeling.distribution.service.giving.LISTED", 2)
     schema = desk.schema()
     ids = [str(desk.artifact(schema)) for _ in range(3)]
     assert _bulk(desk, artifact_ids=ids, user_ids=_users(desk, "labeler")).status_code == 200

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, and_, case, delete, func, or_, select, text, update
+from sqlalchemy import Row, TextClause, and_, case, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import Organization
@@ -30,8 +30,7 @@ _END = func.now() + _minutes * text("interval '1 minute'")
 # a live claim. What is being read, or could not be, keeps its state. A document whose label sets
 # were all rejected waits for labels again. A draft that has a reason was sent back or handed to its
 # labeler, and is reserved for them unless they skipped the document since, or label here no more.
-_REFRESH = text(
-    """
+_COUNT_ANEW = """
     WITH counted AS (
         SELECT document.id,
                count(*) FILTER (WHERE tag_sets.status = 'draft') AS draft,
@@ -39,11 +38,12 @@ _REFRESH = text(
                count(*) FILTER (WHERE tag_sets.status = 'accepted') AS accepted,
                count(*) FILTER (WHERE tag_sets.status = 'rejected') AS rejected,
                coalesce(array_agg(tag_sets.labeler_id)
-                   FILTER (WHERE tag_sets.status IN ('submitted', 'accepted')), '{}') AS labeled_by,
+                   FILTER (WHERE tag_sets.status IN ('submitted', 'accepted')), '{{}}')
+                   AS labeled_by,
                coalesce(array_agg(tag_sets.labeler_id)
                    FILTER (WHERE tag_sets.status = 'draft' AND tag_sets.reason IS NOT NULL
                        AND keeper.user_id IS NOT NULL AND skip.user_id IS NULL),
-                   '{}') AS reserved_for,
+                   '{{}}') AS reserved_for,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'submitted') AS merging,
                coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
@@ -77,12 +77,13 @@ _REFRESH = text(
             WHEN draft + submitted + accepted > 0 THEN 'in_progress'
             WHEN claim_user_id IS NOT NULL AND claim_expires_at > now() THEN 'in_progress'
             ELSE 'ready' END,
-        updated_at = now()
+        {more} updated_at = now()
     FROM counted
     WHERE organization_id = :organization_id AND artifacts.id = counted.id
     RETURNING artifacts.id, status
-    """
-)
+"""
+_REFRESH = text(_COUNT_ANEW.format(more=""))
+_TAKE_BACK = text(_COUNT_ANEW.format(more="archived = false, revision = revision + 1,"))
 _GIVE_BACK = """
     UPDATE artifacts SET
         claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
@@ -253,11 +254,23 @@ def lock_labeled(schema_id: UUID, place: tuple[datetime, UUID] | None) -> Sequen
 
 def refresh(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     """Count the label sets anew and set the states that follow; the state of each document."""
+    return _counted_anew(_REFRESH, artifact_ids)
+
+
+def take_back(artifact_ids: Sequence[UUID]) -> None:
+    """Take the mark off documents that are archived and locked, with the states that follow from
+    their label sets, in one statement."""
+    _counted_anew(_TAKE_BACK, artifact_ids)
+
+
+def _counted_anew(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+    if not artifact_ids:
+        return {}
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_ids": [str(one) for one in artifact_ids],
     }
-    return {row.id: row.status for row in db.session().execute(_REFRESH, values)}
+    return {row.id: row.status for row in db.session().execute(statement, values)}
 
 
 def expire() -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
+    ColumnElement,
     Row,
     Select,
     Text,
@@ -18,7 +19,7 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
@@ -160,9 +161,25 @@ def selected_ids(filters: dict[str, Any]) -> Select[Any]:
     return filtered(select(Artifact.id), **filters)
 
 
-def by_ids(artifact_ids: Sequence[UUID]) -> Select[Any]:
-    """A SELECT of those of `artifact_ids` that there are."""
-    return select(Artifact.id).where(Artifact.id.in_(artifact_ids))
+def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
+    """A SELECT of those of `artifact_ids` that there are and that `filters` still find. Their words
+    are not searched again."""
+    return still(select(Artifact.id), artifact_ids, filters)
+
+
+def still(
+    statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
+) -> Select[Any]:
+    """`statement`, which reads documents, of those of `by_ids`."""
+    if filters is not None:
+        statement = filtered(statement, **{k: v for k, v in filters.items() if k != "q"})
+    return statement.where(among(artifact_ids))
+
+
+def among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
+    """Whether a document is one of these. One value, not a thousand of them: neither SQLAlchemy nor
+    PostgreSQL reads so long a list."""
+    return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
 
 
 def filtered(

@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.kit import db, tenancy
 from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifacts.models import Artifact
-from app.labeling.artifacts.queries.reading import filtered, selected_ids
+from app.labeling.artifacts.queries.reading import among, by_ids, still
 
 SHOWN_SETS = 100
 """How many label sets at most are named as being in the way of a change."""
@@ -92,12 +92,6 @@ def read_anew(artifact_id: UUID) -> None:
     )
 
 
-def count(filters: dict[str, Any]) -> int:
-    """How many documents `filters` find."""
-    found = selected_ids(filters).subquery()
-    return int(db.session().execute(select(func.count()).select_from(found)).scalar_one())
-
-
 _LOCKED: Any = select(
     Artifact.id,
     Artifact.sha256,
@@ -114,25 +108,26 @@ def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Ro
     return db.session().execute(statement).all()
 
 
-def lock_ids(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
-    """Lock documents; what `_LOCKED` selects of those that there are."""
-    return _locked(_LOCKED.where(Artifact.id.in_(artifact_ids)))
+def lock_ids(
+    artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
+) -> Sequence[Row[Any]]:
+    """Lock documents; what `_LOCKED` selects of those of `reading.by_ids`."""
+    return _locked(still(_LOCKED, artifact_ids, filters))
 
 
-def lock_found(filters: dict[str, Any], *, after: UUID | None, most: int) -> Sequence[Row[Any]]:
-    """Lock the next documents that `filters` find, in the order of their ids."""
-    statement = filtered(_LOCKED, **filters).limit(most)
-    return _locked(statement if after is None else statement.where(Artifact.id > after))
+def there(artifact_ids: Sequence[UUID]) -> list[UUID]:
+    """Those of the documents that there are."""
+    return list(db.session().scalars(by_ids(artifact_ids)))
 
 
-def archive(artifact_ids: Sequence[UUID], *, archived: bool) -> None:
-    """Set the mark of locked documents."""
-    _change(Artifact.id.in_(artifact_ids), {"archived": archived})
+def archive(artifact_ids: Sequence[UUID]) -> None:
+    """Set the mark of locked documents, and end their claims."""
+    _change(among(artifact_ids), {"archived": True})
 
 
 def delete_many(artifact_ids: Sequence[UUID]) -> None:
     """Delete locked documents; their texts, pages and label sets go with them."""
-    statement: Any = delete(Artifact).where(Artifact.id.in_(artifact_ids))
+    statement: Any = delete(Artifact).where(among(artifact_ids))
     db.session().execute(statement.execution_options(**_DIRECT))
 
 

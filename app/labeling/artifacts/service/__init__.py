@@ -7,7 +7,12 @@ from app.labeling.artifacts.service.assigning import (
     unassign,
     unassign_unable,
 )
-from app.labeling.artifacts.service.bulk import archive_many, delete_expired, delete_many
+from app.labeling.artifacts.service.bulk import (
+    archive_many,
+    changed_since,
+    delete_expired,
+    delete_many,
+)
 from app.labeling.artifacts.service.claiming import (
     claim,
     expire_claims,
@@ -46,6 +51,7 @@ __all__ = [
     "archive_many",
     "assign_many",
     "by_ids",
+    "changed_since",
     "claim",
     "create",
     "create_from_file",

@@ -8,12 +8,11 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.kit import bulk, db, errors, events
+from app.kit.errors import ApiError
 from app.kit.logging import get_logger
-from app.labeling.artifacts.queries import claiming
+from app.labeling.artifacts.queries import claiming, reading
 from app.labeling.artifacts.queries import updating as queries
 
-BATCH = 1000
-"""How many documents a statement changes: memory and the time of each stay small."""
 PAGES = 5000
 """How many pages a statement deletes, unless they are one document's: a thousand scans of some
 hundred pages take longer than a statement may."""
@@ -25,19 +24,23 @@ Rows = Sequence[Row[Any]]
 def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[str, Any]:
     """Archive documents by id or by filter, or take them back; what became of each.
 
-    As with one: claims end, label sets stay. Emits `artifacts.archived` for each thousand. Raises
-    409 `conflict` with `details.count` when the filter finds another number than was expected.
+    As with one: claims end, label sets stay. Emits `artifacts.archived` for each thousand. By
+    filter each thousand is a transaction of its own (`bulk.in_batches`). Raises 409 `conflict` with
+    `details.count` when the filter finds another number than was expected.
     """
 
     def act(rows: Rows) -> None:
         changed = [row.id for row in rows if row.archived != archived]
-        if changed:
-            queries.archive(changed, archived=archived)
+        if not changed:
+            return
+        if archived:
+            queries.archive(changed)
             # The state of one that nobody held stays as it is.
-            held = [row.id for row in rows if row.claim_user_id is not None]
-            claiming.refresh(held if archived else changed)
-            told = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
-            events.emit("artifacts.archived", told)
+            claiming.refresh([row.id for row in rows if row.claim_user_id is not None])
+        else:
+            claiming.take_back(changed)
+        told = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
+        events.emit("artifacts.archived", told)
 
     return _for_each(act, **selection)
 
@@ -45,7 +48,8 @@ def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[s
 def delete_many(**selection: Any) -> dict[str, Any]:
     """Delete documents with their labels, by id or by filter; what became of each.
 
-    Emits `artifact.deleted` for each: their files follow. Raises as `archive_many`.
+    Emits `artifact.deleted` for each: their files follow. Transactions and errors are as with
+    `archive_many`.
     """
     return _for_each(_delete, **selection)
 
@@ -78,31 +82,24 @@ def _for_each(
     filter: dict[str, Any] | None = None,  # noqa: A002 - as the body's
     expected_count: int | None = None,
 ) -> dict[str, Any]:
-    if filter is None:
-        rows = queries.lock_ids(artifact_ids)
+    def act_on(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
+        rows = queries.lock_ids(ids, filters)
         if rows:
             act(rows)
-        return bulk.by_id(artifact_ids, bulk.missing(artifact_ids, [row.id for row in rows]))
-    _check_count(queries.count(filter), expected_count)
-    done = 0
-    for rows in _found(filter):
-        act(rows)
-        done += len(rows)
-    # Documents come and go: if others were found than were counted, nothing stands.
-    _check_count(done, expected_count)
-    return bulk.by_filter(done, {})
+        return bulk.missing(ids, [row.id for row in rows])
+
+    if filter is None:
+        return bulk.by_id(artifact_ids, act_on(artifact_ids, None))
+    found = bulk.find(reading.selected_ids(filter), expected=expected_count)
+    return bulk.in_batches(found, lambda ids: changed_since(act_on(ids, filter)))
 
 
-def _found(filters: dict[str, Any]) -> Iterator[Rows]:
-    after = None
-    while rows := queries.lock_found(filters, after=after, most=BATCH):
-        yield rows
-        after = rows[-1].id
-
-
-def _check_count(count: int, expected: int | None) -> None:
-    if count != expected:
-        raise errors.conflict("The filter finds another number of documents.", count=count)
+def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
+    """Why documents failed that a filter had found and that were not found again when their turn
+    came: of those that are there, that they have changed."""
+    there = queries.there(list(missed)) if missed else []
+    error = errors.conflict("The document has changed: the filter finds it no more.")
+    return missed | dict.fromkeys(there, error)
 
 
 def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
@@ -114,7 +111,7 @@ def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
     """
     until = db.utc_now() - timedelta(days=days)
     deleted = 0
-    while rows := queries.lock_created_before(until, most=BATCH):
+    while rows := queries.lock_created_before(until, most=bulk.BATCH):
         _delete(rows)
         checkpoint()
         deleted += len(rows)

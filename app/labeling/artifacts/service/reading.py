@@ -24,9 +24,10 @@ def selected_ids(filters: dict[str, Any]) -> Select[Any]:
     return queries.selected_ids(filters)
 
 
-def by_ids(artifact_ids: Sequence[UUID]) -> Select[Any]:
-    """The same of documents named by id: those that there are."""
-    return queries.by_ids(artifact_ids)
+def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
+    """The same of documents named by id: those that there are and that `filters`, whose words are
+    not searched again, still find."""
+    return queries.by_ids(artifact_ids, filters)
 
 
 def get(artifact_id: UUID) -> Row[Any]:

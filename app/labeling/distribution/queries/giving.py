@@ -33,6 +33,10 @@ LISTED = 1000
 """How many documents are told by id."""
 
 CLOSED = ("done", "failed")
+_URGENT_AT = func.coalesce(Artifact.due_at, Artifact.created_at)
+URGENCY: tuple[ColumnElement[Any], ...] = (-Artifact.priority, _URGENT_AT)
+"""The order in which documents are given: the most urgent first."""
+
 _DOCUMENTS = cast_type("Table", Artifact.__table__)
 _SKIPS = cast_type("Table", ArtifactSkip.__table__)
 
@@ -115,11 +119,6 @@ def loads(user_ids: Sequence[UUID]) -> dict[UUID, int]:
     return {row.user_id: row.load for row in db.session().execute(_LOADS, values)}
 
 
-def count(chosen: Select[Any]) -> int:
-    """How many documents `chosen` selects."""
-    return int(db.session().scalar(select(func.count()).select_from(chosen.subquery())) or 0)
-
-
 def give(
     chosen: Select[Any],
     *,
@@ -127,20 +126,16 @@ def give(
     shares: Sequence[Share] = (),
     due_at: datetime | None = None,
     due: bool = False,
-    expected: int | None = None,
     closed_too: bool = False,
 ) -> Given:
     """Replace the assignees of the documents that `chosen` selects by id, in one statement.
 
     Each gets all of `assignees` or, with None, one of `shares`. `due`: `due_at` is to be written.
-    Nothing is written where another number of documents than `expected` is found. `closed_too`:
-    those that nothing is to label of, too. Skips of whoever is named are forgotten.
+    `closed_too`: those that nothing is to label of, too. Skips of whoever is named are forgotten.
     """
     locked = _locked(chosen)
     matched = select(func.count()).select_from(locked).scalar_subquery()
     wanted = true() if closed_too else locked.c.shut.is_(False)
-    if expected is not None:
-        wanted = wanted & (matched == expected)
     values, target = _values(locked, wanted, assignees)
     if due:
         values |= _due(due_at)
@@ -176,17 +171,18 @@ def _told(locked: Any, written: Any, *, people: bool) -> list[ColumnElement[Any]
 
 
 def _locked(chosen: Select[Any]) -> Any:
-    """In the order of their ids, as by any other who takes many."""
-    d = _DOCUMENTS.c
+    """In the order of their ids, as by any other who takes many. What `chosen` asks is asked of the
+    rows as they are once they are locked."""
+    d = Artifact
     return (
-        select(
+        chosen.with_only_columns(
             d.id,
             or_(d.status.in_(CLOSED), d.archived).label("shut"),
             case((d.archived, literal("archived")), else_=d.status).label("state"),
             d.priority,
-            func.coalesce(d.due_at, d.created_at).label("urgent_at"),
+            _URGENT_AT.label("urgent_at"),
         )
-        .where(d.organization_id == tenancy.current_organization_id(), d.id.in_(chosen))
+        .where(d.organization_id == tenancy.current_organization_id())
         .order_by(d.id)
         .with_for_update(key_share=True)
         .cte("locked")
