@@ -6,7 +6,7 @@ Called for each of a hundred thousand documents, the trigger was half of the tim
 from alembic import op
 
 revision = "202611220210"
-down_revision = "202611212355"
+down_revision = "202611220205"
 branch_labels = None
 depends_on = None
 

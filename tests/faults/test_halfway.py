@@ -71,13 +71,22 @@ def _label_sets(place: Site) -> Counter[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("strategy", ["everyone", "round_robin"])
-def test_a_bulk_assignment_is_whole_or_nothing(place: Site, strategy: str) -> None:
+def test_a_bulk_assignment_is_whole_or_nothing_a_thousand_at_a_time(
+    place: Site, strategy: str
+) -> None:
     people = [str(one) for one in place.labelers(4)]
     place.documents(DOCUMENTS)
     body = {"filter": {}, "expected_count": DOCUMENTS, "user_ids": people, "strategy": strategy}
-    _cut_off(place, "outbox_events", "/artifacts/bulk-assign", body)
-    assert _assigned(place) == {(): DOCUMENTS}
-    assert place.events("artifacts.assigned") == []
+    with ThreadPoolExecutor(1) as pool, place.turnstile("outbox_events") as gate:
+        lost = pool.submit(place.call, "POST", "/artifacts/bulk-assign", json=body)
+        gate.step("gunicorn")
+        gate.kill(gate.arrived("gunicorn"))
+        with pytest.raises(requests.RequestException):
+            lost.result()
+    (part,) = place.events("artifacts.assigned")
+    assert (part["count"], len(part["artifact_ids"])) == (BATCH, BATCH)
+    assert _assigned(place)[()] == DOCUMENTS - BATCH
+    # Sent again, it gives them all, and tells of the whole.
     result = place.call("POST", "/artifacts/bulk-assign", json=body)
     assert result["succeeded"] == DOCUMENTS
     given = _assigned(place)
@@ -85,7 +94,7 @@ def test_a_bulk_assignment_is_whole_or_nothing(place: Site, strategy: str) -> No
         assert given == {tuple(sorted(people)): DOCUMENTS}
     else:
         assert given == {(one,): DOCUMENTS // 4 for one in people}
-    (told,) = place.events("artifacts.assigned")
+    (told,) = place.events("artifacts.bulk_assigned")
     assert told["count"] == DOCUMENTS
 
 

@@ -49,7 +49,7 @@ _SAVE = Prepared(
     ), claimed AS (
         UPDATE artifacts
         SET claim_user_id = $7, claim_expires_at = now() + make_interval(mins => $8)
-        WHERE organization_id = $1 AND id = $6 AND $7 IS NOT NULL
+        WHERE organization_id = $1 AND id = $6 AND $7 IS NOT NULL AND NOT archived
           AND (claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())
     )
     SELECT revision, tag_count, seconds_spent, updated_at FROM saved
