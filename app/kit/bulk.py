@@ -1,7 +1,7 @@
 """Bulk actions, as services think of them: one bad record does not undo the others.
 
 By id an action is one transaction. By filter it is one for each thousand records, so that whoever
-changes one of them meanwhile waits for a thousand, not for a hundred thousand (decision 0029).
+changes one of them meanwhile waits for a thousand, not for a hundred thousand (decision 0030).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

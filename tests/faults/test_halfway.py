@@ -79,8 +79,7 @@ def test_a_bulk_assignment_is_whole_or_nothing_a_thousand_at_a_time(
     body = {"filter": {}, "expected_count": DOCUMENTS, "user_ids": people, "strategy": strategy}
     with ThreadPoolExecutor(1) as pool, place.turnstile("outbox_events") as gate:
         lost = pool.submit(place.call, "POST", "/artifacts/bulk-assign", json=body)
-        gate.step("gunicorn")
-        gate.kill(gate.arrived("gunicorn"))
+        gate.kill(gate.step("gunicorn"))
         with pytest.raises(requests.RequestException):
             lost.result()
     (part,) = place.events("artifacts.assigned")

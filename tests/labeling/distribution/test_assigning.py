@@ -248,9 +248,15 @@ def test_the_load_is_levelled() -> None:
 def test_of_very_many_the_event_tells_the_number(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("app.kit.bulk.BATCH", 2)
     monkeypatch.setattr("app.labeling.distribution.service.giving.LISTED", 2)
     schema = desk.schema()
-    ids = [str(desk.artifact(schema)) for _ in range(3)]
-    assert _bulk(desk, artifact_ids=ids, user_ids=_users(desk, "labeler")).status_code == 200
-    (told,) = desk.events("artifacts.assigned")
+    made = [str(desk.artifact(schema)) for _ in range(3)]
+    body = {"filter": {}, "expected_count": 3, "user_ids": _users(desk, "labeler")}
+    assert _bulk(desk, **body).status_code == 200
+    assert [one["artifact_ids"] for one in desk.events("artifacts.assigned")] == [
+        made[:2],
+        made[2:],
+    ]
+    (told,) = desk.events("artifacts.bulk_assigned")
     assert (told["artifact_ids"], told["count"]) == ([], 3)
