@@ -5,8 +5,8 @@ Called for each of a hundred thousand documents, the trigger was half of the tim
 
 from alembic import op
 
-revision = "202611220210"
-down_revision = "202611220205"
+revision = "202611220225"
+down_revision = "202611220220"
 branch_labels = None
 depends_on = None
 
