@@ -35,7 +35,7 @@ def prove(machine: type[RuleBasedStateMachine], *, lives: int, steps: int) -> No
 
 
 def bites(machine: type[RuleBasedStateMachine], *, lives: int, steps: int) -> None:
-    """Fails unless one of the same lives finds something wrong."""
+    """Fails unless one of the lives finds something wrong."""
     asked = settings(
         max_examples=lives,
         stateful_step_count=steps,

@@ -28,7 +28,8 @@ ACTIONS = (
     *("next", "claim", "release", "run_out", "start", "archive", "discard", "look", "leave"),
     *("label", "save", "submit", "accept", "reject", "reopen", "accept_all", "reject_all", "raise"),
     # What people do most of the time.
-    *("label", "label", "crowd", "accept", "accept", "accept_all", "reject"),
+    *("label", "label", "crowd", "crowd", "accept", "accept", "accept_all", "reject", "again"),
+    *("reopen", "again", "again_all"),
 )
 LIVES, STEPS = 10, 35
 
@@ -110,9 +111,9 @@ class ArtifactLife(RuleBasedStateMachine):
             "start": lambda: self.start(who),
             "label": lambda: self.label(who),
             "archive": lambda: self.archive(archived=not self.document.archived),
-            "crowd": self.crowd,
+            "crowd": lambda: self.crowd(all_at_once=likely),
             "look": lambda: self.look(who),
-            "leave": self.leave,
+            "leave": lambda: self.leave(reviewer),
             "raise": self.raise_version,
         }
         on_labels = {
@@ -122,6 +123,8 @@ class ArtifactLife(RuleBasedStateMachine):
             "accept": lambda: self.accept(reviewer, number, corrects=likely, behind=behind),
             "reject": lambda: self.reject(reviewer, number, to, behind),
             "reopen": lambda: self.reopen(reviewer, number, behind, back=likely),
+            "again": lambda: self.again(reviewer, number, back=likely),
+            "again_all": lambda: self.again_all(reviewer),
             "accept_all": lambda: self.accept_all(reviewer),
             "reject_all": lambda: self.reject_all(reviewer, back=likely),
         }
@@ -211,14 +214,38 @@ class ArtifactLife(RuleBasedStateMachine):
             self._save(own[0], who, behind=0)
             self._submit(own[0])
 
-    def crowd(self) -> None:
-        """More begin than are wanted, and all of them come to an end."""
+    def crowd(self, *, all_at_once: bool) -> None:
+        """More begin than are wanted, and all of them come to an end; or one after the other."""
         people = [who for who in LABELERS if who not in self.document.gone]
+        for who in people if all_at_once else []:
+            self.start(who)
         for who in people:
             self.start(who)
-        for labels in [one for who in people for one in self.document.of(who, "draft")]:
-            self._save(labels, labels.labeler, behind=0)
-            self._submit(labels)
+            for labels in self.document.of(who, "draft"):
+                self._save(labels, who, behind=0)
+                self._submit(labels)
+        for labels in self.document.of(LABELERS[0], "submitted"):
+            self._reject(labels, REVIEWERS[0], LABELERS[1], behind=0)
+
+    def again(self, reviewer: str, number: int, *, back: bool) -> None:
+        """It goes back to its labeler, who hands it in again; or to somebody else, or else to the
+        pool, which is undone."""
+        labels = self._some(number, "submitted")
+        if labels.status == "submitted" and labels.labeler not in self.document.gone:
+            others = [one for one in LABELERS if one != labels.labeler]
+            self._reject(labels, reviewer, "back" if back else others[number % 2], behind=0)
+            if back:
+                self._submit(labels)
+            else:
+                self._reject(labels, reviewer, "pool", behind=0)
+                self._reopen(labels, reviewer, behind=0, back=False)
+
+    def again_all(self, reviewer: str) -> None:
+        """The same by bulk."""
+        self.reject_all(reviewer, back=True)
+        for labels in self.document.sets:
+            if labels.status == "draft":
+                self._submit(labels)
 
     def save(self, who: str, number: int, behind: int) -> None:
         labels = self._some(number, "draft")
@@ -278,7 +305,9 @@ class ArtifactLife(RuleBasedStateMachine):
             self.document.follow()
 
     def reject(self, who: str, number: int, to: str, behind: int) -> None:
-        labels = self._some(number, "submitted")
+        self._reject(self._some(number, "submitted"), who, to, behind)
+
+    def _reject(self, labels: Labels, who: str, to: str, behind: int) -> None:
         heir = None if to == "pool" else labels.labeler if to == "back" else to
         back = heir == labels.labeler
         refused = 409 if labels.status != "submitted" or behind else None
@@ -313,7 +342,10 @@ class ArtifactLife(RuleBasedStateMachine):
         self._add(draft)
 
     def reopen(self, who: str, number: int, behind: int, *, back: bool) -> None:
-        document, labels = self.document, self._some(number, "accepted", "rejected")
+        self._reopen(self._some(number, "accepted", "rejected"), who, behind, back=back)
+
+    def _reopen(self, labels: Labels, who: str, behind: int, *, back: bool) -> None:
+        document = self.document
         others = document.of(labels.labeler, "draft", *STANDING)
         full = labels.status == "rejected" and document.count(*STANDING) >= WANTED
         has = any(one is not labels for one in others)
@@ -393,11 +425,15 @@ class ArtifactLife(RuleBasedStateMachine):
             one = self._send(who, "GET", f"/tag-sets/{labels.id}")
             self._expect(one, None if labels.id in shown else 404)
 
-    def leave(self) -> None:
-        """The last of the labelers leaves the organization; their label sets stay."""
+    def leave(self, reviewer: str) -> None:
+        """The last of the labelers leaves the organization, with work in hand where there is any;
+        their label sets stay."""
         who, document = LABELERS[-1], self.document
         if who in document.gone or not document.sets:
             return
+        for labels in document.of(who, "submitted"):
+            self._reject(labels, reviewer, "back", behind=0)
+        self.claim(who)
         path = f"/organizations/{self.org.slug}/members/{self.org.users[who]}"
         self._expect(self._send("admin", "DELETE", path), None, 204)
         user_id = self.org.users[who]
@@ -430,6 +466,13 @@ class ArtifactLife(RuleBasedStateMachine):
         assert (row["status"], row["archived"]) == (self.document.status, self.document.archived)
         holder = self.document.holder and str(self.org.users[self.document.holder])
         assert (row["claim"] and row["claim"]["user_id"]) == holder
+        # What the draw goes by.
+        statement = "SELECT labeled_by, reserved_for FROM artifacts WHERE id = :id"
+        (kept,) = self.desk.sql(statement, id=self.artifact_id)
+        for ids, names in zip(
+            kept, (self.document.labeled_by, self.document.reserved_for), strict=False
+        ):
+            assert sorted(map(str, ids)) == sorted(str(self.org.users[name]) for name in names)
 
     @invariant()
     def the_label_sets_are_the_models(self) -> None:

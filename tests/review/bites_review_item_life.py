@@ -145,4 +145,4 @@ FAULTS: list[Fault] = [
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
     fault(monkeypatch)
-    bites(type("Life", (ReviewItemLife,), {"flask": app}), lives=LIVES, steps=STEPS)
+    bites(type("Life", (ReviewItemLife,), {"flask": app}), lives=4 * LIVES, steps=STEPS)

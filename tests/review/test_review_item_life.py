@@ -22,6 +22,7 @@ MAX_REJECTIONS = 1
 ACTIONS = (
     *("next", "claim", "release", "run_out", "escalate", "submit_again", "accept", "reject"),
     *("next", "claim", "escalate", "submit_again", "accept_all", "reject_all", "disband"),
+    *("again", "again", "escalate", "claim"),
 )
 LIVES, STEPS = 10, 30
 
@@ -108,7 +109,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         who=st.sampled_from(REVIEWERS),
         number=st.integers(min_value=0, max_value=5),
         behind=st.sampled_from((0, 0, 0, 1)),
-        to=st.sampled_from((*REVIEWERS, "team")),
+        to=st.sampled_from((*REVIEWERS, "team", "team")),
         likely=st.booleans(),
     )
     def act(self, action: str, who: str, number: int, behind: int, to: str, likely: bool) -> None:
@@ -127,7 +128,8 @@ class ReviewItemLife(RuleBasedStateMachine):
             "reject": lambda: self.reject(who, item, send_to, behind),
             "accept_all": lambda: self.accept_all(who),
             "reject_all": lambda: self.reject_all(who, send_to),
-            "disband": self.disband,
+            "again": lambda: self.again(who, item, escalated=likely),
+            "disband": lambda: self.disband() if number == 0 else None,
         }[action]()
 
     def submit(self, labeler: str, priority: int) -> None:
@@ -224,6 +226,13 @@ class ReviewItemLife(RuleBasedStateMachine):
         if self._expect(self._post(who, f"/tag-sets/{item.id}/reject", body), refused):
             item.decided("draft" if send_to == "labeler" else "rejected", who)
             item.rejections += 1
+
+    def again(self, who: str, item: Item, *, escalated: bool) -> None:
+        """It goes back to its labeler, who hands it in again; it may have been handed on first."""
+        if escalated:
+            self.escalate("admin", item, who := "second")
+        self.reject(who, item, "labeler", 0)
+        self.submit_again(item)
 
     def accept_all(self, who: str) -> None:
         well = [one for one in self.known if self._refused(who, one, one.revision) is None]
