@@ -133,6 +133,8 @@ class Shares:
                 idle = [name for name, known in self._hooks.items() if known.idle]
                 for name in idle[: KNOWN_WEBHOOKS // 10]:
                     del self._hooks[name]
+                    # Its last outcome may have stirred it since anybody picked.
+                    self._stirred.pop(name, None)
             hook = self._hooks[webhook] = Hook()
         self._hooks.move_to_end(webhook)
         return hook

@@ -194,6 +194,18 @@ def test_webhooks_that_are_idle_are_forgotten_in_the_end() -> None:
     assert shares.idle
 
 
+def test_nothing_is_picked_of_a_webhook_that_was_forgotten() -> None:
+    shares, webhooks = Shares(2), [str(uuid7()) for _ in range(rules.KNOWN_WEBHOOKS)]
+    for webhook in webhooks:
+        shares.add(_claims(webhook, 1))
+        assert len(shares.pick(1)) == 1
+        # The lease was lost: it is idle, and was stirred since the last pick.
+        shares.took(webhook, None)
+    later = str(uuid7())
+    shares.add(_claims(later, 1))
+    assert [webhook for webhook, _ in shares.pick(64)] == [later]
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     fails=st.lists(st.booleans(), min_size=60, max_size=60),
