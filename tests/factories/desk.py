@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -148,6 +149,11 @@ class Desk:
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             result = s.execute(text(statement), values)
             return list(result) if result.returns_rows else []
+
+    def disable(self, name: str) -> None:
+        """Disable somebody's account, as the operator does."""
+        with self.org.app.app_context(), db.transaction():
+            control_plane.disable_user(self.org.email(name))
 
     def settings(self, **settings: Any) -> None:
         """Set the organization's settings."""

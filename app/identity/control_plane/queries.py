@@ -8,9 +8,14 @@ from sqlalchemy import func, select
 
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, events
 
 _BATCH = 1000
+# Locked, so that whoever gives them work at this moment has done so before they are told of.
+_ORGANIZATIONS_OF = (
+    "SELECT organization_id FROM memberships WHERE user_id = :user_id"
+    " ORDER BY organization_id FOR NO KEY UPDATE"
+)
 
 
 def locked(slug: str) -> Organization | None:
@@ -128,3 +133,9 @@ def owned_alone(user_id: UUID) -> list[str]:
         .order_by(Organization.slug)
     )
     return list(db.session().scalars(statement))
+
+
+def tell_disabled(user_id: UUID) -> None:
+    """Emit `member.disabled` in each organization of a user. All organizations are bound."""
+    told = {"user_id": user_id}
+    events.emit_each("member.disabled", told, organizations=_ORGANIZATIONS_OF, user_id=user_id)

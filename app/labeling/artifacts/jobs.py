@@ -51,11 +51,19 @@ def release_member(job: Job) -> None:
 @jobs.handler("artifacts.release_demoted", listens=("member.role_changed",))
 def release_demoted(job: Job) -> None:
     """Give back what somebody had claimed or been assigned who does not label any more."""
-    data = job.args["data"]
-    if Role[data["to"]] < Role.labeler:
-        user_id = UUID(data["user_id"])
-        theirs = teams.of_users([user_id]).get(user_id, ())
-        _release(job, [team["id"] for team in theirs], "role_changed")
+    if Role[job.args["data"]["to"]] < Role.labeler:
+        _release(job, _teams(job), "role_changed")
+
+
+@jobs.handler("artifacts.release_disabled", listens=("member.disabled",))
+def release_disabled(job: Job) -> None:
+    """Give back what somebody had claimed or been assigned whose account is disabled."""
+    _release(job, _teams(job), "account_disabled")
+
+
+def _teams(job: Job) -> list[UUID]:
+    user_id = UUID(job.args["data"]["user_id"])
+    return [team["id"] for team in teams.of_users([user_id]).get(user_id, ())]
 
 
 def _release(job: Job, team_ids: list[UUID], reason: str) -> None:

@@ -45,4 +45,10 @@ def release_demoted(job: Job) -> None:
     service.release_demoted(UUID(data["user_id"]), data["to"], job.checkpoint)
 
 
+@jobs.handler("review_queue.release_disabled", listens=("member.disabled",), max_attempts=10)
+def release_disabled(job: Job) -> None:
+    """Give back the reviews of somebody whose account is disabled."""
+    service.release_disabled(UUID(job.args["data"]["user_id"]), job.checkpoint)
+
+
 jobs.periodic("review_queue.expire_claims", every=60)

@@ -90,3 +90,35 @@ def test_nothing_is_sent_back_to_who_does_not_label_any_more(
     (outcome,) = answer.json["data"]["outcomes"]
     assert (outcome["ok"], outcome["code"]) == (False, "validation_error")
     assert _reject(desk, sent, send_to="pool").status_code == 200
+
+
+def test_a_disabled_account_holds_and_is_assigned_nothing(
+    desk: Desk, draw: Draw, work: Callable[[], None]
+) -> None:
+    desk.org.add_user("second", "labeler")
+    labeler = str(desk.org.users["labeler"])
+    schema_id = desk.schema()
+    held, assigned = desk.artifact(schema_id), desk.artifact(schema_id)
+    kept = desk.submitted(desk.artifact(schema_id))
+    assert _reject(desk, kept).status_code == 200
+    desk.release(kept["artifact_id"])
+    assert desk.org.api("labeler").post(f"/artifacts/{held}/claim").status_code == 200
+    api, path = desk.org.api("reviewer"), f"/artifacts/{assigned}/assign"
+    assert api.post(path, json={"user_ids": [labeler]}).status_code == 200
+    desk.disable("labeler")
+    work()
+    assert desk.artifact_row(held).claim_user_id is None
+    assert desk.events("artifact.released")[-1]["reason"] == "account_disabled"
+    shown = desk.org.api("viewer").get(f"/artifacts/{assigned}").json["data"]
+    assert shown["assignees"] == []
+    assert api.post(path, json={"user_ids": [labeler]}).status_code == 400
+    assert _reserved(desk, kept["artifact_id"]) == []
+
+
+def test_nothing_is_sent_back_to_a_disabled_account(desk: Desk) -> None:
+    sent = desk.submitted()
+    desk.disable("labeler")
+    refused = _reject(desk, sent)
+    assert (refused.status_code, refused.json["error"]["field"]) == (400, "send_to")
+    assert _reject(desk, sent, send_to="pool").status_code == 200
+    assert _reserved(desk, sent["artifact_id"]) == []

@@ -61,7 +61,8 @@ def list_users(
 def disable_user(email: str) -> dict[str, Any]:
     """Shut an account out at once, its sessions and keys included: {…, revoked, sole_owner_of}.
 
-    Raises 404, 409 where it is disabled.
+    Work that waits for them is given back: by `member.disabled`, which each of their organizations
+    is told. Raises 404, 409 where it is disabled.
     """
     user = _locked(email)
     if user.disabled_at is not None:
@@ -69,6 +70,8 @@ def disable_user(email: str) -> dict[str, Any]:
     with tenancy.across_organizations(reason="says which organizations are left without an owner"):
         alone = queries.owned_alone(user.id)
     user_queries.set_security(user, disabled_at=db.utc_now())
+    with tenancy.across_organizations(reason="each of their organizations gives work back"):
+        queries.tell_disabled(user.id)
     links.withdraw(user.id)
     revoked = user_sessions.end_all(user)
     return {**_shown(user), "revoked": revoked, "sole_owner_of": alone}

@@ -51,7 +51,9 @@ _COUNT_ANEW = """
         FROM artifacts document
         LEFT JOIN tag_sets ON tag_sets.organization_id = document.organization_id
                           AND tag_sets.artifact_id = document.id
-        LEFT JOIN memberships keeper ON keeper.organization_id = document.organization_id
+        LEFT JOIN (memberships keeper
+                   JOIN users ON users.id = keeper.user_id AND users.disabled_at IS NULL)
+                           ON keeper.organization_id = document.organization_id
                           AND keeper.user_id = tag_sets.labeler_id AND keeper.role <> 'viewer'
         LEFT JOIN artifact_skips skip ON skip.organization_id = document.organization_id
                           AND skip.artifact_id = document.id

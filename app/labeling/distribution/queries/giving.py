@@ -62,15 +62,18 @@ _LOADS = text(
 )
 _LABELERS = text(
     """
-    SELECT user_id FROM memberships
-    WHERE organization_id = :org AND user_id = ANY (CAST(:users AS uuid[])) AND role <> 'viewer'
-    ORDER BY user_id FOR SHARE
+    SELECT member.user_id FROM memberships member
+    JOIN users ON users.id = member.user_id AND users.disabled_at IS NULL
+    WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:users AS uuid[]))
+      AND member.role <> 'viewer'
+    ORDER BY member.user_id FOR SHARE OF member
     """
 )
 _OF_TEAM = text(
     """
     SELECT seat.user_id FROM team_members seat
     JOIN memberships member ON member.organization_id = :org AND member.user_id = seat.user_id
+    JOIN users ON users.id = seat.user_id AND users.disabled_at IS NULL
     WHERE seat.organization_id = :org AND seat.team_id = :team_id AND member.role <> 'viewer'
     ORDER BY seat.user_id FOR SHARE OF member
     """
@@ -102,7 +105,8 @@ class Given(NamedTuple):
 
 
 def labelers(user_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of `user_ids` who are members and may label, until the transaction ends."""
+    """Those of `user_ids` who are members and may label, until the transaction ends, and whose
+    accounts are not disabled."""
     values = {"org": tenancy.current_organization_id(), "users": [str(one) for one in user_ids]}
     return set(db.session().scalars(_LABELERS, values))
 

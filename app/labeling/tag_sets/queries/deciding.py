@@ -24,6 +24,7 @@ from sqlalchemy import (
 
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
+from app.identity.users.models import User
 from app.kit import db
 from app.kit.permissions import Role
 from app.labeling.artifact_schemas.models import SchemaVersion
@@ -179,13 +180,19 @@ def in_states(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
 
 
 def labelers(user_ids: Iterable[UUID]) -> set[UUID]:
-    """Those of some users who label here; as such they stay until the transaction ends, so that
-    whoever leaves is given nothing after what they had was taken back."""
+    """Those of some users who label here, and whose accounts are not disabled; as such they stay
+    until the transaction ends, so that whoever leaves is given nothing after what they had was
+    taken back."""
     statement = (
         select(Membership.user_id)
-        .where(Membership.user_id.in_(list(user_ids)), Membership.role.in_(_WHO_LABEL))
+        .join(User, User.id == Membership.user_id)
+        .where(
+            Membership.user_id.in_(list(user_ids)),
+            Membership.role.in_(_WHO_LABEL),
+            User.disabled_at.is_(None),
+        )
         .order_by(Membership.user_id)
-        .with_for_update(read=True)
+        .with_for_update(read=True, of=Membership)
     )
     return set(db.session().execute(statement).scalars())
 

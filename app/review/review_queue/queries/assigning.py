@@ -9,6 +9,7 @@ from sqlalchemy import Row, select, text
 
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
+from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.labeling.tag_sets.models import MAKERS
@@ -46,12 +47,18 @@ _ASSIGN = text(
 
 
 def reviewers(user_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the users who review here; as such they stay until the transaction ends."""
+    """Those of the users who review here, and whose accounts are not disabled; as such they stay
+    until the transaction ends."""
     statement = (
         select(Membership.user_id)
-        .where(Membership.user_id.in_(user_ids), Membership.role.in_(_WHO_REVIEW))
+        .join(User, User.id == Membership.user_id)
+        .where(
+            Membership.user_id.in_(user_ids),
+            Membership.role.in_(_WHO_REVIEW),
+            User.disabled_at.is_(None),
+        )
         .order_by(Membership.user_id)
-        .with_for_update(read=True)
+        .with_for_update(read=True, of=Membership)
     )
     return set(db.session().execute(statement).scalars())
 

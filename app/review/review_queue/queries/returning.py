@@ -16,7 +16,7 @@ _ROLES = [role.name for role in Role if role >= Role.reviewer]
 # Whether somebody is there is looked at as it is now, and once more for each item when it is
 # locked. None of it changes the label set: no revision is raised, and its `updated_at` stays.
 _RETURN = """
-    WITH stranded AS (
+    WITH able AS MATERIALIZED ({able}), stranded AS (
         SELECT item.id FROM tag_sets item
         WHERE item.organization_id = :org AND item.status = 'submitted' AND {waits}
         ORDER BY item.id LIMIT :batch FOR NO KEY UPDATE
@@ -25,28 +25,33 @@ _RETURN = """
     FROM stranded WHERE item.organization_id = :org AND item.id = stranded.id
     RETURNING item.id, item.escalated
 """
+_WHO_REVIEW = """
+    memberships member
+    JOIN users ON users.id = member.user_id AND users.disabled_at IS NULL
+    WHERE member.organization_id = :org AND member.role = ANY(CAST(:roles AS text[]))
+"""
 _OF_USER = text(
     _RETURN.format(
+        able=f"SELECT FROM {_WHO_REVIEW} AND member.user_id = :user_id",
         waits="""item.assignee_id IS NOT NULL AND item.assignee_id = :user_id
-          AND NOT EXISTS (
-              SELECT FROM memberships member
-              WHERE member.organization_id = :org AND member.user_id = :user_id
-                AND member.role = ANY(CAST(:roles AS text[])))"""
+          AND NOT EXISTS (SELECT FROM able)""",
     )
 )
-# A team that has nobody but those whose own work it is has nobody for it.
+# A team that has nobody but those whose own work it is has nobody for it. Who is able is found
+# once: a long list of a large team would look at every seat for every item.
 _OF_TEAM = text(
     _RETURN.format(
+        able=f"""
+            SELECT ARRAY(
+                SELECT seat.user_id FROM team_members seat
+                WHERE seat.organization_id = :org AND seat.team_id = :team_id
+                  AND seat.user_id IN (SELECT member.user_id FROM {_WHO_REVIEW})
+            ) AS user_ids, coalesce((
+                SELECT settings -> 'allow_self_review' = 'true'
+                FROM organizations WHERE id = :org), false) AS own_too""",  # noqa: S608 - constants
         waits=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
-          AND NOT EXISTS (
-              SELECT FROM team_members seat
-              JOIN memberships member ON member.organization_id = :org
-               AND member.user_id = seat.user_id AND member.role = ANY(CAST(:roles AS text[]))
-              JOIN users ON users.id = seat.user_id AND users.disabled_at IS NULL
-              WHERE seat.organization_id = :org AND seat.team_id = :team_id
-                AND (seat.user_id <> ALL ({MAKERS.format(of="item.")}) OR coalesce((
-                    SELECT settings -> 'allow_self_review' = 'true'
-                    FROM organizations WHERE id = :org), false)))"""  # noqa: S608 - made of constants
+          AND (SELECT user_ids FROM able) <@ CASE WHEN (SELECT own_too FROM able)
+              THEN '{{}}' ELSE {MAKERS.format(of="item.")} END""",  # noqa: S608 - constants
     )
 )
 

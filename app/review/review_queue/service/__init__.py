@@ -11,6 +11,7 @@ from app.review.review_queue.service.claiming import (
 from app.review.review_queue.service.reading import get, list_items
 from app.review.review_queue.service.returning import (
     release_demoted,
+    release_disabled,
     release_member,
     release_team,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "reject_many",
     "release",
     "release_demoted",
+    "release_disabled",
     "release_member",
     "release_team",
     "stats",

@@ -26,12 +26,20 @@ def release_member(user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoi
 
 def release_demoted(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
     """The same of somebody whose new role does not review, and what they hold too."""
-    if Role[role] >= Role.reviewer:
-        return
+    if Role[role] < Role.reviewer:
+        _release(user_id, checkpoint, reason="role_changed")
+
+
+def release_disabled(user_id: UUID, checkpoint: Checkpoint) -> None:
+    """The same of somebody whose account is disabled: they stay members, and sign in no more."""
+    _release(user_id, checkpoint, reason="account_disabled")
+
+
+def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     tag_sets.release_member(user_id)
-    _return(queries.of_user, user_id, checkpoint, user_id=user_id, reason="role_changed")
+    _return(queries.of_user, user_id, checkpoint, user_id=user_id, reason=reason)
     for team in teams.of_users([user_id]).get(user_id, ()):
-        release_team(team["id"], checkpoint, reason="role_changed")
+        release_team(team["id"], checkpoint, reason=reason)
 
 
 def release_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
