@@ -1,8 +1,8 @@
 """The Blueprint of every room: a route is a declaration, and all else happens here.
 
 An operation authenticates, checks role and organization, counts its limit, validates, runs the
-handler, shapes the response, replays idempotency keys, and commits: once, in this order, nowhere
-else.
+handler, shapes the response, replays idempotency keys, and commits: once, in this order. What needs
+more than one transaction says so by `db.checkpoint`, of which there are few.
 """
 
 import re

@@ -151,7 +151,7 @@ _NOTHING, _READ = _Nothing(), _Read()
 
 def _body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.body is None:
-        return requests.spare_body(_READ if op.revision else _NOTHING, op.max_body), b""
+        return requests.spare_body(_READ if op.revision else _NOTHING, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)

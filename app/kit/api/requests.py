@@ -80,17 +80,19 @@ def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     return _members(schema, raw), raw
 
 
-def spare_body(schema: Schema, limit: int) -> dict[str, Any]:
+def spare_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """The members of a JSON body that may as well be absent or `{}`, as many clients send it; of
-    whatever media type, if it is empty. Raises 413, 415 or 422."""
+    whatever media type, if it is empty. And raw, which is nothing if there are none. Raises 413,
+    415 or 422."""
     if not (request.content_length or "Transfer-Encoding" in request.headers):
-        return {}
+        return {}, b""
     raw = read_body(limit)
     if not raw.strip():
-        return {}
+        return {}, b""
     if request.mimetype not in _JSON_TYPES:
         raise _unsupported(_JSON_TYPES)
-    return _members(schema, raw)
+    members = _members(schema, raw)
+    return members, raw if members else b""
 
 
 def _members(schema: Schema, raw: bytes) -> dict[str, Any]:

@@ -127,6 +127,18 @@ def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) 
         _standard(old).verify(request.body, request.headers)
 
 
+def test_a_rotation_is_the_same_only_of_the_same_revision(hooks: Any) -> None:
+    created = hooks.create()
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}/rotate-secret"
+    key = {"Idempotency-Key": "rotate"}
+    read = {"revision": created["revision"]}
+    first = api.post(path, read, headers=key)
+    assert first.status_code == 200
+    assert api.post(path, read, headers=key).json == first.json
+    other = api.post(path, {"revision": created["revision"] + 1}, headers=key)
+    assert (other.status_code, other.json["error"]["field"]) == (409, "Idempotency-Key")
+
+
 def test_a_second_rotation_forgets_the_first_secret(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"

@@ -8,8 +8,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
-from app.kit import bulk
+from app.kit import bulk, events
 from tests.factories import Org
 from tests.factories.desk import Desk, tag
 from tests.factories.teams import add_members, make_team
@@ -110,6 +111,30 @@ def test_whoever_leaves_meanwhile_ends_it(desk: Desk, monkeypatch: pytest.Monkey
     assert sorted(map(len, _whose(desk).values())) == [0] * 5 + [1] * 3
     (whole,) = desk.events("artifacts.bulk_assigned")
     assert whole["count"] == 3
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_no_error_hides_what_was_given_when_the_telling_fails(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    schema = desk.schema()
+    for _ in range(8):
+        desk.artifact(schema)
+    emit, left = events.emit, [True] * times
+
+    def broken(name: str, data: dict[str, Any]) -> None:
+        if name == "artifacts.bulk_assigned" and left and left.pop():
+            raise OperationalError("INSERT INTO outbox_events", None, Exception("no connection"))
+        emit(name, data)
+
+    monkeypatch.setattr(events, "emit", broken)
+    result = _assign(desk, 8, "labeler")
+    assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
+    assert {one["code"] for one in result["outcomes"]} == {"service_unavailable"}
+    assert sorted(map(len, _whose(desk).values())) == [0] * 2 + [1] * 6
+    # What stands is told of, without the batch that was undone.
+    told = [one["count"] for one in desk.events("artifacts.bulk_assigned")]
+    assert told == ([6] if times == 1 else [])
 
 
 # --- people who work meanwhile ----------------------------------------------------------------

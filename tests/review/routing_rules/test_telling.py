@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.kit import db, tenancy
+from app.kit import bulk, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import LostLease
 from app.kit.jobs.handlers import HANDLERS
@@ -83,6 +83,27 @@ def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
     router.rule(where("name", "equals", "never"), priority=1, apply=True)
     work()
     assert _told(router) == {("labeler", "4 documents were assigned to you"): 1}
+
+
+def test_a_bulk_assignment_is_no_run_of_rules_that_was_broken_off(
+    router: Router, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "BATCH", 2)
+    org, desk = router.org, router.desk
+    for _ in range(5):
+        desk.artifact()
+    users = [str(org.users["labeler"])]
+    body = {"filter": {}, "expected_count": 5, "user_ids": users, "strategy": "round_robin"}
+    assert org.api("admin").post("/artifacts/bulk-assign", body).json["data"]["succeeded"] == 5
+    (whole,) = desk.events("artifacts.bulk_assigned")
+    work()
+    router.rule(user_id=users[0])
+    for _ in range(3):
+        desk.artifact()
+    assert router.apply() == 3
+    (applied,) = desk.events("routing.applied")
+    assert applied["count"] == 3
+    assert applied["cause"] != whole["cause"]
 
 
 def test_two_applications_in_a_row_are_counted_together(router: Router, work: Work) -> None:

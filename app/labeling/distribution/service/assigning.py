@@ -65,6 +65,4 @@ def bulk_assign(
     found = bulk.find(artifacts.selected_ids(filter), *order, expected=expected_count)
     if len(found) > bulk.BATCH:
         giving.cause = uuid7()
-    result = bulk.in_batches(found, lambda ids: giving.give(ids, filter))
-    giving.tell_of_all()
-    return result
+    return bulk.in_batches(found, lambda ids: giving.give(ids, filter), giving.tell_of_all)

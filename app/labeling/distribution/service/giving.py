@@ -3,6 +3,7 @@
 import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,23 @@ from app.kit.errors import ApiError
 from app.labeling.artifacts import service as artifacts
 from app.labeling.distribution.queries import giving as queries
 from app.labeling.distribution.queries.giving import LISTED, Given, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many documents were given, how many to whom, and up to `LISTED` of them."""
+
+    count: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    listed: list[str] = field(default_factory=list)
+
+    def with_more(self, given: Given) -> "Tally":
+        """With what one more transaction gave."""
+        return Tally(
+            self.count + given.written,
+            self.counts + Counter(given.people),
+            [*self.listed, *given.given][:LISTED],
+        )
 
 
 class Giving:
@@ -41,9 +59,7 @@ class Giving:
         self._due = due
         self._least = strategy == "least_loaded"
         self._loads: Counter[UUID] | None = None
-        self._count = 0
-        self._counts: Counter[str] = Counter()
-        self._listed: list[str] = []
+        self._given = self._stands = Tally()
 
     @property
     def closed_too(self) -> bool:
@@ -71,6 +87,7 @@ class Giving:
 
         Emits `artifacts.assigned`. Raises as `hold`.
         """
+        self._stands = self._given
         given = self.write(artifacts.by_ids(artifact_ids, filters), len(artifact_ids))
         self.tell(given)
         shut = {} if self.closed_too else {UUID(one): closed(state) for one, state in given.closed}
@@ -100,18 +117,17 @@ class Giving:
             return
         told = self._told(given.given, given.written, given.people)
         events.emit("artifacts.assigned", told | ({"part_of": self.cause} if self.cause else {}))
-        self._count += given.written
-        self._counts.update(given.people)
+        self._given = self._given.with_more(given)
         if self._loads is not None:
             self._loads.update({UUID(one): number for one, number in given.people.items()})
-        self._listed += given.given[: LISTED - len(self._listed)]
 
-    def tell_of_all(self) -> None:
+    def tell_of_all(self, *, whole: bool) -> None:
         """Emit `artifacts.bulk_assigned` of what several transactions gave, so that whoever is told
-        is told once; the ids are left out beyond `LISTED`."""
-        if self.cause and self._count:
-            listed = self._listed if self._count <= LISTED else []
-            told = self._told(listed, self._count, dict(self._counts))
+        is told once; the ids are left out beyond `LISTED`. If not `whole`, without the last."""
+        tally = self._given if whole else self._stands
+        if self.cause and tally.count:
+            listed = tally.listed if tally.count <= LISTED else []
+            told = self._told(listed, tally.count, dict(tally.counts))
             events.emit("artifacts.bulk_assigned", told | {"cause": self.cause})
 
     def _assignees(self) -> list[dict[str, str | None]]:

@@ -38,14 +38,15 @@ _GIVEN = text(
     """
 )
 
-# Whatever a job has given, a job tells of: its cause is the event that asked for it. This reads a
+# Whatever a job has given, a job tells of: its cause is the event that asked for it; whatever
+# somebody has given by a bulk assignment, which has parts too, their request. This reads a
 # week of the outbox, once in a run that somebody at the command line waits for.
 _BROKEN_OFF = text(
     """
     SELECT min(cause) FROM (
         SELECT DISTINCT data ->> 'part_of' AS cause FROM outbox_events
         WHERE organization_id = :org AND name = 'artifacts.assigned'
-            AND data ->> 'part_of' IS NOT NULL
+            AND data ->> 'part_of' IS NOT NULL AND data ->> 'by' IS NULL
     ) AS batch
     WHERE NOT EXISTS (SELECT FROM outbox_events asked WHERE asked.id = CAST(cause AS uuid))
       AND NOT EXISTS (
