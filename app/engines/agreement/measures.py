@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import fsum
 
 from app.engines.agreement.marks import Effort, Mark, TooMuch, pairs
@@ -13,6 +13,7 @@ from app.engines.agreement.places import (
     Shape,
     Shapes,
     by_place,
+    in_order,
     marks_of,
     value_key,
 )
@@ -29,14 +30,20 @@ _Said = dict[Place, list[Hashable]]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Shares from 0 to 1: over all, of each field, and of each place that has a tag."""
+    """Shares from 0 to 1: over all, of each field, and of each place that has a tag.
 
-    overall: float
+    Where the effort allowed did not reach to match the marks of a place, `overall` is None, and
+    neither the place nor its field is among the others.
+    """
+
+    overall: float | None
     fields: dict[str, float]
     places: dict[Place, float]
 
 
-def agreement(sets: Sequence[Sequence[Tag]], known: Shapes) -> Agreement | None:
+def agreement(
+    sets: Sequence[Sequence[Tag]], known: Shapes, effort: Effort | None = None
+) -> Agreement | None:
     """The mean over all pairs of sets; None of fewer than two.
 
     Of a pair, A and B, it is 2 * |A and B| / (|A| + |B|), where |A and B| counts the tags of A that
@@ -51,28 +58,22 @@ def agreement(sets: Sequence[Sequence[Tag]], known: Shapes) -> Agreement | None:
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
     indexed = [_said(tags, known) for tags in sets]
-    places = {place for cells in indexed for place in cells}
-    by_field: dict[str, list[float]] = defaultdict(list)
-    by_cell: dict[Place, list[float]] = defaultdict(list)
-    overall: list[float] = []
-    for one, other in combinations(indexed, 2):
-        sums: dict[str, Counts] = {}
-        for place in places:
-            field = place[0]
-            counted = _counted(one, other, place, known.get(field, UNKNOWN))
-            by_cell[place].append(_share(counted))
-            sums[field] = _add(sums.get(field, (0, 0)), counted)
-        for field, counted in sums.items():
-            by_field[field].append(_share(counted))
-        total = (0, 0)
-        for counted in sums.values():
-            total = _add(total, counted)
-        overall.append(_share(total))
-    return Agreement(
-        _mean(overall),
-        {field: _mean(shares) for field, shares in by_field.items()},
-        {place: _mean(shares) for place, shares in by_cell.items()},
-    )
+    sums: dict[str, _Sums] = {}
+    by_cell: dict[Place, float] = {}
+    unknown: set[str] = set()
+    for place in in_order({place for cells in indexed for place in cells}, known):
+        name = place[0]
+        held = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
+        of_field = sums.setdefault(name, _Sums(len(sets)))
+        try:
+            by_cell[place] = of_field.add(held, known.get(name, UNKNOWN), effort)
+        except TooMuch:
+            unknown.add(name)
+    by_field = {name: _mean(found.shares()) for name, found in sums.items() if name not in unknown}
+    total = _Sums(len(sets))
+    for found in sums.values():
+        total.take(found)
+    return Agreement(None if unknown else _mean(total.shares()), by_field, by_cell)
 
 
 def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool | None:
@@ -151,31 +152,81 @@ def _said(tags: Sequence[Tag], known: Shapes) -> _Said:
     return found
 
 
-def _counted(one: _Said, other: _Said, place: Place, shape: Shape) -> Counts:
-    left, right = one.get(place), other.get(place)
-    if not left or not right:
-        return 0, len(left or ()) + len(right or ())
-    return 2 * _matches(left, right, shape), len(left) + len(right)
+class _Sums:
+    """Of each pair of `count` sets the tags that found their like, and of each set its tags."""
+
+    def __init__(self, count: int) -> None:
+        self._couples = list(combinations(range(count), 2))
+        self._sizes = [0] * count
+        self._matched: Counter[tuple[int, int]] = Counter()
+        # Most places are said alike by the same sets: those are counted together.
+        self._alike: Counter[tuple[int, ...]] = Counter()
+
+    def add(self, held: dict[int, list[Hashable]], shape: Shape, effort: Effort | None) -> float:
+        """Count a place that so many sets say so much at; how far they agree on it, over all pairs.
+        What sets say alike is compared once. Raises TooMuch when `effort` is used up."""
+        heard: dict[frozenset[Hashable], list[int]] = defaultdict(list)
+        for number, said in held.items():
+            heard[_distinct(said)].append(number)
+            self._sizes[number] += len(said)
+        empty = len(self._sizes) - len(held)
+        same = empty * (empty - 1) // 2
+        for said, numbers in heard.items():
+            self._alike[tuple(numbers)] += len(said)
+            same += len(numbers) * (len(numbers) - 1) // 2
+        shares = [float(same)]
+        single = not shape.is_mark and max(map(len, heard)) == 1
+        for one, other in () if single else combinations(heard, 2):
+            matched = _matches(one, other, shape, effort)
+            if matched:
+                pairs_of = list(product(heard[one], heard[other]))
+                shares += [2 * matched / (len(one) + len(other))] * len(pairs_of)
+                for here, there in pairs_of:
+                    self._matched[min(here, there), max(here, there)] += matched
+        return fsum(shares) / len(self._couples)
+
+    def take(self, other: "_Sums") -> None:
+        """Count what another has counted."""
+        self._sizes = [mine + more for mine, more in zip(self._sizes, other._sizes, strict=True)]
+        self._matched.update(other._matched)
+        self._alike.update(other._alike)
+
+    def shares(self) -> list[float]:
+        """How far each pair of sets agrees."""
+        matched = self._matched.copy()
+        for numbers, count in self._alike.items():
+            for couple in combinations(numbers, 2):
+                matched[couple] += count
+        return [
+            _share((2 * matched[one, other], self._sizes[one] + self._sizes[other]))
+            for one, other in self._couples
+        ]
 
 
-def _matches(left: list[Hashable], right: list[Hashable], shape: Shape) -> int:
-    if left == right:
-        return len(left)
-    if not shape.is_mark and len(left) == len(right) == 1:
-        return 0
-    ours, theirs = Counter(left), Counter(right)
-    same = ours & theirs
+def _distinct(said: list[Hashable]) -> frozenset[Hashable]:
+    """What is said at a place, without order; what is said twice is another the second time."""
+    if len(said) == 1:
+        return frozenset(((said[0], 1),))
+    times: Counter[Hashable] = Counter()
+    found: list[Hashable] = []
+    for one in said:
+        times[one] += 1
+        found.append((one, times[one]))
+    return frozenset(found)
+
+
+def _matches(
+    one: frozenset[Hashable], other: frozenset[Hashable], shape: Shape, effort: Effort | None
+) -> int:
+    """How many find their like, of what `_distinct` made of two sets' tags at a place."""
+    same = one & other
     if not shape.is_mark:
-        return same.total()
-    rest = [
-        [one for one in (said - same).elements() if isinstance(one, Mark)]
-        for said in (ours, theirs)
-    ]
-    return same.total() + len(pairs(rest[0], rest[1]))
-
-
-def _add(one: Counts, other: Counts) -> Counts:
-    return one[0] + other[0], one[1] + other[1]
+        return len(same)
+    ours, theirs = (
+        [mark for mark, _ in said - same if isinstance(mark, Mark)]  # type: ignore[misc]
+        for said in (one, other)
+    )
+    return len(same) + (len(pairs(ours, theirs, effort=effort)) if ours and theirs else 0)
 
 
 def _share(counted: Counts) -> float:
