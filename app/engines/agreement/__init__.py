@@ -17,17 +17,20 @@ first.
 """
 
 from app.engines.agreement.comparing import Change, ContentDiff, diff, diff_by_content
-from app.engines.agreement.measures import Agreement, agreement, agrees
+from app.engines.agreement.measures import MOST_MATCHED, Agreement, agreement, agrees
 from app.engines.agreement.places import Place, Shape, Shapes, by_place, shapes
 from app.engines.agreement.rows import Lineup, line_up, numbered, table_of
 from app.engines.agreement.votes import Ballot, Choice, majority
+from app.engines.agreement.windows import Effort
 
 __all__ = [
+    "MOST_MATCHED",
     "Agreement",
     "Ballot",
     "Change",
     "Choice",
     "ContentDiff",
+    "Effort",
     "Lineup",
     "Place",
     "Shape",

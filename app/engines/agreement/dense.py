@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engines.agreement.windows import Box, Windows, down, each_once
+from app.engines.agreement.windows import Box, Effort, Windows, down, each_once
 
 LISTED = 300_000
 """So many pairs are listed."""
+MOST_LOOKED = 50_000_000
+"""Marks that `groups` looks at, each as often as it is near another: half a second."""
 _SMALL = 64
 """So few dead entries are not worth leaving out."""
 _FULL = (0.0, 1.0)
@@ -65,9 +67,10 @@ class _Heap:
         found = share > 0 and share >= self.least
         return int(self._numbers[first + place]) if found else None
 
-    def alike(self, box: Box) -> list[int]:
-        """All marks that overlap `box` by `least` or more."""
+    def alike(self, box: Box, effort: Effort) -> list[int]:
+        """All marks that overlap `box` by `least` or more. Raises TooMuch."""
         first, last, shares = self._shares(box)
+        effort.spend(last - first)
         found: list[int] = self._numbers[first:last][shares >= self.least].tolist()
         return found
 
@@ -157,8 +160,9 @@ def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple
 
 def groups(boxes: Sequence[Box], least: float) -> list[int]:
     """For each of `boxes`, down the page, the first position among those that it is linked to by
-    overlaps of `least` or more."""
+    overlaps of `least` or more. Raises TooMuch."""
     heap = _Heap(boxes, least)
+    effort = Effort(MOST_LOOKED)
     found = [-1] * len(boxes)
     for start in range(len(boxes)):
         if found[start] >= 0:
@@ -167,7 +171,7 @@ def groups(boxes: Sequence[Box], least: float) -> list[int]:
         heap.take(start)
         waiting = [start]
         while waiting:
-            for other in heap.alike(boxes[waiting.pop()]):
+            for other in heap.alike(boxes[waiting.pop()], effort):
                 found[other] = start
                 heap.take(other)
                 waiting.append(other)

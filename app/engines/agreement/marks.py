@@ -5,12 +5,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from app.engines.agreement.windows import Box, Windows, down, each_once
+from app.engines.agreement.windows import Box, Effort, Windows, down, each_once
 
 ALIKE = 0.5
 """From this share of overlap up, two marks are taken for the same (PASCAL VOC; Everingham 2010)."""
 LISTED = 20_000
 """More pairs that may overlap are not listed one by one; what comes out is the same."""
+IN_HEAP = 8
+"""As how many a mark counts in the effort where there are more pairs than `dense` lists."""
 
 
 class Mark(NamedTuple):
@@ -55,25 +57,6 @@ def overlap(one: Box, other: Box) -> float:
     return shared / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - shared)
 
 
-class TooMuch(Exception):  # noqa: N818 - no error, but a reason to leave it to a person
-    """More work than whoever asked has allowed."""
-
-
-class Effort:
-    """How many marks may be matched with others; one in a heap counts as `IN_HEAP`."""
-
-    IN_HEAP = 5
-
-    def __init__(self, marks: int) -> None:
-        self._left = marks
-
-    def spend(self, marks: int) -> None:
-        """Take from what is left; raises TooMuch when that is not enough."""
-        self._left -= marks
-        if self._left < 0:
-            raise TooMuch
-
-
 def pairs(
     left: Sequence[Mark],
     right: Sequence[Mark],
@@ -100,7 +83,8 @@ def pairs(
 
 def groups(marks: Sequence[Mark]) -> list[int]:
     """For each mark the number of its group: what is alike is together, and so is what is linked by
-    others. The order of the marks does not matter to who is with whom."""
+    others. The order of the marks does not matter to who is with whom. Raises TooMuch where many
+    thousands are near each other and few alike."""
     found = [0] * len(marks)
     for positions in _sheets(marks).values():
         boxes = list(dict.fromkeys(marks[position].box for position in positions))
@@ -148,7 +132,7 @@ def _matched(
 
         if near > dense.LISTED:
             if effort:
-                effort.spend((effort.IN_HEAP - 1) * (len(left) + len(right)))
+                effort.spend((IN_HEAP - 1) * (len(left) + len(right)))
             return dense.pairs(left, right, least)
         return dense.listed(left, right, stretches, least)
     found = []

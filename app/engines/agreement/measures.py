@@ -5,8 +5,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import fsum
+from typing import TypeAlias
 
-from app.engines.agreement.marks import Effort, Mark, TooMuch, pairs
+from app.engines.agreement.marks import Mark, pairs
 from app.engines.agreement.places import (
     UNKNOWN,
     Place,
@@ -17,6 +18,7 @@ from app.engines.agreement.places import (
     marks_of,
     value_key,
 )
+from app.engines.agreement.windows import Effort, TooMuch
 from app.engines.fields import Tag
 
 MOST_MATCHED = 200_000
@@ -26,6 +28,8 @@ Counts = tuple[int, int]
 """Tags of both sets that found their like, of tags in both sets."""
 _Said = dict[Place, list[Hashable]]
 """What a set says at each place: marks, or what tells its values apart."""
+_Heard: TypeAlias = frozenset[tuple[Hashable, int]]
+"""The same of one place, without order: what is said twice is another the second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +73,19 @@ def agreement(
             by_cell[place] = of_field.add(held, known.get(name, UNKNOWN), effort)
         except TooMuch:
             unknown.add(name)
-    by_field = {name: _mean(found.shares()) for name, found in sums.items() if name not in unknown}
-    total = _Sums(len(sets))
-    for found in sums.values():
-        total.take(found)
-    return Agreement(None if unknown else _mean(total.shares()), by_field, by_cell)
+    counts = {name: found.counts() for name, found in sums.items()}
+    by_field = {
+        name: _mean(list(map(_share, counted)))
+        for name, counted in counts.items()
+        if name not in unknown
+    }
+    if unknown:
+        return Agreement(None, by_field, by_cell)
+    overall = [
+        _share((sum(matched for matched, _ in couple), sum(tags for _, tags in couple)))
+        for couple in zip(*counts.values(), strict=True)
+    ]
+    return Agreement(_mean(overall or [1.0]), by_field, by_cell)
 
 
 def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool | None:
@@ -165,14 +177,14 @@ class _Sums:
     def add(self, held: dict[int, list[Hashable]], shape: Shape, effort: Effort | None) -> float:
         """Count a place that so many sets say so much at; how far they agree on it, over all pairs.
         What sets say alike is compared once. Raises TooMuch when `effort` is used up."""
-        heard: dict[frozenset[Hashable], list[int]] = defaultdict(list)
+        heard: dict[_Heard, list[int]] = defaultdict(list)
         for number, said in held.items():
             heard[_distinct(said)].append(number)
             self._sizes[number] += len(said)
         empty = len(self._sizes) - len(held)
         same = empty * (empty - 1) // 2
-        for said, numbers in heard.items():
-            self._alike[tuple(numbers)] += len(said)
+        for distinct, numbers in heard.items():
+            self._alike[tuple(numbers)] += len(distinct)
             same += len(numbers) * (len(numbers) - 1) // 2
         shares = [float(same)]
         single = not shape.is_mark and max(map(len, heard)) == 1
@@ -185,46 +197,36 @@ class _Sums:
                     self._matched[min(here, there), max(here, there)] += matched
         return fsum(shares) / len(self._couples)
 
-    def take(self, other: "_Sums") -> None:
-        """Count what another has counted."""
-        self._sizes = [mine + more for mine, more in zip(self._sizes, other._sizes, strict=True)]
-        self._matched.update(other._matched)
-        self._alike.update(other._alike)
-
-    def shares(self) -> list[float]:
-        """How far each pair of sets agrees."""
+    def counts(self) -> list[Counts]:
+        """Of each pair of sets."""
         matched = self._matched.copy()
         for numbers, count in self._alike.items():
             for couple in combinations(numbers, 2):
                 matched[couple] += count
         return [
-            _share((2 * matched[one, other], self._sizes[one] + self._sizes[other]))
+            (2 * matched[one, other], self._sizes[one] + self._sizes[other])
             for one, other in self._couples
         ]
 
 
-def _distinct(said: list[Hashable]) -> frozenset[Hashable]:
-    """What is said at a place, without order; what is said twice is another the second time."""
+def _distinct(said: list[Hashable]) -> _Heard:
     if len(said) == 1:
         return frozenset(((said[0], 1),))
     times: Counter[Hashable] = Counter()
-    found: list[Hashable] = []
+    found: list[tuple[Hashable, int]] = []
     for one in said:
         times[one] += 1
         found.append((one, times[one]))
     return frozenset(found)
 
 
-def _matches(
-    one: frozenset[Hashable], other: frozenset[Hashable], shape: Shape, effort: Effort | None
-) -> int:
+def _matches(one: _Heard, other: _Heard, shape: Shape, effort: Effort | None) -> int:
     """How many find their like, of what `_distinct` made of two sets' tags at a place."""
     same = one & other
     if not shape.is_mark:
         return len(same)
     ours, theirs = (
-        [mark for mark, _ in said - same if isinstance(mark, Mark)]  # type: ignore[misc]
-        for said in (one, other)
+        [mark for mark, _ in said - same if isinstance(mark, Mark)] for said in (one, other)
     )
     return len(same) + (len(pairs(ours, theirs, effort=effort)) if ours and theirs else 0)
 

@@ -9,7 +9,8 @@ like none, is lined up from the top: a row of which every cell was changed is st
 More than two tables are lined up one after another with those already in line, the one first that
 has the most rows in common with the others; a cell counts once for each label set that has it
 (progressive alignment, Feng and Doolittle 1987). Where that would be too much work, rows that are
-wholly alike are what the others are lined up between. Neither the order of the label sets nor that
+wholly alike are what the others are lined up between; where even that would be, rows of one number
+are one row. Neither the order of the label sets nor that
 of their tags matters.
 """
 
@@ -29,11 +30,15 @@ from app.engines.agreement.places import (
     written,
 )
 from app.engines.agreement.sequences import paired
+from app.engines.agreement.windows import Effort, TooMuch
 from app.engines.fields import Tag
 
 MOST_WEIGHED = 60_000_000
 """Pairs of rows that are weighed for one table, over all label sets: a third of a second. Two
 tables of 5,000 rows, no two alike, take less than half."""
+MOST_LINES = 400_000
+"""Rows that are looked at, over all label sets and tables, before the rest goes by number: half a
+second. Twenty tables of 5,000 rows that are much alike take half of it."""
 MAX_ROW = 9999
 """The last number that a row may have."""
 _Cells: TypeAlias = list[list[int]]
@@ -64,9 +69,10 @@ def line_up(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
     """
     split = [_tables(tags) for tags in sets]
     rows: dict[tuple[str, int], _Line] = {}
+    effort = Effort(MOST_LINES)
     for table in sorted(set(chain.from_iterable(split))):
         held = [tables.get(table, {}) for tables in split]
-        lines = _lines(held, known)
+        lines = _lines(held, known, effort)
         for number, line in zip(numbered(lines), lines, strict=True):
             rows[table, number] = line
     moved = [
@@ -110,13 +116,17 @@ def _renumbered(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -
     ]
 
 
-def _lines(held: list[_Table], known: Shapes) -> list[_Line]:
+def _lines(held: list[_Table], known: Shapes, effort: Effort) -> list[_Line]:
     """The rows of one table, lined up."""
     numbers = [list(table) for table in held]
     # Revisions of one label set are often the same from the first row on: nothing to look into.
     head = _same(held, numbers)
     first = zip(*(rows[:head] for rows in numbers), strict=True)
-    return [*first, *_progressively(held, [rows[head:] for rows in numbers], known)]
+    rest = [rows[head:] for rows in numbers]
+    try:
+        return [*first, *_progressively(held, rest, known, effort)]
+    except TooMuch:
+        return [*first, *_by_number(rest)]
 
 
 def _same(held: list[_Table], numbers: list[list[int]]) -> int:
@@ -130,29 +140,38 @@ def _same(held: list[_Table], numbers: list[list[int]]) -> int:
     return count
 
 
-def _progressively(held: list[_Table], numbers: list[list[int]], known: Shapes) -> list[_Line]:
-    """The rows of `numbers` lined up, the label sets one after another."""
+def _by_number(numbers: list[list[int]]) -> list[_Line]:
+    having = [set(rows) for rows in numbers]
+    return [
+        tuple(row if row in rows else None for rows in having) for row in sorted(set.union(*having))
+    ]
+
+
+def _progressively(
+    held: list[_Table], numbers: list[list[int]], known: Shapes, effort: Effort
+) -> list[_Line]:
+    """The rows of `numbers` lined up, the label sets one after another. Raises TooMuch."""
     said = _said(held, numbers, known)
-    lines: list[_Line] = []
+    lines: list[list[int | None]] = []
     votes: list[Counter[int]] = []
     for count, one in enumerate(_order(held, numbers, said)):
         rows = [Counter(row) for row in said[one]]
+        effort.spend(len(votes) + len(rows))
         found = paired(votes, rows, count, large=MOST_WEIGHED // len(held))
-        lines = [
-            tuple(
-                (numbers[one][there] if there is not None else None)
-                if position == one
-                else (lines[here][position] if here is not None else None)
-                for position in range(len(held))
-            )
-            for here, there in found
-        ]
-        votes = [
-            (votes[here] if here is not None else Counter())
-            + (rows[there] if there is not None else Counter())
-            for here, there in found
-        ]
-    return lines
+        # What the others have in line is kept as it is: there may be 100,000 rows of it.
+        lines, others = (
+            [[None] * len(held) if here is None else lines[here] for here, _ in found],
+            votes,
+        )
+        votes = []
+        for line, (here, there) in zip(lines, found, strict=True):
+            vote = Counter() if here is None else others[here]
+            if there is not None:
+                line[one] = numbers[one][there]
+                for cell, times in rows[there].items():
+                    vote[cell] += times
+            votes.append(vote)
+    return list(map(tuple, lines))
 
 
 def _order(held: list[_Table], numbers: list[list[int]], said: list[_Cells]) -> list[int]:
@@ -193,4 +212,9 @@ def _said(held: list[_Table], numbers: list[list[int]], known: Shapes) -> list[_
 
 def _values(tags: list[Tag], shape: Shape) -> Iterable[Hashable]:
     marks = marks_of(tags, shape)
-    return map(value_key, tags) if marks is None else groups(marks)
+    if marks is None:
+        return map(value_key, tags)
+    try:
+        return groups(marks)
+    except TooMuch:
+        return marks

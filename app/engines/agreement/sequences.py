@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 SMALL = 10_000
@@ -135,8 +135,10 @@ def _unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _once(members: _Members) -> dict[frozenset[int], int]:
+def _once(members: _Members) -> dict[Hashable, int]:
     """The positions, in order, of members that no other is like."""
-    keys = [frozenset(member) for member in members]
+    keys: list[Hashable] = [
+        next(iter(member)) if len(member) == 1 else frozenset(member) for member in members
+    ]
     times = Counter(keys)
     return {key: position for position, key in enumerate(keys) if times[key] == 1}

@@ -16,6 +16,7 @@ from app.engines.agreement.places import (
     value_key,
     written,
 )
+from app.engines.agreement.windows import TooMuch
 from app.engines.fields import Tag
 
 
@@ -31,7 +32,9 @@ class Choice:
 class Ballot:
     """The values of one place, most votes first; `winners` have the majority, maybe none.
 
-    `tie`: the sets leave open what the place should hold. `unanimous`: all gave the same.
+    `tie`: the sets leave open what the place should hold. `unanimous`: all gave the same. Where too
+    many marks are near each other to tell which are alike, it is a tie too: the same ones go
+    together, and nothing wins.
     """
 
     field: str
@@ -59,8 +62,12 @@ def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
 
 def _ballot(place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape) -> Ballot:
     given = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
-    choices = _choices(given, shape)
     count = len(indexed)
+    try:
+        choices = _choices(given, _keys(given, shape))
+    except TooMuch:
+        same = _choices(given, marks_of([tag for _, tag in given], shape) or ())
+        return Ballot(place[0], place[1], same, (), tie=True, unanimous=False)
     winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
     if shape.multiple:
         tie = any(2 * len(choice.voters) == count for choice in choices)
@@ -71,11 +78,13 @@ def _ballot(place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape) -
     return Ballot(place[0], place[1], choices, winners, tie, unanimous)
 
 
-def _choices(given: list[tuple[int, Tag]], shape: Shape) -> tuple[Choice, ...]:
+def _choices(given: list[tuple[int, Tag]], keys: Sequence[Hashable]) -> tuple[Choice, ...]:
     grouped: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
-    for key, vote in zip(_keys(given, shape), given, strict=True):
+    for key, vote in zip(keys, given, strict=True):
         grouped[key].append(vote)
     choices = [_choice(votes) for votes in grouped.values()]
+    if len(choices) == 1:
+        return (choices[0],)
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), written(c.tag))))
 
 
@@ -99,7 +108,9 @@ def _keys(given: list[tuple[int, Tag]], shape: Shape) -> list[Hashable]:
 
 
 def _choice(votes: list[tuple[int, Tag]]) -> Choice:
-    forms = Counter(written(tag) for _, tag in votes)
-    best = min(forms, key=lambda form: (-forms[form], form))
-    tag = next(tag for _, tag in votes if written(tag) == best)
+    if len(votes) == 1:
+        return Choice(votes[0][1], (votes[0][0],))
+    written_so = [(written(tag), tag) for _, tag in votes]
+    forms = Counter(form for form, _ in written_so)
+    tag = dict(written_so)[min(forms, key=lambda form: (-forms[form], form))]
     return Choice(tag, tuple(sorted({voter for voter, _ in votes})))

@@ -9,6 +9,23 @@ Box: TypeAlias = tuple[float, float, float, float]
 _ROUNDING = 0.01
 
 
+class TooMuch(Exception):  # noqa: N818 - no error, but a reason to answer with less
+    """More work than whoever asked has allowed."""
+
+
+class Effort:
+    """How many marks, or rows, may be looked at."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def spend(self, count: int) -> None:
+        """Take from what is left; raises TooMuch when that is not enough."""
+        self._left -= count
+        if self._left < 0:
+            raise TooMuch
+
+
 def down(box: Box) -> Box:
     """What boxes are sorted by to go down the page, in a line from the left."""
     x0, y0, x1, y1 = box

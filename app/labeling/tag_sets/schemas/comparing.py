@@ -129,7 +129,9 @@ class ConsensusSet(Schema):
     gold_agreement = Float(
         required=True,
         allow_none=True,
-        metadata={"description": "Of a gold document, agreement with its accepted label set."},
+        metadata={
+            "description": "Of a gold document, agreement with its accepted label set. Null as `agreement`."
+        },
     )
 
 
@@ -168,8 +170,18 @@ class ConsensusField(Schema):
         required=True,
         metadata={"description": "The values that more than half of the label sets have."},
     )
-    tie = Bool(required=True, metadata={"description": "No majority, not even for no value."})
-    agreement = Float(required=True, allow_none=True)
+    tie = Bool(
+        required=True,
+        metadata={
+            "description": "No majority, not even for no value; or too many spans or boxes near each"
+            " other to tell which are alike."
+        },
+    )
+    agreement = Float(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of all pairs, here. Null as that of the whole document."},
+    )
 
 
 class Consensus(Schema):
@@ -180,7 +192,10 @@ class Consensus(Schema):
     agreement = Float(
         required=True,
         allow_none=True,
-        metadata={"description": "Mean over all pairs, 0 to 1; null of fewer than two."},
+        metadata={
+            "description": "Mean over all pairs, 0 to 1; null of fewer than two, and where more spans or"
+            " boxes would have to be matched than a request can wait for."
+        },
     )
     sets = List(Nested(ConsensusSet), required=True)
     fields_ = List(Nested(ConsensusField), required=True, data_key="fields", attribute="fields")

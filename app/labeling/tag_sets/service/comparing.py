@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.engines.agreement import (
+    MOST_MATCHED,
     Ballot,
+    Effort,
     Lineup,
     agreement,
     diff_by_content,
@@ -124,7 +126,8 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
 
     Counted are the independent ones that were submitted or accepted, or that a merge superseded;
     rejected ones, merges and predictions are only listed. Of a gold document each is also compared
-    with the accepted one, a merge before others. Raises 404.
+    with the accepted one, a merge before others. Where more spans or boxes would have to be matched
+    than a request can wait for, the figures that need it are None. Raises 404.
     """
     document = artifacts.get(artifact_id)
     rows = beside.of_document(artifact_id)
@@ -133,7 +136,8 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     terms = rules.terms(newest.schema_version_id) if newest is not None else None
     known = terms.shapes if terms is not None else {}
     lined = line_up([row.tags for row in counted], known)
-    found = agreement(lined.sets, known)
+    effort = Effort(MOST_MATCHED)
+    found = agreement(lined.sets, known, effort)
     places = found.places if found is not None else {}
     ids = [row.id for row in counted]
     gold = _reference(rows) if document.gold else None
@@ -149,7 +153,7 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
                 "status": row.status,
                 "superseded_by": row.superseded_by,
                 "counted": _counts(row),
-                "gold_agreement": _with_gold(row, gold, known),
+                "gold_agreement": _with_gold(row, gold, known, effort),
             }
             for row in rows
         ],
@@ -195,8 +199,8 @@ def _reference(rows: Sequence[Any]) -> Any:
     return min(accepted, key=lambda row: (row.source != "merge", row.id), default=None)
 
 
-def _with_gold(row: Any, gold: Any, known: Any) -> float | None:
+def _with_gold(row: Any, gold: Any, known: Any, effort: Effort) -> float | None:
     if gold is None or row.id == gold.id:
         return None
-    found = agreement(line_up([gold.tags, row.tags], known).sets, known)
+    found = agreement(line_up([gold.tags, row.tags], known).sets, known, effort)
     return found.overall if found is not None else None

@@ -1,0 +1,127 @@
+"""What comparing does where it would take longer than a request can wait."""
+
+from collections import Counter
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.engines.agreement import Effort, agreement, dense, line_up, majority, marks, rows
+from app.engines.agreement.sequences import paired
+from tests.engines.agreement.labels import SHAPES, region, span, tag
+
+QUICK = settings(max_examples=200, deadline=None)
+_members = st.lists(st.frozensets(st.integers(0, 5), min_size=1, max_size=2), max_size=7)
+
+
+def _lines(*items: str) -> list[dict[str, Any]]:
+    return [tag("lines.item", item, row=row) for row, item in enumerate(items)]
+
+
+@QUICK
+@given(_members, _members)
+def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
+    left: list[frozenset[int]], right: list[frozenset[int]]
+) -> None:
+    found = paired([Counter(one) for one in left], [Counter(one) for one in right], 1, large=-1)
+    assert [here for here, _ in found if here is not None] == list(range(len(left)))
+    assert [there for _, there in found if there is not None] == list(range(len(right)))
+    # Equal ends go together first; what is like no other is sought between them.
+    head = _equal(left, right)
+    tail = min(_equal(left[::-1], right[::-1]), min(len(left), len(right)) - head)
+    shared = frozenset().union(*left) & frozenset().union(*right)
+    ours, theirs = (
+        [
+            (place, one)
+            for place, one in enumerate(side)
+            if head <= place < len(side) - tail and one & shared
+        ]
+        for side in (left, right)
+    )
+    times = [Counter(one for _, one in side) for side in (ours, theirs)]
+    alike = [
+        (here, there)
+        for here, one in ours
+        for there, other in theirs
+        if one == other and times[0][one] == times[1][other] == 1
+    ]
+    most = max(
+        count
+        for count in range(len(alike) + 1)
+        for chain in combinations(alike, count)
+        if all(a[0] < b[0] and a[1] < b[1] for a, b in combinations(chain, 2))
+    )
+    assert len(set(alike) & set(found)) >= most
+    assert {(n, n) for n in range(head)} <= set(found)
+    assert {(len(left) - n, len(right) - n) for n in range(1, tail + 1)} <= set(found)
+
+
+def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
+    assert line_up(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
+    monkeypatch.setattr(rows, "MOST_LINES", 4)
+    for given_sets in (sets, sets[::-1]):
+        lined = line_up(given_sets, SHAPES)
+        held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}
+        assert held == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
+        assert lined.sets == given_sets
+
+
+@QUICK
+@given(
+    st.lists(st.lists(st.sampled_from("abc"), max_size=4), min_size=2, max_size=5),
+    st.lists(st.sampled_from("ab"), min_size=5, max_size=5),
+)
+def test_agreement_is_the_mean_of_all_pairs_taken_by_themselves(
+    notes: list[list[str]], numbers: list[str]
+) -> None:
+    sets = [
+        [*(tag("note", note) for note in held), tag("number", number)]
+        for held, number in zip(notes, numbers, strict=False)
+    ]
+    found = agreement(sets, SHAPES)
+    assert found is not None
+    shares = []
+    for one, other in combinations(sets, 2):
+        ours, theirs = (Counter((t["field"], t["value"]) for t in side) for side in (one, other))
+        shares.append(2 * (ours & theirs).total() / (len(one) + len(other)))
+    assert found.overall == pytest.approx(sum(shares) / comb(len(sets), 2))
+
+
+def test_what_the_effort_does_not_reach_for_has_no_figure() -> None:
+    sets = [[tag("number", "A"), span("names", at, at + 10)] for at in range(3)]
+    whole = agreement(sets, SHAPES, Effort(6))
+    assert whole == agreement(sets, SHAPES)
+    assert whole is not None
+    assert whole.overall == 1.0
+    cut = agreement(sets, SHAPES, Effort(5))
+    assert cut is not None
+    assert (cut.overall, cut.fields, cut.places) == (None, {"number": 1.0}, {("number", None): 1.0})
+    # The same marks need no matching.
+    assert agreement([sets[0]] * 3, SHAPES, Effort(0)) == whole
+
+
+def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    side_by_side = [region([n / 100, 0.0, (n + 1) / 100, 1.0]) for n in range(20)]
+    moved = [region([n / 100 + 0.001, 0.0, (n + 1) / 100, 1.0]) for n in range(20)]
+    sets = [side_by_side, side_by_side, moved]
+    monkeypatch.setattr(marks, "LISTED", 0)
+    (exact,) = majority(sets, SHAPES)
+    assert (len(exact.winners), exact.tie) == (20, False)
+    monkeypatch.setattr(dense, "MOST_LOOKED", 40)
+    (cut,) = majority(sets, SHAPES)
+    assert (cut.winners, cut.tie, cut.unanimous) == ((), True, False)
+    assert [choice.voters for choice in cut.choices] == [(0, 1)] * 20 + [(2,)] * 20
+    assert majority(sets[::-1], SHAPES)[0].choices[0].tag == cut.choices[0].tag
