@@ -121,7 +121,7 @@ def _lines(held: list[_Table], known: Shapes, effort: Effort) -> list[_Line]:
     numbers = [list(table) for table in held]
     # Revisions of one label set are often the same from the first row on: nothing to look into.
     head = _same(held, numbers)
-    first = zip(*(rows[:head] for rows in numbers), strict=True)
+    first = list(zip(*(rows[:head] for rows in numbers), strict=True))
     rest = [rows[head:] for rows in numbers]
     try:
         return [*first, *_progressively(held, rest, known, effort)]

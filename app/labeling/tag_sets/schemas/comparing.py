@@ -130,7 +130,8 @@ class ConsensusSet(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "Of a gold document, agreement with its accepted label set. Null as `agreement`."
+            "description": "Of a gold document, agreement with its accepted label set."
+            " Null as `agreement`."
         },
     )
 
@@ -173,8 +174,8 @@ class ConsensusField(Schema):
     tie = Bool(
         required=True,
         metadata={
-            "description": "No majority, not even for no value; or too many spans or boxes near each"
-            " other to tell which are alike."
+            "description": "No majority, not even for no value; or too many spans or boxes near"
+            " each other to tell which are alike."
         },
     )
     agreement = Float(
@@ -193,8 +194,8 @@ class Consensus(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "Mean over all pairs, 0 to 1; null of fewer than two, and where more spans or"
-            " boxes would have to be matched than a request can wait for."
+            "description": "Mean over all pairs, 0 to 1; null of fewer than two, and where more"
+            " spans or boxes would have to be matched than a request can wait for."
         },
     )
     sets = List(Nested(ConsensusSet), required=True)
