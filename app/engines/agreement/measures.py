@@ -73,6 +73,11 @@ def agreement(
             by_cell[place] = of_field.add(held, known.get(name, UNKNOWN), effort)
         except TooMuch:
             unknown.add(name)
+    return _summed(sums, unknown, by_cell)
+
+
+def _summed(sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, float]) -> Agreement:
+    """What the fields come to; of the `unknown` ones a place was not compared."""
     counts = {name: found.counts() for name, found in sums.items()}
     by_field = {
         name: _mean(list(map(_share, counted)))

@@ -146,21 +146,23 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
         "labels_per_artifact": terms.labels_per_artifact if terms is not None else None,
         "agreement": found.overall if found is not None else None,
         "sets": [
-            {
-                "tag_set_id": row.id,
-                "labeler": row.labeler,
-                "source": row.source,
-                "status": row.status,
-                "superseded_by": row.superseded_by,
-                "counted": _counts(row),
-                "gold_agreement": _with_gold(row, gold, known, effort),
-            }
-            for row in rows
+            {**_listed(row), "gold_agreement": _with_gold(row, gold, known, effort)} for row in rows
         ],
         "fields": [
             {**shown(ballot, ids, lined), "agreement": places.get((ballot.field, ballot.row))}
             for ballot in majority(lined.sets, known)
         ],
+    }
+
+
+def _listed(row: Any) -> dict[str, Any]:
+    return {
+        "tag_set_id": row.id,
+        "labeler": row.labeler,
+        "source": row.source,
+        "status": row.status,
+        "superseded_by": row.superseded_by,
+        "counted": _counts(row),
     }
 
 
