@@ -1,8 +1,10 @@
 """The guides' walks, pasted, against the service that `make run` starts."""
 
+import subprocess
+
 import pytest
 
-from tests.docs.pasting import blocks, paste
+from tests.docs.pasting import ROOT, blocks, paste
 from tests.faults.conftest import Service
 from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
 
@@ -14,7 +16,15 @@ def open_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGISTRATION", "open")
 
 
-@pytest.mark.usefixtures("open_to_all")
+@pytest.fixture
+def providers_installed() -> None:
+    """The walk has make install them: that would take them from under the tests beside this one."""
+    asked = ["make", "--question", ".venv/providers.stamp"]
+    current = subprocess.run(asked, cwd=ROOT, check=False).returncode == 0
+    assert current, "run `make .venv/providers.stamp` before the tests"
+
+
+@pytest.mark.usefixtures("providers_installed", "open_to_all")
 def test_the_walk_through_identity(service: Service) -> None:
     script = blocks("docs/guides/identity.md", "walk")
     mail = str(service.data_dir / "mail")
