@@ -221,8 +221,10 @@ class ArtifactLife(RuleBasedStateMachine):
             self.start(who)
         for who in people:
             self.start(who)
+            self.look(who)
             for labels in self.document.of(who, "draft"):
                 self._save(labels, who, behind=0)
+                self._save(labels, who, behind=1)
                 self._submit(labels)
         for labels in self.document.of(LABELERS[0], "submitted"):
             self._reject(labels, REVIEWERS[0], LABELERS[1], behind=0)

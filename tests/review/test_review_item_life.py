@@ -129,7 +129,7 @@ class ReviewItemLife(RuleBasedStateMachine):
             "accept_all": lambda: self.accept_all(who),
             "reject_all": lambda: self.reject_all(who, send_to),
             "again": lambda: self.again(who, item, escalated=likely),
-            "disband": lambda: self.disband() if number == 0 else None,
+            "disband": lambda: self.disband(item) if number % 2 else None,
         }[action]()
 
     def submit(self, labeler: str, priority: int) -> None:
@@ -257,18 +257,19 @@ class ReviewItemLife(RuleBasedStateMachine):
         outcomes = answer.json["data"]["outcomes"]
         assert [one["id"] for one in outcomes if one["ok"]] == [one.id for one in well]
 
-    def disband(self) -> None:
+    def disband(self, item: Item) -> None:
         """The team is deleted: what was escalated to it is anybody's, and stays escalated."""
-        if self.disbanded or not any(one.assignee == "team" for one in self.known):
+        if self.disbanded:
             return
+        self.escalate("admin", item, "team")
         answer = self.org.api("admin").delete(f"/teams/{self.team}")
         say(self.names, "admin", "DELETE", "/teams/team", None, answer)
         assert answer.status_code == 204, answer.json
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
             review_queue.release_team(UUID(self.team), db.checkpoint, reason="team_deleted")
         self.disbanded = True
-        for item in self.known:
-            item.assignee = None if item.assignee == "team" else item.assignee
+        for one in self.known:
+            one.assignee = None if one.assignee == "team" else one.assignee
 
     @invariant()
     def the_queue_is_the_models(self) -> None:
