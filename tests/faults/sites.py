@@ -140,9 +140,9 @@ class Site:
         )
         return found
 
-    def turnstile(self, table: str) -> Turnstile:
+    def turnstile(self, table: str, *, saying: str = "") -> Turnstile:
         """Stops the service's processes when they come to write to a table."""
-        return Turnstile(self.service.processes, self.engine, table)
+        return Turnstile(self.service.processes, self.engine, table, saying)
 
     def lease_runs_out(self, job_id: UUID) -> None:
         """As it does minutes after the death of the worker that had it."""

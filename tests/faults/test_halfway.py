@@ -77,7 +77,7 @@ def test_a_bulk_assignment_is_whole_or_nothing_a_thousand_at_a_time(
     people = [str(one) for one in place.labelers(4)]
     place.documents(DOCUMENTS)
     body = {"filter": {}, "expected_count": DOCUMENTS, "user_ids": people, "strategy": strategy}
-    with ThreadPoolExecutor(1) as pool, place.turnstile("outbox_events") as gate:
+    with ThreadPoolExecutor(1) as pool, place.turnstile("outbox_events", saying=place.org) as gate:
         lost = pool.submit(place.call, "POST", "/artifacts/bulk-assign", json=body)
         gate.kill(gate.step("gunicorn"))
         with pytest.raises(requests.RequestException):
@@ -148,7 +148,7 @@ def test_retention_goes_on_where_its_worker_was_killed(place: Site) -> None:
     ids = "SELECT CAST(id AS text) AS id FROM artifacts WHERE organization_id = :org"
     young = {row.id for row in place.sql(f"{ids} AND name LIKE '%7'")}
     old = {row.id for row in place.sql(f"{ids} AND name NOT LIKE '%7'")}
-    with place.turnstile("outbox_events") as gate:
+    with place.turnstile("outbox_events", saying=place.org) as gate:
         job = place.job("artifacts.retain", org=place.org)
         gate.kill(gate.step("worker.py"))
     left = {row.id for row in place.sql(ids)}

@@ -18,6 +18,7 @@ _WAITING = text(
     """
     SELECT pid, client_port FROM pg_stat_activity
     WHERE :holder = ANY (pg_blocking_pids(pid)) AND application_name = 'labeling'
+      AND strpos(query, :saying) > 0
     """
 )
 _WAITS = text("SELECT cardinality(pg_blocking_pids(:pid)) > 0")
@@ -28,16 +29,22 @@ class Turnstile:
     """Within its block who writes to `table` waits: until `step`, which lets one transaction
     through, `kill`, or the end of the block.
 
-    `processes` finds processes by words, as `Service.processes` does. The service waits for no lock
-    longer than 10 s.
+    `processes` finds processes by words, as `Service.processes` does. Who waits with a statement
+    that does not say `saying` is not looked for: to a table of the kit, others write at any time.
+    The service waits for no lock longer than 10 s.
     """
 
     def __init__(
-        self, processes: Callable[..., list[psutil.Process]], engine: Engine, table: str
+        self,
+        processes: Callable[..., list[psutil.Process]],
+        engine: Engine,
+        table: str,
+        saying: str = "",
     ) -> None:
         self._processes = processes
         self._engine = engine
         self._table = table
+        self._saying = saying
         self._held: Connection | None = None
 
     def __enter__(self) -> Self:
@@ -76,7 +83,7 @@ class Turnstile:
         assert self._held is not None
         holder = self._held.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
         with self._engine.connect() as connection:
-            return list(connection.execute(_WAITING, {"holder": holder}))
+            return list(connection.execute(_WAITING, {"holder": holder, "saying": self._saying}))
 
     def arrived(self, *words: str) -> psutil.Process:
         """The process with `words` that waits here in a transaction, once there is one."""
