@@ -65,15 +65,6 @@ def remove(team_id: UUID, user_id: UUID) -> bool:
     return done.rowcount > 0
 
 
-def leave(user_id: UUID, team_ids: Sequence[UUID]) -> None:
-    """Take a user out of teams."""
-    db.session().execute(
-        delete(TeamMember)
-        .where(TeamMember.user_id == user_id, TeamMember.team_id.in_(team_ids))
-        .execution_options(synchronize_session=False)
-    )
-
-
 def appoint(team_id: UUID, user_id: UUID) -> None:
     """Make a member the lead of a team that was just made; no edit of it, so no new revision."""
     db.session().execute(

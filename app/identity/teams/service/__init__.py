@@ -5,7 +5,6 @@ from app.identity.teams.service.members import (
     add_members,
     existing,
     join,
-    leave,
     of_users,
     remove_member,
 )
@@ -22,7 +21,6 @@ __all__ = [
     "existing",
     "get",
     "join",
-    "leave",
     "list_teams",
     "of_users",
     "org_chart",

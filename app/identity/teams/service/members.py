@@ -71,11 +71,6 @@ def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
     _add(sorted(existing(team_ids)), [user_id])
 
 
-def leave(user_id: UUID, team_ids: Iterable[UUID]) -> None:
-    """Take a user out of those of the teams that they are in."""
-    members.leave(user_id, sorted(set(team_ids)))
-
-
 def of_users(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     """The teams of each user, by name: {user id: [{id, name}]}; users in none are left out."""
     found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
