@@ -192,8 +192,8 @@ def _assign(report: Report, service: Service, rows: int) -> None:
                 f"{took:.1f} s" if done else f"{status} after {took:.1f} s",
                 "",
                 None,
-                "<= 10 s",
-                done and took <= 10,
+                "<= 20 s",
+                done and took <= 20,
             )
         )
         found = [wait for wait in waits if wait is not None]
