@@ -130,6 +130,8 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield report
+        # There may have been nothing to do, which is done.
+        bar.update((bar.length or 1) - bar.pos)
 
 
 def read_password(*, from_stdin: bool) -> str:
