@@ -14,6 +14,7 @@ from flask import Flask
 
 from app.commands import GROUPS
 from app.kit import container
+from app.kit.ids import uuid7
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
 from app.runtime.process import free_port
@@ -135,21 +136,21 @@ def test_mail_without_a_server(flask, app: Flask, work) -> None:
 def test_mail_through_a_server(
     flask, app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inbox = Inbox()
+    inbox, address = Inbox(), f"anna.{uuid7().hex}@test.example"
     server = inbox_server(inbox)
     mailer = Mailer(f"smtp://127.0.0.1:{server.port}", tmp_path, "no-reply@labels.example")
     monkeypatch.setitem(vars(container.current()), "mailer", mailer)
-    assert "was not sent: mail server" in flask.refused("mail", "test", "anna@example.com")
+    assert "was not sent: mail server" in flask.refused("mail", "test", address)
     server.start()
     try:
-        flask.ok("mail", "test", "anna@example.com")
+        flask.ok("mail", "test", address)
         inbox.answer_recipient = "550 no"
-        assert "recipient refused (550)" in flask.refused("mail", "test", "anna@example.com")
+        assert "recipient refused (550)" in flask.refused("mail", "test", address)
     finally:
         server.stop()
     (message,) = inbox.messages
     assert "does" in body(message, "plain")
-    assert mails("anna@example.com") == []
+    assert mails(address) == []
 
 
 def test_verify_a_domain_that_is_not_listed(flask, org: Org) -> None:

@@ -11,7 +11,8 @@ from app.kit.jobs import handlers
 from app.kit.jobs.relay import RUN, Relay
 from app.kit.jobs.rq_workers import InProcess, make
 
-_ROUNDS = 50
+_ROUNDS = 500
+"""More than what other tests left takes: of some queues a round hands out four jobs."""
 _SETTLE_SECONDS = 30.0
 
 

@@ -72,6 +72,7 @@ def counts(app: Flask, **options: Any) -> dict[str, Count]:
         return {count.place: count for count in encryption.rotate(**options)}
 
 
+@pytest.mark.usefixtures("app")
 def test_what_is_declared() -> None:
     assert {place.name for place in encryption.places()} >= DECLARED
 

@@ -1,7 +1,7 @@
 """Durable work: claims, leases, retries, and what happens when Redis forgets."""
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
@@ -17,21 +17,23 @@ from app.kit.jobs import handlers, relay, worker
 from app.kit.jobs.handlers import Job
 from tests.factories import Org
 
-SEEN: dict[str, list[Any]] = {"heard": [], "batch": [], "failed": []}
+SEEN: dict[UUID | None, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+"""What the handlers saw, by organization: what one test leaves runs when its lease is over."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _handlers() -> Iterator[None]:
     @jobs.handler("test.hear", listens=("test.happened",))
     def hear(job: Job) -> None:
-        SEEN["heard"].append(job.args)
+        SEEN[job.organization_id]["heard"].append(job.args)
 
     @jobs.handler("test.batch", batch=True)
     def batch(found: list[Job]) -> None:
-        SEEN["batch"].append([job.args["n"] for job in found])
+        for organization_id in {job.organization_id for job in found}:
+            SEEN[organization_id]["batch"].append([job.args["n"] for job in found])
 
     def on_failure(job: Job, error: str) -> None:
-        SEEN["failed"].append((job.args, error))
+        SEEN[job.organization_id]["failed"].append((job.args, error))
 
     @jobs.handler("test.fail", max_attempts=2, on_failure=on_failure)
     def fail(job: Job) -> None:
@@ -48,12 +50,6 @@ def _handlers() -> Iterator[None]:
     yield
     for name in ("test.hear", "test.batch", "test.fail", "test.broken", "test.slow"):
         del handlers.HANDLERS[name]
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> None:
-    for found in SEEN.values():
-        found.clear()
 
 
 def _enqueue(org: Org, function: str, args: dict[str, Any], **more: Any) -> None:
@@ -74,7 +70,9 @@ def test_an_event_reaches_its_listener_once(org: Org, work: Callable[[], None]) 
         event_id = events.emit("test.happened", {"n": 1})
     work()
     work()
-    assert SEEN["heard"] == [{"event_id": str(event_id), "name": "test.happened", "data": {"n": 1}}]
+    assert SEEN[org.id]["heard"] == [
+        {"event_id": str(event_id), "name": "test.happened", "data": {"n": 1}}
+    ]
     assert [r.status for r in _rows(org)] == ["completed"]
 
 
@@ -94,7 +92,7 @@ def test_an_event_of_a_rolled_back_transaction_never_happened(
         events.emit("test.happened", {})
         db.session().rollback()
     work()
-    assert SEEN["heard"] == []
+    assert SEEN[org.id]["heard"] == []
 
 
 def test_batches_hold_one_organization(org: Org, other_org: Org, work: Callable[[], None]) -> None:
@@ -102,7 +100,8 @@ def test_batches_hold_one_organization(org: Org, other_org: Org, work: Callable[
         _enqueue(org, "test.batch", {"n": n})
         _enqueue(other_org, "test.batch", {"n": 10 + n})
     work()
-    assert sorted(sorted(found) for found in SEEN["batch"]) == [[0, 1, 2], [10, 11, 12]]
+    assert [sorted(found) for found in SEEN[org.id]["batch"]] == [[0, 1, 2]]
+    assert [sorted(found) for found in SEEN[other_org.id]["batch"]] == [[10, 11, 12]]
 
 
 def test_a_failing_job_is_tried_again_and_then_given_up(
@@ -117,7 +116,7 @@ def test_a_failing_job_is_tried_again_and_then_given_up(
     work()
     (row,) = _rows(org)
     assert (row.status, row.attempts, row.due_at) == ("failed", 2, None)
-    assert SEEN["failed"] == [({"n": 1}, "RuntimeError: no luck")]
+    assert SEEN[org.id]["failed"] == [({"n": 1}, "RuntimeError: no luck")]
 
 
 def _make_due(org: Org) -> None:
@@ -138,10 +137,10 @@ def test_work_survives_a_redis_that_forgot(org: Org, work: Callable[[], None]) -
     assert relay.Relay(org.app, lambda: connection).round() >= 1
     connection.flushall()
     work()
-    assert SEEN["heard"] == []  # leased to a message that is gone
+    assert SEEN[org.id]["heard"] == []  # leased to a message that is gone
     _make_due(org)
     work()
-    assert SEEN["heard"] == [{"n": 1}]
+    assert SEEN[org.id]["heard"] == [{"n": 1}]
 
 
 def test_a_message_delivered_twice_runs_once(org: Org) -> None:
@@ -150,7 +149,7 @@ def test_a_message_delivered_twice_runs_once(org: Org) -> None:
     with org.app.app_context():
         worker.run([claim])
         worker.run([claim])
-    assert SEEN["heard"] == [{"n": 1}]
+    assert SEEN[org.id]["heard"] == [{"n": 1}]
 
 
 def _claim(org: Org) -> list[str]:
@@ -194,7 +193,7 @@ def test_a_job_whose_worker_always_dies_is_given_up(org: Org) -> None:
     with org.app.app_context():
         worker.run([_claim(org)])
     assert [r.status for r in _rows(org)] == ["failed"]
-    assert SEEN["failed"][0][0] == {"n": 1}
+    assert SEEN[org.id]["failed"][0][0] == {"n": 1}
 
 
 def test_a_unique_key_is_taken_once_until_it_is_done(org: Org, work: Callable[[], None]) -> None:
@@ -204,7 +203,7 @@ def test_a_unique_key_is_taken_once_until_it_is_done(org: Org, work: Callable[[]
     work()
     _enqueue(org, "test.hear", {"n": 3}, unique_key=key)
     work()
-    assert [args["n"] for args in SEEN["heard"]] == [1, 3]
+    assert [args["n"] for args in SEEN[org.id]["heard"]] == [1, 3]
 
 
 def test_two_relays_claim_a_job_once(org: Org, app: Flask) -> None:
@@ -253,4 +252,4 @@ def test_a_worn_out_job_does_not_take_its_batch_along(org: Org) -> None:
     with org.app.app_context():
         worker.run([[str(row.id), str(row.lease_token)] for row in rows])
     assert sorted(r.status for r in _rows(org)) == ["completed", "completed", "failed"]
-    assert sorted(SEEN["batch"][0]) == [0, 2]
+    assert sorted(SEEN[org.id]["batch"][0]) == [0, 2]

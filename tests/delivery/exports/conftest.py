@@ -21,6 +21,10 @@ OF_RUN = "organization_id = :org AND function = 'exports.run'"
 VERSION = "SELECT current_version_id FROM schemas WHERE organization_id = :org AND id = :schema"
 
 
+def _staging() -> list[str]:
+    return [entry.key for entry in container.current().storage.list(STAGING)]
+
+
 class Exports:
     """Label sets and exports of one organization."""
 
@@ -29,6 +33,7 @@ class Exports:
         self.work = work
         self.desk = Desk(org)
         self.api = org.api("reviewer")
+        self._staged_before = set(_staging())
 
     def label(
         self,
@@ -121,8 +126,8 @@ class Exports:
         return f"organizations/{self.org.id}/exports/{export_id}.jsonl"
 
     def staged(self) -> list[str]:
-        """What runs left behind."""
-        return [entry.key for entry in container.current().storage.list(STAGING)]
+        """What runs left behind since the test began."""
+        return [key for key in _staging() if key not in self._staged_before]
 
     def run_row(self, *, skip_locked: bool = False) -> Any:
         """The job of the organization's one export; None when it is held and to be skipped."""
@@ -170,13 +175,15 @@ def other_exports(other_org: Org, work: Callable[[], None]) -> Exports:
 def during(
     exports: Exports, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Callable[[int], None]], None]:
-    """Call a function with the number of rows done, after every row was written and reported."""
+    """Call a function with the number of rows done, after every row of the organization's exports
+    was written and reported."""
     report = jobs._report
 
     def install(call: Callable[[int], None]) -> None:
         def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
             report(job, export_id, done, total)
-            exports.apart(lambda: call(done))
+            if job.organization_id == exports.org.id:
+                exports.apart(lambda: call(done))
 
         monkeypatch.setattr(jobs, "REPORT_SECONDS", 0.0)
         monkeypatch.setattr(jobs, "_report", reported)

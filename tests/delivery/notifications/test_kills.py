@@ -21,6 +21,7 @@ from tests.factories.desk import Desk
 from tests.factories.submitted import submitted
 
 Work = Callable[[], None]
+REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected' ORDER BY id"
 
 
 def _job(desk: Desk, event_id: UUID, **data: Any) -> Job:
@@ -32,7 +33,7 @@ def _rejections(inbox: Inbox, count: int) -> list[Job]:
     """The jobs of as many rejections."""
     desk = inbox.desk
     inbox.reject(submitted(desk, count, "labeler", "admin"))
-    rows = desk.sql("SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected'")
+    rows = desk.sql(REJECTIONS)
     return [_job(desk, row.id, **row.data) for row in rows[-count:]]
 
 
@@ -62,7 +63,7 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
             desk.org.add_user(f"p{people}-{number}", "labeler")
         names = [name for name in desk.org.users if name.startswith(f"p{people}-")]
         inbox.reject(submitted(desk, people, *names))
-        rows = desk.sql("SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected'")
+        rows = desk.sql(REJECTIONS)
         _handle(desk, [_job(desk, row.id, **row.data) for row in rows])
         inbox.end_windows()
         with statements(desk.org.app) as found:

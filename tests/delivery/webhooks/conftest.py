@@ -182,8 +182,13 @@ class Hooks:
                 functions = frozenset({RUN})
                 worker = make(InProcess, app, ["default"], functions, connection, Event())
                 worker.work(burst=True, logging_level="WARNING")
-            with db.transaction():
-                rows = [row for batch in webhook_jobs.claim() for row in batch]
+            rows: list[list[Any]] = []
+            claimed = True
+            while claimed:
+                with db.transaction():
+                    batches = webhook_jobs.claim()
+                rows += [row for batch in batches for row in batch]
+                claimed = bool(batches)
         return [row for row in rows if str(self.org.id) in row[:2]]
 
     def make_due(self) -> None:

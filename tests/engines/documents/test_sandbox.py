@@ -41,7 +41,7 @@ def children(of: int | None = None) -> list[psutil.Process]:
     return found
 
 
-def wait_until(true: Callable[[], object], seconds: float = 10) -> None:
+def wait_until(true: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -100,7 +100,7 @@ def test_wall_clock(endless: Path) -> None:
     error = failure(lambda: parse(endless, PDF, Limits(wall_seconds=0.6)))
     assert error.code == "timed_out"
     assert "0.6 seconds" in error.message
-    assert 0.5 < time.monotonic() - begun < 5
+    assert 0.5 < time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize("action", [parse, lambda *given: render(*given[:2], 1, limits=given[2])])
@@ -111,7 +111,7 @@ def test_processor_time(endless: Path, action: Callable[[Path, str, Limits], obj
 
 
 def test_time_in_the_callers_hands_does_not_count(long: Path) -> None:
-    limits = Limits(wall_seconds=3)
+    limits = Limits(wall_seconds=8)
     late = time.monotonic() + limits.wall_seconds + 0.2
 
     def slow(page: Page) -> None:
@@ -207,7 +207,7 @@ def test_the_child_dies_with_its_parent(endless: Path) -> None:
 def test_a_child_of_another_parent_does_nothing() -> None:
     command = [sys.executable, "-m", MODULE, str(os.getppid()), "{}", "/dev/null"]
     root = Path(__file__).resolve().parents[3]
-    done = subprocess.run(command, cwd=root, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(command, cwd=root, capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (1, b"")
 
 

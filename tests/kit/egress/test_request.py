@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from ipaddress import ip_network
 from typing import Any
 
@@ -30,7 +31,7 @@ def test_an_answer_comes_back_whole(egress: Egress, receive: Receive) -> None:
     assert (outcome.status_code, outcome.body) == (201, b"body")
     assert outcome.headers["x-thing"] == "1"
     assert (outcome.error, outcome.error_kind) == (None, None)
-    assert 0 <= outcome.duration_ms < 5000
+    assert 0 <= outcome.duration_ms < LONG * 1000
     (request,) = receiver.requests
     head, _, body = request.partition(b"\r\n\r\n")
     lines = head.decode().split("\r\n")
@@ -119,11 +120,18 @@ def test_a_name_that_changes_its_address_is_refused_at_the_connection(
     assert receiver.connections == 0
 
 
+def _at_one_port(receive: Receive) -> tuple[Any, socket.socket]:
+    """A receiver, and a listener on another address at its port, which may be taken there."""
+    while True:
+        receiver = receive()
+        with suppress(OSError):
+            return receiver, socket.create_server(("127.0.0.1", receiver.port))
+
+
 def test_the_address_that_was_judged_is_the_one_connected_to(
     egress: Egress, receive: Receive, names: Names
 ) -> None:
-    receiver = receive()
-    elsewhere = socket.create_server(("127.0.0.1", receiver.port))
+    receiver, elsewhere = _at_one_port(receive)
     names["rebinding.example"] = ["then", "127.0.0.2", "127.0.0.1"]
     with elsewhere:
         assert post(egress, f"http://rebinding.example:{receiver.port}/").ok
@@ -151,14 +159,12 @@ def test_plain_http_is_refused_when_the_operator_changed_their_mind(receive: Rec
     assert receiver.connections == 0
 
 
-def test_an_unknown_name_and_a_closed_port_are_told_apart(egress: Egress, receive: Receive) -> None:
+def test_an_unknown_name_and_a_closed_port_are_told_apart(egress: Egress) -> None:
     assert post(egress, "http://absent.example/").error_kind == "dns"
-    receiver = receive()
-    receiver.listener.close()
-    with socket.socket() as free:
-        free.bind(("127.0.0.2", 0))
-        port = free.getsockname()[1]
-    assert post(egress, f"http://127.0.0.2:{port}/").error_kind == "connect"
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.2", 0))  # bound and not listening: whoever connects is refused
+        port = closed.getsockname()[1]
+        assert post(egress, f"http://127.0.0.2:{port}/").error_kind == "connect"
 
 
 def test_cookies_are_not_kept(egress: Egress, receive: Receive) -> None:

@@ -32,7 +32,7 @@ ROWS = text(
 )
 
 
-def wait_until(done: Callable[[], object], seconds: float = 30.0) -> None:
+def wait_until(done: Callable[[], object], seconds: float = 90.0) -> None:
     until = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < until, "it did not happen in time"

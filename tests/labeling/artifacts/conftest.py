@@ -11,6 +11,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from app.kit import container
+from app.kit.storage.store import STAGING
 from tests.factories import Org
 from tests.factories.orgs import Api
 
@@ -20,12 +21,18 @@ Upload = Callable[..., Any]
 
 @pytest.fixture
 def stored(app: Flask, org: Org) -> Stored:
-    """The keys of the files that the storage holds for `org`, and of all that is staged."""
+    """The keys of the files that the storage holds for `org`, and of what is newly staged."""
+    storage = container.current().storage
+
+    def staged() -> set[str]:
+        return {entry.key for entry in storage.list(STAGING)}
+
+    # A worker that was killed in another test may have left something.
+    before = staged()
 
     def look() -> list[str]:
-        storage = container.current().storage
-        own = storage.list(f"organizations/{org.id}")
-        return sorted(entry.key for entry in own)
+        own = {entry.key for entry in storage.list(f"organizations/{org.id}")}
+        return sorted(own | (staged() - before))
 
     return look
 
