@@ -6,7 +6,7 @@ changes one of them meanwhile waits for a thousand, not for a hundred thousand (
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, func, literal_column, select
@@ -25,12 +25,6 @@ LISTED = 1000
 log = get_logger(__name__)
 Failures = Mapping[UUID, ApiError]
 _UUID_BYTES = 16
-
-
-class End(Protocol):
-    """What ends an action; without the batch in hand, if that is not part of a `whole`."""
-
-    def __call__(self, *, whole: bool) -> None: ...
 
 
 class Found:
@@ -70,17 +64,12 @@ def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) 
     return found
 
 
-def in_batches(
-    found: Found,
-    act: Callable[[list[UUID]], Failures],
-    end: End | None = None,
-) -> dict[str, Any]:
+def in_batches(found: Found, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
     """Let `act` change what was found, a batch in a transaction; the result.
 
     `act` returns why records failed. Where it raises in the first batch, nothing stands. Later, the
     batches before stand, and all that is left has failed for that reason: the answer tells what was
-    done, whatever happens. `end` belongs to the last batch's transaction; where one broke off, it
-    has its own, and is told that the batch in hand is not part of the whole.
+    done, whatever happens.
     """
     failures: dict[UUID, ApiError] = {}
     failed = 0
@@ -88,8 +77,6 @@ def in_batches(
         left = len(found) - number * BATCH
         try:
             why = act(batch)
-            if end is not None and left <= BATCH:
-                end(whole=True)
             db.checkpoint()
         except (ApiError, SQLAlchemyError) as failure:
             if number == 0:
@@ -98,23 +85,11 @@ def in_batches(
             log.warning("bulk.broken_off", left=left, matched=len(found), error=str(failure))
             failed += left
             failures.update(dict.fromkeys(batch, _reason(failure)))
-            if end is not None:
-                _end_broken(end)
             break
         failed += len(why)
         failures.update(why)
         failures = dict(islice(failures.items(), LISTED))
     return by_filter(len(found), failures, failed=failed)
-
-
-def _end_broken(end: End) -> None:
-    """What broke a batch off may break this off too; an error would hide what stands."""
-    try:
-        end(whole=False)
-        db.checkpoint()
-    except (ApiError, SQLAlchemyError):
-        db.discard()
-        log.exception("bulk.not_told")
 
 
 def by_id(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:

@@ -24,20 +24,6 @@ def artifacts_assigned(told: Sequence[Job]) -> None:
     service.documents_assigned([_event(job) for job in told])
 
 
-@jobs.handler(
-    "notifications.artifacts_bulk_assigned", listens=("artifacts.bulk_assigned",), batch=True
-)
-def artifacts_bulk_assigned(told: Sequence[Job]) -> None:
-    """Tell people of all that one request gave them, however many batches it came in."""
-    service.documents_assigned([_event(job) for job in told])
-
-
-@jobs.handler("notifications.routing_applied", listens=("routing.applied",), batch=True)
-def routing_applied(told: Sequence[Job]) -> None:
-    """Tell people of all that rules gave them, however many batches it came in."""
-    service.documents_assigned([_event(job) for job in told])
-
-
 @jobs.handler("notifications.reviews_assigned", listens=("reviews.assigned",), batch=True)
 def reviews_assigned(told: Sequence[Job]) -> None:
     """Tell reviewers of label sets that were assigned or escalated to them."""

@@ -14,22 +14,16 @@ def route(arrived: Sequence[Job]) -> None:
     service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in arrived])
 
 
-def _gave_up(job: Job, _error: str) -> None:
-    """Tell people of what they were given before."""
-    service.tell_of_applying(UUID(job.args["event_id"]))
-
-
 # It may take as long as an export does.
 @jobs.handler(
     "routing_rules.apply",
     queue="exports",
     listens=("routing.requested",),
     lease_seconds=120,
-    on_failure=_gave_up,
 )
 def apply(job: Job) -> None:
     """Route all that waits unassigned."""
-    service.route_waiting(job.checkpoint, cause=UUID(job.args["event_id"]))
+    service.route_waiting(job.checkpoint)
 
 
 @jobs.handler("routing_rules.follow_role", listens=("member.role_changed",))

@@ -245,11 +245,8 @@ def test_the_load_is_levelled() -> None:
     assert [one.quota for one in level(people, 0)] == [0, 0, 0]
 
 
-def test_of_very_many_the_event_tells_the_number(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_transaction_tells_of_its_own(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.kit.bulk.BATCH", 2)
-    monkeypatch.setattr("app.labeling.distribution.service.giving.LISTED", 2)
     schema = desk.schema()
     made = [str(desk.artifact(schema)) for _ in range(3)]
     body = {"filter": {}, "expected_count": 3, "user_ids": _users(desk, "labeler")}
@@ -258,5 +255,22 @@ def test_of_very_many_the_event_tells_the_number(
         made[:2],
         made[2:],
     ]
-    (told,) = desk.events("artifacts.bulk_assigned")
-    assert (told["artifact_ids"], told["count"]) == ([], 3)
+
+
+def test_nobody_hears_of_what_they_had_already(desk: Desk) -> None:
+    schema, users = desk.schema(), _users(desk, "labeler", "reviewer")
+    ids = [str(desk.artifact(schema)) for _ in range(3)]
+
+    def assign(ids: list[str], people: list[str]) -> list[list[str]]:
+        before = len(desk.events("artifacts.assigned"))
+        assert _bulk(desk, artifact_ids=ids, user_ids=people).json["data"]["succeeded"] == len(ids)
+        return [one["artifact_ids"] for one in desk.events("artifacts.assigned")[before:]]
+
+    assert assign(ids[:2], users) == [ids[:2]]
+    assert assign(ids, users[::-1]) == [ids[2:]]
+    assert assign(ids, users) == []
+    assert assign(ids, users[:1]) == [ids]
+    assert desk.org.api("labeler").post(f"/artifacts/{ids[1]}/claim").status_code == 200
+    answer = desk.org.api("labeler").post(f"/artifacts/{ids[1]}/release", {"reason": "Blurred"})
+    assert answer.status_code == 200, answer.json
+    assert assign(ids, users[:1]) == [ids[1:2]]

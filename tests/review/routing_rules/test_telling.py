@@ -6,13 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.kit import bulk, db, tenancy
-from app.kit.ids import uuid7
+from app.kit import db, tenancy
 from app.kit.jobs import LostLease
 from app.kit.jobs.handlers import HANDLERS
 from app.review.routing_rules.service import applying
-from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.routing import Router, where
 
 Work = Callable[[], None]
@@ -43,11 +40,10 @@ def test_many_batches_are_one_notification_to_each(router: Router, work: Work) -
     }
 
 
-def test_a_run_that_goes_on_tells_of_what_the_one_before_gave(router: Router, work: Work) -> None:
+def test_a_run_that_goes_on_tells_of_what_is_left(router: Router, work: Work) -> None:
     router.rule(user_id=str(router.org.users["labeler"]))
     for _ in range(5):
         router.desk.artifact()
-    cause = uuid7()
 
     def lost() -> None:
         db.checkpoint()
@@ -55,10 +51,12 @@ def test_a_run_that_goes_on_tells_of_what_the_one_before_gave(router: Router, wo
 
     def run(checkpoint: Callable[[], None]) -> None:
         with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
-            applying.route_waiting(checkpoint, cause=cause)
+            applying.route_waiting(checkpoint)
 
     with pytest.raises(LostLease):
         run(lost)
+    work()
+    assert _told(router) == {("labeler", "2 documents were assigned to you"): 1}
     run(db.checkpoint)
     run(db.checkpoint)
     work()
@@ -85,27 +83,6 @@ def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
     assert _told(router) == {("labeler", "4 documents were assigned to you"): 1}
 
 
-def test_a_bulk_assignment_is_no_run_of_rules_that_was_broken_off(
-    router: Router, work: Work, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bulk, "BATCH", 2)
-    org, desk = router.org, router.desk
-    for _ in range(5):
-        desk.artifact()
-    users = [str(org.users["labeler"])]
-    body = {"filter": {}, "expected_count": 5, "user_ids": users, "strategy": "round_robin"}
-    assert org.api("admin").post("/artifacts/bulk-assign", body).json["data"]["succeeded"] == 5
-    (whole,) = desk.events("artifacts.bulk_assigned")
-    work()
-    router.rule(user_id=users[0])
-    for _ in range(3):
-        desk.artifact()
-    assert router.apply() == 3
-    (applied,) = desk.events("routing.applied")
-    assert applied["count"] == 3
-    assert applied["cause"] != whole["cause"]
-
-
 def test_two_applications_in_a_row_are_counted_together(router: Router, work: Work) -> None:
     router.rule(user_id=str(router.org.users["labeler"]))
     for _ in range(2):
@@ -124,30 +101,15 @@ def test_of_a_single_document_the_name_is_told(router: Router, work: Work) -> No
     assert _told(router) == {("labeler", "Bill.pdf was assigned to you"): 1}
 
 
-def test_members_of_several_teams_are_told_no_number_that_is_not_theirs(
-    router: Router, work: Work
-) -> None:
-    bills, letters = router.team("ann"), router.team("ben")
+def test_members_of_teams_are_told_the_number_of_theirs(router: Router, work: Work) -> None:
+    bills, letters = router.team("ann", "both"), router.team("ben", "both")
     router.rule(where("name", "equals", "bill"), team_id=bills)
     router.rule(team_id=letters)
-    for name in ("bill", "letter", "letter"):
+    for name in ("bill", "letter", "bill", "letter", "letter"):
         router.desk.artifact(name=name)
-    assert router.apply() == 3
+    assert router.apply() == 5
     work()
     assert _told(router) == {
-        (name, "Documents were assigned to your team"): 1 for name in ("ann", "ben")
+        (name, f"{number} documents were assigned to you"): 1
+        for name, number in (("ann", 2), ("ben", 3), ("both", 5))
     }
-
-
-def test_what_another_organization_gave_is_not_told(router: Router, other_org: Org) -> None:
-    router.rule(user_id=str(router.org.users["labeler"]))
-    for _ in range(3):
-        router.desk.artifact()
-    cause = uuid7()
-    with router.org.app.app_context():
-        with tenancy.organization(router.org.id), db.transaction():
-            applying.route_waiting(db.checkpoint, cause=cause)
-        with tenancy.organization(other_org.id), db.transaction():
-            applying.tell_of_applying(cause)
-    assert len(router.desk.events("routing.applied")) == 1
-    assert Desk(other_org).events("routing.applied") == []

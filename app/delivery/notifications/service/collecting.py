@@ -37,7 +37,6 @@ class Sort:
 
 SORTS: Mapping[str, Sort] = {
     "documents_assigned": Sort("assignment", "users/me/assignments", "document_assigned"),
-    "documents_assigned_to_teams": Sort("assignment", "users/me/assignments"),
     "documents_handed": Sort("assignment", "users/me/assignments", "handed_on"),
     "reviews_assigned": Sort("assignment", "users/me/assignments?kind=review", "review_assigned"),
     "reviews_escalated": Sort("assignment", "users/me/assignments?kind=review", "review_escalated"),

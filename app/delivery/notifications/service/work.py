@@ -22,7 +22,7 @@ Names = Mapping[UUID, str]
 
 
 class Event(NamedTuple):
-    """What a job was told; `id` is the event's, or that of a larger thing which it tells of."""
+    """What a job was told; `id` is the event's."""
 
     id: UUID
     data: dict[str, Any]
@@ -31,15 +31,8 @@ class Event(NamedTuple):
 def documents_assigned(events: Sequence[Event]) -> None:
     """Tell those whom documents were assigned to, their teams' members included; where documents
     were spread over people, each how many are theirs.
-
-    A part of something larger is told of with the whole of it, which has the same `cause` then.
     """
-    whole = [
-        Event(UUID(event.data.get("cause") or str(event.id)), event.data)
-        for event in events
-        if not event.data.get("part_of")
-    ]
-    told = _fresh(whole)
+    told = _fresh(events)
     documents = names.of_documents(_first(told, "artifact_ids"))
     people = names.of_people(_uuids(data["by"] for data in told if data.get("by")))
     collect([news for data in told for news in _of_documents(data, documents, people)])
@@ -50,33 +43,31 @@ def _of_documents(data: dict[str, Any], documents: Names, people: Names) -> Iter
     ids = _uuids(data["artifact_ids"])
     named = _named(ids, documents)
     count, counts = data["count"], data.get("counts") or {}
+    of_teams = data.get("team_counts") or {}
     if count == 1 and not named:
         return
-    team_ids = _uuids(data.get("team_ids"))
     common: dict[str, Any] = {**_by(data, people), "due_at": data.get("due_at")}
     common |= {"least": Role.labeler}
     if count == 1:
         common["link"] = f"{_API}/artifacts/{ids[0]}"
     # Who got which of several that were spread, nobody said.
-    alone = not counts or (len(counts) == 1 and not team_ids)
+    alone = len(counts) + len(of_teams) <= 1
     common["documents"] = named if alone or count == 1 else []
     for number, user_ids in _by_count(counts).items():
         yield News("documents_assigned", count=number, user_ids=user_ids, **common)
-    if len(team_ids) > 1:
-        # Nor how many each of the teams got.
-        yield News("documents_assigned_to_teams", team_ids=team_ids, **{**common, "documents": []})
-        team_ids = []
-    rest = count - sum(counts.values())
-    if rest > 0:
-        user_ids = [] if counts else _uuids(data.get("user_ids"))
-        yield News("documents_assigned", count=rest, user_ids=user_ids, team_ids=team_ids, **common)
+    for team_id, number in of_teams.items():
+        # Each by itself: whoever is in two of them got what both did.
+        yield News("documents_assigned", count=number, team_ids=_uuids([team_id]), **common)
+    if not counts and not of_teams:
+        common |= {name: _uuids(data.get(name)) for name in ("user_ids", "team_ids")}
+        yield News("documents_assigned", count=count, **common)
 
 
 def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
     """Those who were given as many documents as each other."""
     found: dict[int, list[UUID]] = {}
-    for user_id, count in counts.items():
-        found.setdefault(count, []).append(UUID(user_id))
+    for identifier, count in counts.items():
+        found.setdefault(count, []).append(UUID(identifier))
     return found
 
 

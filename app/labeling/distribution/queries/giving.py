@@ -89,11 +89,12 @@ class Share(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What became of the chosen documents; `given`, `closed` and `people` tell up to `LISTED`.
+    """What became of the chosen documents; `given`, `closed` and `news` tell up to `LISTED`.
 
     `closed` are [id, state] of those that there is nothing to label of. `people` is how many each
     user got, where they were spread. `resumed`: somebody who is named had skipped them, and there
-    are drafts of them.
+    are drafts of them. `changed`, `news` and `shares` are the number, ids and `people` of those
+    that were not assigned just so before, or that whoever is named had skipped.
     """
 
     matched: int
@@ -102,6 +103,9 @@ class Given(NamedTuple):
     closed: list[list[str]]
     people: dict[str, int]
     resumed: list[UUID]
+    changed: int
+    news: list[str]
+    shares: dict[str, int]
 
 
 def labelers(user_ids: Sequence[UUID]) -> set[UUID]:
@@ -165,13 +169,36 @@ def _due(due_at: datetime | None) -> dict[str, Any]:
 
 def _told(locked: Any, written: Any, *, people: bool) -> list[ColumnElement[Any]]:
     closed = select(func.jsonb_build_array(locked.c.id, locked.c.state).label("one"))
+    forgotten = _forgotten(written)
+    news = _news(locked, written, forgotten)
     return [
         select(func.count()).select_from(written).scalar_subquery(),
         _first(select(cast(written.c.id, String).label("one"))),
         _first(closed.where(locked.c.shut.is_(True))),
         _people(written) if people else literal({}, JSONB),
-        _resumed(_forgotten(written)),
+        _resumed(forgotten),
+        select(func.count()).select_from(news).scalar_subquery(),
+        _first(select(cast(news.c.id, String).label("one"))),
+        _people(news) if people else literal({}, JSONB),
     ]
+
+
+def _news(locked: Any, written: Any, forgotten: Any) -> Any:
+    """Sent again, an assignment is none: nobody is to hear of what they had already."""
+    before, after = locked.c.assignees, written.c.assignees
+    skipped = select(forgotten.c.artifact_id)
+    return (
+        select(written.c.id, written.c.assignees)
+        .join(locked, locked.c.id == written.c.id)
+        .where(
+            or_(
+                ~before.contains(after),
+                ~before.contained_by(after),
+                written.c.id.in_(skipped),
+            )
+        )
+        .cte("news")
+    )
 
 
 def _locked(chosen: Select[Any]) -> Any:
@@ -185,6 +212,7 @@ def _locked(chosen: Select[Any]) -> Any:
             case((d.archived, literal("archived")), else_=d.status).label("state"),
             d.priority,
             _URGENT_AT.label("urgent_at"),
+            d.assignees,
         )
         .where(d.organization_id == tenancy.current_organization_id())
         .order_by(d.id)

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from app.kit import bulk, errors
-from app.kit.ids import uuid7
 from app.labeling.artifacts import service as artifacts
 from app.labeling.distribution.queries import giving as queries
 from app.labeling.distribution.service.giving import Giving, closed
@@ -51,10 +50,10 @@ def bulk_assign(
     urgency, by turns or by who has least to do.
 
     By filter each thousand is a transaction of its own (`bulk.in_batches`). Emits
-    `artifacts.assigned` for each transaction; of several, `artifacts.bulk_assigned` tells the
-    whole. Raises 400 on `user_ids.N` or `team_id`; 409 `conflict` with `details.count` where the
-    filter finds another number than expected. The outcome of a document that there is none of is
-    `not_found`, of one that nothing is to label of, or that changed meanwhile, `conflict`.
+    `artifacts.assigned` for each transaction. Raises 400 on `user_ids.N` or `team_id`; 409
+    `conflict` with `details.count` where the filter finds another number than expected. The outcome
+    of a document that there is none of is `not_found`, of one that nothing is to label of, or that
+    changed meanwhile, `conflict`.
     """
     giving = Giving(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
     if filter is None:
@@ -63,6 +62,4 @@ def bulk_assign(
     giving.hold()
     order = queries.URGENCY if giving.spread else ()
     found = bulk.find(artifacts.selected_ids(filter), *order, expected=expected_count)
-    if len(found) > bulk.BATCH:
-        giving.cause = uuid7()
-    return bulk.in_batches(found, lambda ids: giving.give(ids, filter), giving.tell_of_all)
+    return bulk.in_batches(found, lambda ids: giving.give(ids, filter))

@@ -3,7 +3,6 @@
 import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,31 +14,11 @@ from app.kit import bulk, errors, events
 from app.kit.errors import ApiError
 from app.labeling.artifacts import service as artifacts
 from app.labeling.distribution.queries import giving as queries
-from app.labeling.distribution.queries.giving import LISTED, Given, Share
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many documents were given, how many to whom, and up to `LISTED` of them."""
-
-    count: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    listed: list[str] = field(default_factory=list)
-
-    def with_more(self, given: Given) -> "Tally":
-        """With what one more transaction gave."""
-        return Tally(
-            self.count + given.written,
-            self.counts + Counter(given.people),
-            [*self.listed, *given.given][:LISTED],
-        )
+from app.labeling.distribution.queries.giving import Given, Share
 
 
 class Giving:
-    """What one request gives, in one transaction or in many, and what came of it so far.
-
-    `cause`, where there are many, is what their events have in common.
-    """
+    """What one request gives, in one transaction or in many; loads go on from one to the next."""
 
     def __init__(
         self,
@@ -50,7 +29,6 @@ class Giving:
         due: Mapping[str, datetime | None],
         strategy: str = "everyone",
     ) -> None:
-        self.cause: UUID | None = None
         self.spread = strategy != "everyone" and user_ids != []
         self._by = by
         self._user_ids = list(dict.fromkeys(user_ids or ()))
@@ -59,7 +37,6 @@ class Giving:
         self._due = due
         self._least = strategy == "least_loaded"
         self._loads: Counter[UUID] | None = None
-        self._given = self._stands = Tally()
 
     @property
     def closed_too(self) -> bool:
@@ -87,7 +64,6 @@ class Giving:
 
         Emits `artifacts.assigned`. Raises as `hold`.
         """
-        self._stands = self._given
         given = self.write(artifacts.by_ids(artifact_ids, filters), len(artifact_ids))
         self.tell(given)
         shut = {} if self.closed_too else {UUID(one): closed(state) for one, state in given.closed}
@@ -111,24 +87,12 @@ class Giving:
         return given
 
     def tell(self, given: Given) -> None:
-        """Emit `artifacts.assigned`: `count` says of how many documents, `counts` who got how many
-        where they were spread, `part_of` that a whole will be told of."""
-        if not given.written:
-            return
-        told = self._told(given.given, given.written, given.people)
-        events.emit("artifacts.assigned", told | ({"part_of": self.cause} if self.cause else {}))
-        self._given = self._given.with_more(given)
+        """Emit `artifacts.assigned` of what was not assigned so before: `count` says of how many
+        documents, `counts` who got how many where they were spread."""
+        if given.changed:
+            events.emit("artifacts.assigned", self._told(given))
         if self._loads is not None:
             self._loads.update({UUID(one): number for one, number in given.people.items()})
-
-    def tell_of_all(self, *, whole: bool) -> None:
-        """Emit `artifacts.bulk_assigned` of what several transactions gave, so that whoever is told
-        is told once; the ids are left out beyond `LISTED`. If not `whole`, without the last."""
-        tally = self._given if whole else self._stands
-        if self.cause and tally.count:
-            listed = tally.listed if tally.count <= LISTED else []
-            told = self._told(listed, tally.count, dict(tally.counts))
-            events.emit("artifacts.bulk_assigned", told | {"cause": self.cause})
 
     def _assignees(self) -> list[dict[str, str | None]]:
         """As a document holds them."""
@@ -144,15 +108,15 @@ class Giving:
             self._loads = Counter(queries.loads(people) if self._least else {})
         return level([(user_id, self._loads[user_id]) for user_id in people], limit)
 
-    def _told(self, ids: list[str], count: int, counts: dict[str, int]) -> dict[str, Any]:
-        user_ids = list(map(str, self._user_ids))
+    def _told(self, given: Given) -> dict[str, Any]:
+        counts, user_ids = given.shares, list(map(str, self._user_ids))
         if self.spread:
             user_ids = sorted(counts) if self._team_id else [u for u in user_ids if u in counts]
         return {
-            "artifact_ids": ids,
+            "artifact_ids": given.news,
             "user_ids": user_ids,
             "team_ids": [self._team_id] if self._team_id and not self.spread else [],
-            "count": count,
+            "count": given.changed,
             "counts": counts,
             "by": self._by,
             "due_at": self._due.get("due_at"),

@@ -4,7 +4,6 @@ from app.review.routing_rules.service.applying import (
     matches,
     route_ingested,
     route_waiting,
-    tell_of_applying,
 )
 from app.review.routing_rules.service.records import (
     create,
@@ -28,6 +27,5 @@ __all__ = [
     "route_ingested",
     "route_waiting",
     "simulate",
-    "tell_of_applying",
     "update",
 ]

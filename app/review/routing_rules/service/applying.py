@@ -14,7 +14,6 @@ from uuid import UUID
 
 from app.identity.teams import service as teams
 from app.kit import db, events
-from app.kit.ids import uuid7
 from app.kit.logging import get_logger
 from app.labeling.artifacts import service as artifacts
 from app.labeling.artifacts.service import Assigned
@@ -64,39 +63,26 @@ def route_ingested(artifact_ids: Sequence[UUID]) -> int:
 def route_waiting(
     checkpoint: Checkpoint,
     report: Report = lambda _done, _total: None,
-    *,
-    cause: UUID | None = None,
 ) -> int:
     """Route all documents that are ready and assigned to nobody, the oldest first; how many matched
     a rule.
 
     `checkpoint` commits, after each batch: broken off, it begins anew with what is left. Rules are
     those of the moment, batch by batch. `report` is told how many of how many were looked at.
-    `cause`, a UUIDv7, is that of an earlier run which this one goes on with. Without it that is one
-    from the command line which was broken off, if any: people are told of both together.
     """
-    cause = cause or trail.broken_off() or uuid7()
     total, looked_at, routed, place = documents.count_waiting(), 0, 0, documents.START
     while True:
         records.lock()
         batch = documents.next_waiting(place, BATCH)
         if not batch:
-            tell_of_applying(cause)
             log.info("routing.done", looked_at=looked_at, matched=routed)
             return routed
-        routed += _route(documents.lock([one.id for one in batch], fresh=False), part_of=cause)
+        routed += _route(documents.lock([one.id for one in batch], fresh=False))
         checkpoint()
         place = batch[-1]
         looked_at += len(batch)
         report(looked_at, max(total, looked_at))
         log.info("routing.progress", looked_at=looked_at, total=max(total, looked_at))
-
-
-def tell_of_applying(cause: UUID) -> None:
-    """Emit `routing.applied` of all that the batches with this cause have given, if anything."""
-    given = trail.given(cause)
-    if given["count"]:
-        events.emit("routing.applied", {**given, "by": None, "cause": cause})
 
 
 def matches(artifact_id: UUID) -> Any:
@@ -125,12 +111,12 @@ def of_row(row: Any, matched: list[Rule]) -> Matched:
     return Matched(row.id, schema_id, matched, wanted)
 
 
-def _route(ids: Sequence[UUID], *, part_of: UUID | None = None) -> int:
+def _route(ids: Sequence[UUID]) -> int:
     rules = _in_force()
     found = list(match(ids, rules)) if ids and rules else []
     if found:
         chooser, choices = _choose(found)
-        _write(found, choices, part_of)
+        _write(found, choices)
         turns = {r.id: chooser.turns[r.position] for r in rules if r.position in chooser.turns}
         writing.record(
             [one for item in zip(found, choices, strict=True) for one in _routings(*item)],
@@ -168,7 +154,7 @@ def _choose(found: Sequence[Matched]) -> tuple[Chooser, list[Choice]]:
             return chooser, choices
 
 
-def _write(found: Sequence[Matched], choices: Sequence[Choice], part_of: UUID | None) -> None:
+def _write(found: Sequence[Matched], choices: Sequence[Choice]) -> None:
     now = db.utc_now()
     given = [_assigned(*item, now) for item in zip(found, choices, strict=True)]
     artifacts.assign_many([one for one in given if any(member is not None for member in one[1:])])
@@ -176,17 +162,19 @@ def _write(found: Sequence[Matched], choices: Sequence[Choice], part_of: UUID | 
     if not assigned:
         return
     due = {one.due_at for one in assigned}
+    users = Counter(str(one.user_id) for one in choices if one.user_id)
+    of_teams = Counter(str(one.team_id) for one in choices if one.team_id)
     events.emit(
         "artifacts.assigned",
         {
             "artifact_ids": [one.artifact_id for one in assigned],
-            "user_ids": sorted({str(one.user_id) for one in choices if one.user_id}),
-            "team_ids": sorted({str(one.team_id) for one in choices if one.team_id}),
+            "user_ids": sorted(users),
+            "team_ids": sorted(of_teams),
             "count": len(assigned),
-            "counts": Counter(str(one.user_id) for one in choices if one.user_id),
+            "counts": users,
+            "team_counts": of_teams,
             "by": None,
             "due_at": due.pop() if len(due) == 1 else None,
-            "part_of": part_of,
         },
     )
 
