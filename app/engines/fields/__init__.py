@@ -7,13 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.engines.fields.changes import Change, compare
-from app.engines.fields.compiled import CompiledFields
+from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, CompiledFields
 from app.engines.fields.definition import check_fields
 from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
+from app.engines.fields.evidence import MAX_EVIDENCE
 from app.engines.fields.model import TYPES, Field, JsonValue, Tag
 from app.engines.fields.values import normaliser
 
 __all__ = [
+    "MAX_EVIDENCE",
+    "MAX_ROW",
+    "MAX_TAGS",
     "TYPES",
     "Change",
     "CompiledFields",

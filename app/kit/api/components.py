@@ -7,15 +7,34 @@ nothing that a later version could not keep: more members may come, and a limit 
 from collections.abc import Iterator
 from typing import Any
 
+from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
 
-_LIMITS = ("minLength", "maxLength", "minimum", "maximum", "maxProperties")
+from app.kit.api.fields import List
+
+_LIMITS = ("minLength", "maxLength", "minimum", "maximum", "maxItems", "maxProperties")
+
+
+class _Plugin(MarshmallowPlugin):
+    """The plugin, which knows the kit's lists too."""
+
+    def init_spec(self, spec: APISpec) -> None:
+        super().init_spec(spec)
+        assert self.converter is not None
+        self.converter.add_attribute_function(_longest)  # type: ignore[no-untyped-call]
 
 
 def plugin() -> MarshmallowPlugin:
     """The plugin that turns schemas into components, each named after its class."""
-    return MarshmallowPlugin(schema_name_resolver=_name)
+    return _Plugin(schema_name_resolver=_name)
+
+
+def _longest(_converter: Any, field: Any, **_: Any) -> dict[str, int]:
+    """How long a list may be, unless its own description says so."""
+    if not isinstance(field, List) or "maxItems" in field.metadata:
+        return {}
+    return {"maxItems": field.max_items}
 
 
 def _name(schema: Any) -> str:
@@ -71,8 +90,10 @@ def _collect(value: Any, schemas: dict[str, Any], found: set[str]) -> None:
 
 
 def _loosen(part: dict[str, Any]) -> None:
+    exact = part.get("minItems") == part.get("maxItems")  # a box has four numbers for ever
     for limit in _LIMITS:
-        part.pop(limit, None)
+        if limit != "maxItems" or not exact:
+            part.pop(limit, None)
     if part.get("additionalProperties") is False:
         del part["additionalProperties"]
 

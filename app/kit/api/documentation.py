@@ -14,7 +14,7 @@ from werkzeug.exceptions import NotFound
 from app.kit.api import components
 from app.kit.api import fields as kit_fields
 from app.kit.api.blueprint import Blueprint
-from app.kit.api.operation import Operation
+from app.kit.api.operation import Operation, RevisionRead
 
 TITLE = "Labeling and Review Service"
 _POLICY = (
@@ -66,6 +66,7 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
     api.spec.components.security_scheme("HTTPBearer", {"type": "http", "scheme": "bearer"})
     api.spec.options["security"] = [{"HTTPBearer": []}]
     api.spec.components.schema("ErrorResponse", schema=ErrorResponse)
+    api.spec.components.schema(RevisionRead.__name__, schema=RevisionRead)
     plugin = api.ma_plugin
     plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
@@ -114,6 +115,9 @@ def _complete(api: Api, declared: dict[str, Operation]) -> None:
                 found["parameters"] = parameters
             if op.upload is not None:
                 _offer_upload(api, op, found)
+            if op.revision and op.body is None and op.method != "DELETE":
+                # A body of DELETE has no meaning to some clients: there the header does.
+                found["requestBody"] = _REVISION
 
 
 def _told(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
@@ -130,6 +134,13 @@ _COMMON = {
     "q": "Words to search for.",
     "created_after": "Only those created after this time.",
     "created_before": "Only those created before this time.",
+}
+
+
+_REVISION = {
+    "description": "The revision that was read, if not by If-Match.",
+    "required": False,
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/RevisionRead"}}},
 }
 
 

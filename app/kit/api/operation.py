@@ -140,13 +140,13 @@ class _Nothing(Schema):
     """The body of an operation that takes none."""
 
 
-class _Read(Schema):
-    """The same where the writer names the revision that it read, if not by If-Match."""
+class RevisionRead(Schema):
+    """The body of one that takes none but the revision that was read, if not by If-Match."""
 
     revision = Int()
 
 
-_NOTHING, _READ = _Nothing(), _Read()
+_NOTHING, _READ = _Nothing(), RevisionRead()
 
 
 def _body(op: Operation) -> tuple[dict[str, Any], bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from app.engines.conditions import ATTRIBUTES, MAX_TEXT, METADATA, OPERATORS
+from app.engines.conditions import ATTRIBUTES, MAX_CONDITIONS, MAX_TEXT, METADATA, OPERATORS
 from app.kit.api import bulk
 from app.kit.api.fields import (
     Any_,
@@ -36,14 +36,15 @@ MAX_DUE_HOURS = 24 * 365
 _LEAF = {"attribute", "operator", "value"}
 _ATTRIBUTE = {"description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA}<key>."}
 _OPERATOR = {"description": f"One of {', '.join(OPERATORS)}."}
+_ITSELF = "app.review.routing_rules.schemas.RoutingCondition"
 _VALUE = {"description": "A text, a number, a boolean, an id, or a list of them, by the operator."}
 
 
 class RoutingCondition(Schema):
     """A condition {attribute, operator, value}, or a group {all} or {any} of them."""
 
-    all = List(Nested("app.review.routing_rules.schemas.RoutingCondition"))
-    any = List(Nested("app.review.routing_rules.schemas.RoutingCondition"))
+    all = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
+    any = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
     attribute = Str(metadata=_ATTRIBUTE)
     operator = Str(metadata=_OPERATOR)
     value = Any_(metadata=_VALUE)
@@ -52,8 +53,8 @@ class RoutingCondition(Schema):
 class RoutingConditions(Schema):
     """A group {all} or {any}; an empty object matches every document."""
 
-    all = List(Nested(RoutingCondition))
-    any = List(Nested(RoutingCondition))
+    all = List(Nested(RoutingCondition), max_items=MAX_CONDITIONS)
+    any = List(Nested(RoutingCondition), max_items=MAX_CONDITIONS)
 
 
 class Conditions(Nested):

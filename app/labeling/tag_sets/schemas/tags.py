@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from marshmallow import ValidationError
+from marshmallow.validate import Range
 
+from app.engines.fields import MAX_EVIDENCE, MAX_ROW, MAX_TAGS
 from app.kit.api.fields import Any_, Float, Int, List, Nested, OneOf, Schema, Str
 
 TAG_SOURCES = ("human", "model", "import")
@@ -40,7 +42,7 @@ class EvidenceInput(Schema):
     """Where a value stands: a page with or without a box, offsets, or text."""
 
     page = Int(allow_none=True, minimum=1)
-    box = List(Float(), allow_none=True)
+    box = List(Float(), allow_none=True, metadata={"minItems": 4, "maxItems": 4})
     start = Int(allow_none=True)
     end = Int(allow_none=True)
     text = Str(allow_none=True, max_length=20_000)
@@ -51,10 +53,10 @@ class TagInput(Schema):
 
     field = Str(required=True)
     value = Any_(allow_none=True)
-    row = Int(allow_none=True)
-    confidence = Float(allow_none=True)
+    row = Int(maximum=MAX_ROW, allow_none=True)
+    confidence = Float(validate=Range(min=0, max=1), allow_none=True)
     source = Str(allow_none=True, validate=OneOf(TAG_SOURCES))
-    evidence = List(Nested(EvidenceInput), allow_none=True)
+    evidence = List(Nested(EvidenceInput), max_items=MAX_EVIDENCE, allow_none=True)
 
 
 _NUMBER = (int, float)
@@ -82,7 +84,7 @@ class Tags(List):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(Nested(TagInput), **kwargs)
+        super().__init__(Nested(TagInput), max_items=MAX_TAGS, **kwargs)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> list[Any]:
         if not isinstance(value, list):

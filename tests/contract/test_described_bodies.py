@@ -1,0 +1,50 @@
+"""The description tells of bodies what the service holds them to, and what it takes beside."""
+
+from typing import Any
+
+import pytest
+
+from app.kit.api.fields import List
+from app.kit.api.operation import Operation
+from tests.contract.conftest import OPERATIONS
+
+_BODIES = {type(op.body).__name__: op.body for op in OPERATIONS if op.body is not None}
+_LISTS = [
+    (name, field.data_key or member, field)
+    for name, body in _BODIES.items()
+    for member, field in body.fields.items()
+    if isinstance(field, List)
+]
+_SPARE = [op for op in OPERATIONS if op.revision and op.body is None]
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "field"), _LISTS, ids=[f"{name}.{member}" for name, member, _ in _LISTS]
+)
+def test_a_list_says_how_long_it_may_be(
+    name: str, member: str, field: List, description: dict[str, Any]
+) -> None:
+    told = description["components"]["schemas"][name]["properties"][member]
+    assert told["maxItems"] == field.max_items
+
+
+def test_answers_promise_no_length(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+    assert "maxItems" not in schemas["BulkResult"]["properties"]["outcomes"]
+    box = schemas["DocumentPage"]["properties"]["words"]["items"]["properties"]["box"]
+    assert (box["minItems"], box["maxItems"]) == (4, 4)
+
+
+@pytest.mark.parametrize("op", _SPARE, ids=[op.name for op in _SPARE])
+def test_a_revision_may_come_in_a_body_of_its_own(
+    op: Operation, description: dict[str, Any]
+) -> None:
+    told = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    if op.method == "DELETE":  # where a body has no meaning to some clients
+        assert "requestBody" not in told
+        return
+    assert told["requestBody"]["required"] is False
+    reference = told["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    schema = description["components"]["schemas"][reference.rpartition("/")[2]]
+    assert list(schema["properties"]) == ["revision"]
+    assert "required" not in schema
