@@ -18,6 +18,7 @@ from app.labeling.tag_sets.schemas import (
     ReopenTagSet,
     ReplaceTags,
     Revision,
+    RevisionFilters,
     TagSet,
     TagSetFilters,
     TagSetListed,
@@ -141,7 +142,7 @@ def reopen_tag_set(
 @blueprint.get(
     "/tag-sets/{tag_set_id}/revisions",
     permission="tag_sets:read",
-    query=Listing(sorts=("-number",)),
+    query=Listing(sorts=("-number",), filters=RevisionFilters),
     returns=Revision,
 )
 def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:

@@ -1,5 +1,6 @@
 """SQL of a document's history: what several features know of it, as one list."""
 
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -45,7 +46,13 @@ class Sources(NamedTuple):
     claims_of: UUID | None
 
 
-def page(request: PageRequest, of: Sources) -> Page:
+def page(
+    request: PageRequest,
+    of: Sources,
+    *,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
     """A page of what the sources tell."""
     parts = [
         _of_document(of.document, of.claims_of),
@@ -57,7 +64,12 @@ def page(request: PageRequest, of: Sources) -> Page:
     if of.reviews is not None:
         parts.append(_of_reviews(of.reviews))
     told = union_all(*parts).subquery("told")
-    return paginate(select(told), request, sorts={"at": told.c.at}, unique=told.c.id)
+    statement = select(told)
+    if created_after is not None:
+        statement = statement.where(told.c.at > created_after)
+    if created_before is not None:
+        statement = statement.where(told.c.at < created_before)
+    return paginate(statement, request, sorts={"at": told.c.at}, unique=told.c.id)
 
 
 def _told(

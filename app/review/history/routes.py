@@ -6,7 +6,7 @@ from uuid import UUID
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.principal import Caller
 from app.review.history import service
-from app.review.history.schemas import HistoryEntry
+from app.review.history.schemas import HistoryEntry, HistoryFilters
 
 blueprint = Blueprint("history", tag="artifacts")
 
@@ -14,7 +14,7 @@ blueprint = Blueprint("history", tag="artifacts")
 @blueprint.get(
     "/artifacts/{artifact_id}/history",
     permission="artifacts:read",
-    query=Listing(sorts=("-at",)),
+    query=Listing(sorts=("-at",), filters=HistoryFilters),
     returns=HistoryEntry,
 )
 def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Any:

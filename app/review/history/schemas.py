@@ -6,6 +6,13 @@ from app.kit.api.fields import JsonObject, Nested, OneOf, Schema, Str, UtcDateTi
 KINDS = ("artifact", "tag_set", "comment")
 
 
+class HistoryFilters(Schema):
+    """Filters of what happened: by its time."""
+
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
 class HistoryActor(Schema):
     """Who acted. A job is `system`."""
 

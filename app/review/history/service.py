@@ -1,6 +1,7 @@
 """A document's history: what the audit log, the label sets' revisions, comments and routing know of
 it."""
 
+from datetime import datetime
 from uuid import UUID
 
 from app.identity.audit import service as audit
@@ -14,8 +15,9 @@ from app.review.history import queries
 from app.review.routing_rules import service as routing_rules
 
 
-def history(artifact_id: UUID, *, caller: Caller, page: PageRequest) -> Page:
-    """A page of what happened to a document, the newest first unless told otherwise.
+def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime) -> Page:
+    """A page of what happened to a document, the newest first unless told otherwise. `created`:
+    created_after, created_before.
 
     Saves are left out: they stand in their label sets' revisions. Who must label blind learns
     nothing of what others do with the document; who does not review, nothing of who reviews what.
@@ -33,4 +35,4 @@ def history(artifact_id: UUID, *, caller: Caller, page: PageRequest) -> Page:
         rules=routing_rules.matches(artifact_id),
         claims_of=own,
     )
-    return queries.page(page, sources)
+    return queries.page(page, sources, **created)

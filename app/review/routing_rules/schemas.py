@@ -164,6 +164,8 @@ class RoutingRuleFilters(Schema):
     enabled = QueryBool()
     team_id = Uuid()
     user_id = Uuid()
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
 
 
 class DescribedDocument(Schema):

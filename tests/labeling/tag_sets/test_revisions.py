@@ -50,6 +50,21 @@ def test_each_change_has_its_revision_the_latest_first(desk: Desk) -> None:
     assert rows[3]["changes"]["added"] == 2
 
 
+def test_revisions_are_filtered_by_their_time(desk: Desk) -> None:
+    draft = desk.draft()
+    desk.save(draft, [tag("number", "A-1")])
+    made, saved = (row["created_at"] for row in reversed(_revisions(desk, draft).json["data"]))
+
+    def numbers(query: str) -> list[int]:
+        answer = _revisions(desk, draft, f"?{query}").json
+        assert answer["meta"]["total"] == len(answer["data"])
+        return [row["number"] for row in answer["data"]]
+
+    assert numbers(f"created_after={made}") == [2]
+    assert numbers(f"created_before={saved}") == [1]
+    assert numbers(f"created_after={made}&created_before={saved}") == []
+
+
 def test_pages_are_by_number(desk: Desk) -> None:
     draft = desk.draft()
     for count in range(1, 5):

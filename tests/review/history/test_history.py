@@ -46,6 +46,22 @@ def test_a_document_tells_its_life_in_order(desk: Desk) -> None:
     assert len({entry["id"] for entry in told}) == len(told)
 
 
+def test_it_is_filtered_by_time(desk: Desk) -> None:
+    org, sent = desk.org, desk.submitted(desk.artifact(desk.schema()))
+    document = sent["artifact_id"]
+    org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", {})
+    handed_in, accepted = (one["at"] for one in reversed(history(org, document)[:2]))
+
+    def told(query: str) -> list[str]:
+        return [one["action"] for one in history(org, document, query=query)]
+
+    assert told(f"created_after={handed_in}") == ["tag_sets.accept"]
+    assert told(f"created_before={accepted}")[0] == "tag_sets.submit"
+    assert told(f"created_after={handed_in}&created_before={accepted}") == []
+    page = org.api("viewer").get(f"/artifacts/{document}/history?created_after={handed_in}")
+    assert page.json["meta"]["total"] == 1
+
+
 def test_no_entry_tells_an_address_of_the_network(desk: Desk) -> None:
     document = create_text(desk.org.api("labeler"), "text")
     assert "127.0.0.1" not in str(history(desk.org, document["id"]))

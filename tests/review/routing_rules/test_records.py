@@ -216,7 +216,7 @@ def test_changes_at_once_leave_the_order_whole(router: Router) -> None:
 
 def test_lists_are_filtered(router: Router) -> None:
     team, user = router.team("ann"), str(router.org.users["labeler"])
-    router.rule(name="team", team_id=team)
+    since = router.rule(name="team", team_id=team)["created_at"]
     router.rule(name="user", user_id=user, enabled=False)
     api = router.org.api("viewer")
 
@@ -226,6 +226,8 @@ def test_lists_are_filtered(router: Router) -> None:
     assert names(f"team_id={team}") == ["team"]
     assert names(f"user_id={user}") == ["user"]
     assert names("enabled=true") == ["team"]
+    assert names(f"created_after={since}") == ["user"]
+    assert names(f"created_before={since}") == []
     assert names("sort=-position") == ["user", "team"]
     first = api.get("/routing-rules?page_size=1").json
     assert first["meta"]["total"] == 2

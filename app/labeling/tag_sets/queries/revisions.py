@@ -1,6 +1,7 @@
 """SQL of a label set's revisions."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,8 +18,19 @@ _SIZE = func.coalesce(TagSetRevision.tags_bytes, func.octet_length(cast(TagSetRe
 _COUNT = func.coalesce(TagSetRevision.tag_count, func.jsonb_array_length(TagSetRevision.tags))
 
 
-def page(request: PageRequest, tag_set_id: UUID) -> Page:
+def page(
+    request: PageRequest,
+    tag_set_id: UUID,
+    *,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
     """A page of the revisions, without their tags."""
+    conditions = [TagSetRevision.tag_set_id == tag_set_id]
+    if created_after is not None:
+        conditions.append(TagSetRevision.created_at > created_after)
+    if created_before is not None:
+        conditions.append(TagSetRevision.created_at < created_before)
     statement = (
         select(
             TagSetRevision.number,
@@ -29,14 +41,14 @@ def page(request: PageRequest, tag_set_id: UUID) -> Page:
             _COUNT.label("tag_count"),
         )
         .outerjoin(User, User.id == TagSetRevision.author_id)
-        .where(TagSetRevision.tag_set_id == tag_set_id)
+        .where(*conditions)
     )
     return paginate(
         statement,
         request,
         sorts={"number": TagSetRevision.number},
         unique=TagSetRevision.number,
-        count=select(TagSetRevision.number).where(TagSetRevision.tag_set_id == tag_set_id),
+        count=select(TagSetRevision.number).where(*conditions),
     )
 
 

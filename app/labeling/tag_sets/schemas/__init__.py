@@ -8,7 +8,13 @@ from app.labeling.tag_sets.schemas.bodies import (
     ReopenTagSet,
     ReplaceTags,
 )
-from app.labeling.tag_sets.schemas.comparing import Consensus, Diff, DiffQuery, Revision
+from app.labeling.tag_sets.schemas.comparing import (
+    Consensus,
+    Diff,
+    DiffQuery,
+    Revision,
+    RevisionFilters,
+)
 from app.labeling.tag_sets.schemas.records import Person, TagSet, TagSetFilters, TagSetListed
 from app.labeling.tag_sets.schemas.tags import Tag, Tags
 
@@ -24,6 +30,7 @@ __all__ = [
     "ReopenTagSet",
     "ReplaceTags",
     "Revision",
+    "RevisionFilters",
     "Tag",
     "TagSet",
     "TagSetFilters",

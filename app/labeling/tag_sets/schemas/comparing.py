@@ -85,6 +85,13 @@ class Revision(Schema):
     )
 
 
+class RevisionFilters(Schema):
+    """Filters of a label set's revisions."""
+
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
 class DiffQuery(Schema):
     """What to compare with: exactly one of `against`, `revision` and `prediction`."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -35,14 +36,17 @@ class _Side(NamedTuple):
     tags: list[Any]
 
 
-def list_revisions(tag_set_id: UUID, *, caller: Caller, page: PageRequest) -> Page:
-    """A page of a label set's revisions, each with what changed since the one before.
+def list_revisions(
+    tag_set_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime
+) -> Page:
+    """A page of a label set's revisions, each with what changed since the one before. `created`:
+    created_after, created_before.
 
     `changes` is null where the tags of either exceed 8 MiB divided by the page's size, and holds
     fewer entries than there are where they do. Raises 404 as reading the label set does.
     """
     held = reading.get(tag_set_id, caller=caller)
-    found = revisions.page(page, tag_set_id)
+    found = revisions.page(page, tag_set_id, **created)
     share = PAGE_BYTES // page.page_size
     numbers = [row.number for row in found.items]
     wanted = {*numbers, *(number - 1 for number in numbers)}

@@ -31,10 +31,15 @@ def lock() -> None:
 
 
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of rules."""
+    """A page of rules. `filters`: columns and their values, created_after, created_before."""
     statement = select(RoutingRule)
     for name, value in filters.items():
-        statement = statement.where(getattr(RoutingRule, name) == value)
+        if name == "created_after":
+            statement = statement.where(RoutingRule.created_at > value)
+        elif name == "created_before":
+            statement = statement.where(RoutingRule.created_at < value)
+        else:
+            statement = statement.where(getattr(RoutingRule, name) == value)
     return paginate(statement, request, sorts=_SORTS, unique=RoutingRule.id)
 
 

@@ -20,7 +20,7 @@ _OWN = {"name", "enabled", "conditions", "stop"}
 
 
 def list_rules(page: PageRequest, **filters: Any) -> Page:
-    """A page of rules. `filters`: enabled, team_id, user_id."""
+    """A page of rules. `filters`: enabled, team_id, user_id, created_after, created_before."""
     return queries.page(page, filters)
 
 
