@@ -1,19 +1,22 @@
 """The guides' walks, pasted, against the service that `make run` starts."""
 
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
 from tests.docs.pasting import ROOT, blocks, paste
-from tests.faults.conftest import Service
+from tests.faults.conftest import Service, running
 from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
 
 pytestmark = pytest.mark.xdist_group("faults")
 
 
 @pytest.fixture
-def open_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REGISTRATION", "open")
+def open_to_all() -> Iterator[Service]:
+    """A service at which everybody may register."""
+    with running(REGISTRATION="open") as found:
+        yield found
 
 
 @pytest.fixture
@@ -24,11 +27,11 @@ def providers_installed() -> None:
     assert current, "run `make .venv/providers.stamp` before the tests"
 
 
-@pytest.mark.usefixtures("providers_installed", "open_to_all")
-def test_the_walk_through_identity(service: Service) -> None:
+@pytest.mark.usefixtures("providers_installed")
+def test_the_walk_through_identity(open_to_all: Service) -> None:
     script = blocks("docs/guides/identity.md", "walk")
-    mail = str(service.data_dir / "mail")
-    found = paste(script, BASE=service.base, MAIL=mail, PROVIDER_HOST="127.0.0.2")
+    mail = str(open_to_all.data_dir / "mail")
+    found = paste(script, BASE=open_to_all.base, MAIL=mail, PROVIDER_HOST="127.0.0.2")
     assert found.returncode == 0, found.stdout
     for seen in ("reviewer", "Sam Saml", "token_expired", "permission_denied", "invalid_api_key"):
         assert seen in found.stdout, found.stdout

@@ -175,7 +175,7 @@ class Desk:
         """The data of the organization's events of a name."""
         rows = self.sql(
             "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name"
-            " ORDER BY created_at",
+            " ORDER BY created_at, id",
             org=self.org.id,
             name=name,
         )

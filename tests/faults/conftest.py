@@ -206,6 +206,13 @@ def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
         yield found
 
 
+def surroundings() -> dict[str, str]:
+    """What a program needs of the environment. The rest is what other tests set in this process:
+    the service would be another one in their company."""
+    names = ("PATH", "HOME", "LANG", "TMPDIR")
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
 @contextmanager
 def running(**settings: str) -> Iterator[Service]:
     """A service of its own with the demo organization; `settings` are for its environment."""
@@ -213,7 +220,7 @@ def running(**settings: str) -> Iterator[Service]:
         folder, port = Path(name), free_port()
         folder.chmod(0o755)
         environ = {
-            **{k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")},
+            **surroundings(),
             "DATA_DIR": str(folder / "data"),
             "PORT": str(port),
             "DEMO": "on",

@@ -2,7 +2,6 @@
 person, turns were taken evenly, and everyone was told of all that is theirs."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import pytest
 import redis
 
 from tests.factories.processes import send
-from tests.faults.conftest import ROOT, until
+from tests.faults.conftest import ROOT, surroundings, until
 from tests.faults.sites import Site
 from tests.faults.turnstile import Turnstile
 
@@ -104,7 +103,7 @@ def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [FLASK, *arguments],
         cwd=ROOT,
-        env=os.environ | place.service.environment(),
+        env=surroundings() | place.service.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

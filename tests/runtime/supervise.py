@@ -34,7 +34,7 @@ def main() -> int:
     plan = json.loads(sys.argv[1])
     # Who runs the tests may have had it ignored, as nohup does, and a supervisor lets it be then.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    stop_seconds = plan.get("stop_seconds", 5.0)
+    stop_seconds = plan.get("stop_seconds", 60.0)
     supervisor = Supervisor(
         lambda text: say(report=text),
         backoff=Backoff(**plan.get("backoff", {})),

@@ -60,7 +60,7 @@ def test_a_child_deaf_to_sigterm_is_killed_at_its_deadline(supervise, all_gone):
     service.line(lambda line: line == "deaf")
     began = time.monotonic()
     assert service.end(signal.SIGTERM) == 0
-    assert 0.3 <= time.monotonic() - began < 5
+    assert 0.3 <= time.monotonic() - began < 30
     all_gone(set(pids.values()))
 
 
