@@ -1,7 +1,8 @@
 """Stretches of text and boxes on pages: how far two of them overlap, and which belong together."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -93,6 +94,61 @@ def groups(marks: Sequence[Mark]) -> list[int]:
         for position in positions:
             found[position] = numbers.setdefault(linked[marks[position].box], position)
     return found
+
+
+def choices(
+    marks: Sequence[Mark], voters: Sequence[int], effort: Effort | None = None
+) -> list[Hashable]:
+    """For each mark what it is a vote for: its group, as far as nobody has two marks of a group.
+
+    Where somebody has, each of theirs is another choice: the marks of the others are matched with
+    them, each with one at most. Marks of one voter come in an order of their own, which decides
+    between the very same ones. Raises TooMuch, also when `effort` is used up.
+    """
+    found: list[Hashable] = list(groups(marks))
+    votes = list(zip(found, voters, strict=True))
+    several = {group for (group, _), times in Counter(votes).items() if times > 1}
+    of_voters: dict[int, list[int]] = defaultdict(list)
+    for position, (group, voter) in enumerate(votes):
+        if group in several:
+            of_voters[voter].append(position)
+    # Marks of different groups are not alike: all of them can be matched in one go.
+    for number, choice in enumerate(_told_apart(marks, list(of_voters.values()), effort)):
+        for position in choice:
+            found[position] = ("apart", number)
+    return found
+
+
+def _told_apart(
+    marks: Sequence[Mark], of_voters: list[list[int]], effort: Effort | None
+) -> list[list[int]]:
+    """The positions of each choice, of the marks that each voter has."""
+    # Whoever tells most apart goes first; what they marked decides among equals.
+    of_voters.sort(key=lambda held: (-len(held), sorted(down(marks[one].box) for one in held)))
+    found: list[list[int]] = []
+    known: dict[tuple[Mark, ...], list[int]] = {}
+    for held in of_voters:
+        theirs = tuple(marks[one] for one in held)
+        if theirs not in known:
+            known[theirs] = _matching(found, marks, theirs, effort)
+        for position, number in zip(held, known[theirs], strict=True):
+            if number == len(found):
+                found.append([])
+            found[number].append(position)
+    return found
+
+
+def _matching(
+    choices_so_far: list[list[int]],
+    marks: Sequence[Mark],
+    theirs: Sequence[Mark],
+    effort: Effort | None,
+) -> list[int]:
+    """For each mark the number of the choice that it goes with, or the next free one."""
+    firsts = [marks[choice[0]] for choice in choices_so_far]
+    matched = {there: here for here, there in pairs(firsts, theirs, effort=effort)}
+    free = count(len(firsts))
+    return [matched[there] if there in matched else next(free) for there in range(len(theirs))]
 
 
 def _sheets(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:

@@ -3,8 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
-from app.engines.agreement.marks import groups
+from app.engines.agreement import marks
+from app.engines.agreement.measures import MOST_MATCHED
 from app.engines.agreement.places import (
     UNKNOWN,
     Place,
@@ -16,7 +18,7 @@ from app.engines.agreement.places import (
     value_key,
     written,
 )
-from app.engines.agreement.windows import TooMuch
+from app.engines.agreement.windows import Effort, TooMuch
 from app.engines.fields import Tag
 
 
@@ -52,19 +54,24 @@ def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
     empty is a vote too; where neither a value nor emptiness has more than half, it is a tie. In a
     field of several, each value is voted on by itself: exactly half is a tie, less is out.
 
+    Each tag is one vote: two of one set, however near each other they are, are two choices.
+
     The tag that stands for a value is the one that most of its voters gave, member for member;
     among equals one that does not depend on the order of the sets.
     """
     indexed = [by_place(tags) for tags in sets]
+    effort = Effort(MOST_MATCHED)
     places = in_order({place for cells in indexed for place in cells}, known)
-    return [_ballot(place, indexed, known.get(place[0], UNKNOWN)) for place in places]
+    return [_ballot(place, indexed, known.get(place[0], UNKNOWN), effort) for place in places]
 
 
-def _ballot(place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape) -> Ballot:
+def _ballot(
+    place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape, effort: Effort
+) -> Ballot:
     given = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
     count = len(indexed)
     try:
-        choices = _choices(given, _keys(given, shape))
+        choices = _choices(given, _keys(given, shape, effort))
     except TooMuch:
         same = _choices(given, marks_of([tag for _, tag in given], shape) or ())
         return Ballot(place[0], place[1], same, (), tie=True, unanimous=False)
@@ -88,23 +95,30 @@ def _choices(given: list[tuple[int, Tag]], keys: Sequence[Hashable]) -> tuple[Ch
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), written(c.tag))))
 
 
-def _keys(given: list[tuple[int, Tag]], shape: Shape) -> list[Hashable]:
-    """What a vote is for. A value that a set gave twice is another choice the second time."""
-    marks = marks_of([tag for _, tag in given], shape)
-    if marks is not None:
-        return list(groups(marks))
-    times: Counter[Hashable] = Counter()
-    keys: dict[int, Hashable] = {}
+def _keys(given: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
+    """What a vote is for. A value that a set gave twice is another choice the second time. Raises
+    TooMuch."""
     order = list(range(len(given)))
     if shape.multiple:
         # Which of them is the second is not for the order of the tags to say.
         order.sort(key=lambda position: written(given[position][1]))
-    for position in order:
-        voter, tag = given[position]
+    votes = [given[position] for position in order]
+    marked = marks_of([tag for _, tag in votes], shape)
+    if marked is None:
+        keys = _counted(votes)
+    else:
+        keys = marks.choices(marked, [voter for voter, _ in votes], effort)
+    return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
+
+
+def _counted(votes: list[tuple[int, Tag]]) -> list[Hashable]:
+    times: Counter[Hashable] = Counter()
+    keys: list[Hashable] = []
+    for voter, tag in votes:
         value = value_key(tag)
         times[voter, value] += 1
-        keys[position] = (value, times[voter, value])
-    return [keys[position] for position in range(len(given))]
+        keys.append((value, times[voter, value]))
+    return keys
 
 
 def _choice(votes: list[tuple[int, Tag]]) -> Choice:

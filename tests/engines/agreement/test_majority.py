@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.engines.agreement import Ballot, majority
+from app.engines.agreement.places import written
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 A, B = tag("number", "A"), tag("number", "B")
@@ -71,6 +72,29 @@ def test_spans_that_overlap_by_half_are_one_choice_in_its_most_frequent_form() -
     ballot = _one([span("clause", 0, 10)], [span("clause", 0, 11)], [span("clause", 0, 11)])
     assert _won(ballot) == ["0-11"]
     assert ballot.winners[0].voters == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        [span("names", 0, 10), span("names", 3, 12)],
+        [span("names", 0, 10), span("names", 0, 10)],
+        [region([0, 0, 0.4, 0.4]), region([0, 0.1, 0.4, 0.4])],
+    ],
+)
+def test_marks_on_top_of_each_other_all_stand_when_all_have_them(twice: list[Any]) -> None:
+    ballot = _one(twice, twice[::-1], twice)
+    assert [choice.voters for choice in ballot.choices] == [(0, 1, 2), (0, 1, 2)]
+    assert sorted(map(written, (c.tag for c in ballot.winners))) == sorted(map(written, twice))
+    assert ballot.unanimous
+
+
+def test_a_mark_near_two_of_the_others_is_a_vote_for_the_nearer() -> None:
+    both = [span("names", 0, 10), span("names", 3, 12)]
+    ballot = _one([span("names", 4, 12)], both, both)
+    votes = {choice.tag["value"]: choice.voters for choice in ballot.choices}
+    assert votes == {"3-12": (0, 1, 2), "0-10": (1, 2)}
+    assert sorted(_won(ballot)) == ["0-10", "3-12"]
 
 
 def test_boxes_are_grouped_by_place_and_word() -> None:

@@ -75,9 +75,12 @@ def test_nothing_differs_from_itself(a: list[Any]) -> None:
     assert found is not None
     assert found.overall == 1.0
     assert set(found.fields.values()) <= {1.0}
+    won: list[Any] = []
     for ballot in majority([a, a, a], SHAPES):
         assert not ballot.tie
         assert ballot.winners == ballot.choices
+        won += (choice.tag for choice in ballot.winners)
+    assert _bag(won) == _bag(a)
 
 
 @QUICK
@@ -106,6 +109,18 @@ def test_shares_are_shares(sets: list[Any]) -> None:
         assert 0 <= share <= 1
     if found.overall == pytest.approx(1.0):
         assert all(ballot.unanimous for ballot in majority(sets, SHAPES) if ballot.field == "paid")
+
+
+@QUICK
+@given(st.lists(SETS, min_size=2, max_size=5))
+def test_each_tag_is_one_vote(sets: list[Any]) -> None:
+    given = Counter(
+        (tag["field"], tag["row"], number) for number, tags in enumerate(sets) for tag in tags
+    )
+    ballots = majority(sets, SHAPES)
+    assert given == Counter(
+        (b.field, b.row, voter) for b in ballots for choice in b.choices for voter in choice.voters
+    )
 
 
 @QUICK
