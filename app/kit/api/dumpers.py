@@ -69,15 +69,25 @@ def _define(source: str, scope: dict[str, Any]) -> Dumper:
     return dump
 
 
-def _members(schema: Schema, read: Callable[[str], str], scope: dict[str, Any]) -> str:
+def _members(
+    schema: Schema, read: Callable[[str, fields.Field[Any]], str], scope: dict[str, Any]
+) -> str:
     parts = []
     for index, (name, field) in enumerate(schema.dump_fields.items()):
         key = field.data_key or name
-        parts.append(f"{key!r}: {_expression(field, read(field.attribute or name), index, scope)}")
+        value = read(field.attribute or name, field)
+        parts.append(f"{key!r}: {_expression(field, value, index, scope)}")
     return "{" + ", ".join(parts) + "}"
 
 
-def _attribute(name: str) -> str:
+def _item(name: str, field: fields.Field[Any]) -> str:
+    # What was stored before a member was thought of lacks it.
+    if field.dump_default is None:
+        return f"o.get({name!r})"
+    return f"o[{name!r}]"
+
+
+def _attribute(name: str, _field: fields.Field[Any]) -> str:
     # A change has a member called `from`, a JSON Schema `$id`: Python cannot name such attributes.
     named = name.isidentifier() and not keyword.iskeyword(name)
     return f"o.{name}" if named else f"getattr(o, {name!r})"
@@ -85,13 +95,14 @@ def _attribute(name: str) -> str:
 
 @cache
 def compile_dumper(schema_class: type[Schema]) -> Dumper:
-    """A function from a record (an object, or a dict with all members) to a plain dict."""
+    """A function from a record to a plain dict: an object, or a dict that has all members but those
+    with a `dump_default` of None."""
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
     _compiling.add(schema_class)
     try:
-        of_dict = _members(schema, lambda name: f"o[{name!r}]", scope)
+        of_dict = _members(schema, _item, scope)
         of_object = _members(schema, _attribute, scope)
     finally:
         _compiling.discard(schema_class)
@@ -106,7 +117,7 @@ def compile_row_dumper(schema_class: type[Schema], columns: tuple[str, ...]) -> 
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
-    body = _members(schema, lambda name: f"o[{columns.index(name)}]", scope)
+    body = _members(schema, lambda name, _: f"o[{columns.index(name)}]", scope)
     return _define(f"def dump(o):\n return {body}\n", scope)
 
 

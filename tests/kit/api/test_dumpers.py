@@ -62,6 +62,17 @@ def test_row_dump_reads_by_position() -> None:
     assert orjson.loads(encode(dump(tuple(record[c] for c in columns)))) == Outer().dump(record)
 
 
+def test_what_a_stored_dict_lacks_is_null_where_the_schema_says_so() -> None:
+    class Grown(fields.Schema):
+        name = fields.Str()
+        later = fields.List(fields.Int(), allow_none=True, dump_default=None)
+
+    for record in ({"name": "a"}, {"name": "a", "later": [1]}):
+        assert compile_dumper(Grown)(record) == Grown().dump(record)
+    with pytest.raises(KeyError):
+        compile_dumper(Grown)({"later": None})
+
+
 def test_a_tree_dumps_as_marshmallow_does() -> None:
     low = {"name": "low", "day": None, "children": []}
     tree = {"name": "top", "day": date(2026, 1, 2), "children": [low, {**low, "children": [low]}]}

@@ -1,12 +1,14 @@
 """Label sets that are accepted without a reviewer, and those that never are."""
 
+import json
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from app.labeling.tag_sets.service import rules
 from app.labeling.tag_sets.service.automatic import confident
-from tests.factories.desk import Desk, counts, rows, tag
+from tests.factories.desk import POLICY, Desk, counts, rows, tag
 from tests.labeling.tag_sets.test_at_once import _together
 
 A, B = tag("number", "A"), tag("number", "B")
@@ -146,6 +148,34 @@ def test_the_lot_spares_what_agreement_would_not(desk: Desk) -> None:
     assert _sent(desk, artifact_id, [A])["status"] == "accepted"
     assert _sent(desk, artifact_id, [B], by="second")["status"] == "accepted"
     assert desk.artifact_row(artifact_id).status == "done"
+
+
+@pytest.mark.parametrize("policy", [{}, {"sample_rate": 0.0}, {"auto_accept_confidence": 0.5}])
+def test_whoever_was_rejected_may_have_seen_the_others(desk: Desk, policy: dict[str, Any]) -> None:
+    desk.org.add_user("second", "labeler")
+    asked = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8}
+    artifact_id = desk.artifact(desk.schema(**asked))
+    mine, theirs = _sent(desk, artifact_id, [A]), _sent(desk, artifact_id, [B], by="second")
+    body = {"reason": "Look again.", "send_to": "pool"}
+    desk.org.api("reviewer").post(f"/tag-sets/{theirs['id']}/reject", json=body)
+    _ask(desk, theirs, {**POLICY, **asked, **policy})
+    again = desk.org.api("second").post(f"/artifacts/{artifact_id}/tag-sets", {"from": mine["id"]})
+    sure = [tag("number", "A", confidence=0.9)]
+    draft = desk.save(again.json["data"], sure, by="second").json["data"]
+    sent = desk.org.api("second").post(f"/tag-sets/{draft['id']}/submit").json["data"]
+    assert [_state(desk, one) for one in (sent, mine)] == ["submitted", "submitted"]
+    assert "resubmitted" in _flags(desk)[sent["id"]]
+    assert desk.events("tag_set.accepted") == []
+
+
+def _ask(desk: Desk, of: dict[str, Any], policy: dict[str, Any]) -> None:
+    """Ask something else of a schema, before the service has read what it asks."""
+    desk.sql(
+        "UPDATE schema_versions SET review_policy = CAST(:policy AS jsonb) WHERE id = :id",
+        policy=json.dumps(policy),
+        id=of["schema_version_id"],
+    )
+    rules.terms.cache_clear()
 
 
 def test_one_that_needs_no_review_still_agrees_with_those_that_wait(desk: Desk) -> None:

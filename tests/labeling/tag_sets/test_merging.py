@@ -49,8 +49,9 @@ def test_what_most_say_stands_and_says_where_it_came_from(desk: Desk) -> None:
     assert [(t["field"], t["value"]) for t in made["tags"]] == [("number", "A"), ("note", "x")]
     assert made["provenance"] == [
         {"field": "number", "row": None, "value": "A", "tag_set_ids": [ids[0], ids[2]],
+         "revisions": [3, 3], "by": "majority"},
+        {"field": "note", "row": None, "value": "x", "tag_set_ids": ids[:2], "revisions": [3, 3],
          "by": "majority"},
-        {"field": "note", "row": None, "value": "x", "tag_set_ids": ids[:2], "by": "majority"},
     ]  # fmt: skip
     assert [(r.kind, r.author_id) for r in desk.revisions(made["id"])] == [
         ("merge", desk.org.users["reviewer"])

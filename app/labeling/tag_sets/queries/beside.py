@@ -4,13 +4,24 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, func, insert, literal, select, update
+from sqlalchemy import (
+    Integer,
+    Row,
+    and_,
+    func,
+    insert,
+    literal,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User
 from app.kit import db
 from app.labeling.artifact_schemas.models import SchemaVersion
-from app.labeling.tag_sets.models import TagSet, TagSetRevision
+from app.labeling.tag_sets.models import LABELS_WANTED, TagSet, TagSetRevision
 from app.labeling.tag_sets.queries.reading import person
 
 _DIRECT = {"synchronize_session": False}
@@ -23,7 +34,9 @@ def of_document(artifact_id: UUID) -> list[Row[Any]]:
     statement = (
         select(
             TagSet.id,
+            TagSet.schema_id,
             TagSet.schema_version_id,
+            literal_column(LABELS_WANTED.format(of="tag_sets."), Integer).label("labels_wanted"),
             person(_labeler, "labeler"),
             TagSet.status,
             TagSet.source,
@@ -68,6 +81,20 @@ def merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
+def made_of(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
+    """The merges of a document that were made of one of its label sets, in whatever state."""
+    statement = select(TagSet.id).where(
+        TagSet.artifact_id == artifact_id, TagSet.merged_from.contains([str(tag_set_id)])
+    )
+    return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
+
+
+def provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
+    """Where each of a merge's tags came from."""
+    statement = select(TagSet.provenance).where(TagSet.id == tag_set_id)
+    return list(db.session().execute(statement).scalar_one() or ())
+
+
 def mark_disagreement(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
     """Set or take away the flag; no change of the label sets themselves."""
     without = TagSet.flags.op("-")(_DISAGREE)
@@ -87,10 +114,13 @@ def supersede(
     *,
     author_id: UUID | None,
 ) -> None:
-    """Let a merge stand for those of its sources that still wait; a revision notes it."""
+    """Let a merge stand for those of its sources that still wait, or that one before it stood for;
+    a revision notes it."""
+    waits = TagSet.status == "submitted"
+    stood_for = and_(TagSet.status == "rejected", TagSet.superseded_by.is_not(None))
     statement = (
         update(TagSet)
-        .where(TagSet.id.in_(tag_set_ids), TagSet.status == "submitted")
+        .where(TagSet.id.in_(tag_set_ids), or_(waits, stood_for))
         .values(**values, superseded_by=by, revision=TagSet.revision + 1)
         .returning(TagSet.id)
         .execution_options(**_DIRECT)

@@ -13,19 +13,22 @@ from sqlalchemy import (
     and_,
     case,
     delete,
+    exists,
     func,
     insert,
     literal,
     literal_column,
     null,
     select,
+    text,
     update,
 )
+from sqlalchemy.orm import aliased
 
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.artifacts.models import Artifact
@@ -40,6 +43,17 @@ def makers() -> Label[Any]:
     written = literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid))
     return written.label("makers")
 
+
+_before = aliased(TagSet)
+# A draft is begun after such a rejection: nobody makes one while its document is locked.
+_RETRIED = exists().where(
+    _before.organization_id == TagSet.organization_id,
+    _before.artifact_id == TagSet.artifact_id,
+    _before.schema_id == TagSet.schema_id,
+    _before.labeler_id == TagSet.labeler_id,
+    _before.status == "rejected",
+    _before.id != TagSet.id,
+)
 
 _LOCKED = (
     select(
@@ -59,6 +73,7 @@ _LOCKED = (
         TagSet.flags,
         TagSet.merged_from,
         TagSet.reopened,
+        _RETRIED.label("retried"),
         SchemaVersion.number.label("version"),
         case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
         TagSet.claim_expires_at,
@@ -69,6 +84,7 @@ _LOCKED = (
         Artifact.page_count,
         Artifact.priority,
         Artifact.due_at,
+        Artifact.schema_id.label("schema_of_artifact"),
     )
     .join(
         Artifact,
@@ -89,6 +105,24 @@ _LOCKED = (
 def lock(tag_set_id: UUID) -> Row[Any] | None:
     """Lock a label set and its document; what a change of state must know of both."""
     return db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
+
+
+_WITH_SOURCES = text(
+    """
+    SELECT tag_sets.id FROM tag_sets WHERE tag_sets.organization_id = :org AND tag_sets.id = :id
+    UNION ALL
+    SELECT CAST(one AS uuid) FROM tag_sets merge, jsonb_array_elements_text(merge.merged_from) one
+    WHERE merge.organization_id = :org AND merge.id = :id AND merge.merged_from IS NOT NULL
+    """
+)
+
+
+def lock_with_sources(tag_set_id: UUID) -> list[Row[Any]]:
+    """`lock` of a label set, and of what it was made of if it is a merge, in the order of their
+    ids."""
+    values = {"org": tenancy.current_organization_id(), "id": tag_set_id}
+    wanted = list(db.session().execute(_WITH_SOURCES, values).scalars())
+    return list(db.session().execute(_LOCKED.where(TagSet.id.in_(wanted)).order_by(TagSet.id)))
 
 
 def lock_document(artifact_id: UUID) -> list[Row[Any]]:

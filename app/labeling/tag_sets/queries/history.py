@@ -82,6 +82,7 @@ def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
     )
     done = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id,
+        TagSet.schema_id.in_(select(Artifact.schema_id).where(Artifact.id == artifact_id)),
         TagSet.labeler_id == user_id,
         TagSet.submitted_at.is_not(None),
     )

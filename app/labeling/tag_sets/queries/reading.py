@@ -116,7 +116,8 @@ def shown(tag_set_id: UUID) -> Any:
 
 
 def visible_to(user_id: Any) -> ColumnElement[bool]:
-    """What a labeler may see: of overlapping sets only their own before they have submitted one.
+    """What a labeler may see: of overlapping sets only their own before they have submitted one
+    of the same schema, as a document may be given another.
 
     Sets overlap by the version that they are of, and where the schema's current one asks for more:
     those that are added now are to be as blind as if all had been. `user_id` is an id, or a column
@@ -132,6 +133,7 @@ def visible_to(user_id: Any) -> ColumnElement[bool]:
     submitted = exists().where(
         own.organization_id == TagSet.organization_id,
         own.artifact_id == TagSet.artifact_id,
+        own.schema_id == TagSet.schema_id,
         own.labeler_id == user_id,
         own.submitted_at.is_not(None),
     )

@@ -24,6 +24,13 @@ class Origin(Schema):
     tag_set_ids = List(
         Uuid(), required=True, metadata={"description": "The label sets that say so."}
     )
+    revisions = List(
+        Int(),
+        required=True,
+        allow_none=True,
+        dump_default=None,
+        metadata={"description": "The revision of each of them that does. Null of older merges."},
+    )
     by = Str(
         required=True,
         validate=OneOf(("agreement", "majority", "choice", "reviewer")),

@@ -36,8 +36,9 @@ def confident(tags: list[dict[str, Any]], least: float | None) -> bool:
 
 
 def sent_back(held: Any) -> bool:
-    """Whether a reviewer rejected or reopened it: they want to see it again."""
-    return bool(held.rejections or held.reopened)
+    """Whether a reviewer rejected or reopened it, or an earlier one by its labeler of the document:
+    they want to see it again, and its labeler may have seen the others."""
+    return bool(held.rejections or held.reopened or held.retried)
 
 
 def spared_by(held: Any, terms: rules.Terms) -> str | None:

@@ -129,14 +129,17 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     of them say, and how far they agree.
 
     Counted are the independent ones that were submitted or accepted, or that a merge superseded;
-    rejected ones, merges and predictions are only listed. Of a gold document each is also compared
+    rejected ones, merges, predictions and those of a schema that the document had before are only
+    listed. Of a gold document each is also compared
     with the accepted one, a merge before others. Where more spans or boxes would have to be matched
     than a request can wait for, the figures that need it are None. Raises 404.
     """
     document = artifacts.get(artifact_id)
     rows = beside.of_document(artifact_id)
-    counted = [row for row in rows if _counts(row)]
-    newest = max(rows, key=lambda row: row.version, default=None)
+    # Versions of different schemas do not compare, nor do their fields.
+    current = [row for row in rows if row.schema_id == document.schema_id]
+    counted = [row for row in current if _counts(row)]
+    newest = max(current, key=lambda row: row.version, default=None)
     terms = rules.terms(newest.schema_version_id) if newest is not None else None
     known = terms.shapes if terms is not None else {}
     lined = line_up([row.tags for row in counted], known)
@@ -144,13 +147,18 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     found = agreement(lined.sets, known, effort)
     places = found.places if found is not None else {}
     ids = [row.id for row in counted]
-    gold = _reference(rows) if document.gold else None
+    gold = _reference(current) if document.gold else None
     return {
         "artifact_id": artifact_id,
-        "labels_per_artifact": terms.labels_per_artifact if terms is not None else None,
+        "labels_per_artifact": newest.labels_wanted if newest is not None else None,
         "agreement": found.overall if found is not None else None,
         "sets": [
-            {**_listed(row), "gold_agreement": _with_gold(row, gold, known, effort)} for row in rows
+            {
+                **_listed(row),
+                "counted": row.id in ids,
+                "gold_agreement": _with_gold(row, gold, known, effort),
+            }
+            for row in rows
         ],
         "fields": [
             {**shown(ballot, ids, lined), "agreement": places.get((ballot.field, ballot.row))}
@@ -166,7 +174,6 @@ def _listed(row: Any) -> dict[str, Any]:
         "source": row.source,
         "status": row.status,
         "superseded_by": row.superseded_by,
-        "counted": _counts(row),
     }
 
 
@@ -206,7 +213,7 @@ def _reference(rows: Sequence[Any]) -> Any:
 
 
 def _with_gold(row: Any, gold: Any, known: Any, effort: Effort) -> float | None:
-    if gold is None or row.id == gold.id:
+    if gold is None or row.id == gold.id or row.schema_id != gold.schema_id:
         return None
     found = agreement(line_up([gold.tags, row.tags], known).sets, known, effort)
     return found.overall if found is not None else None

@@ -1,15 +1,17 @@
 """A reviewer's verdict: accept, reject."""
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from app.kit import db, errors
+from app.kit.errors import ApiError
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, deciding, reading
-from app.labeling.tag_sets.service import rules
+from app.labeling.tag_sets.service import provenance, rules
 from app.labeling.tag_sets.service.drafts import tell
 from app.labeling.tag_sets.service.reviewing import check_review
 
@@ -52,23 +54,54 @@ def accept(
     """Accept a submitted label set, with other tags in the reviewer's name if any.
 
     Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
-    `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others, or `accepted`, the
-    ids, when the schema asks for no more; 400 `validation_error` or `required_fields_missing` on
-    corrections.
+    `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others (of a merge also as
+    `check_sources` says), or `accepted`, the ids, when the schema asks for no more; 400
+    `validation_error` or `required_fields_missing` on corrections.
     """
-    held = lock(tag_set_id)
+    held, sources = _lock_with_sources(tag_set_id)
     _check_decision(held, caller, revision)
+    check_sources(caller, sources)
     terms = rules.terms(held.schema_version_id)
     _check_wanted(held)
-    changes: dict[str, Any] = {}
-    if tags is not None:
-        checked = check(terms, held, tags)
-        if checked != held.tags:
-            changes["tags"] = checked
+    changes = _corrections(held, terms, tags)
     kind = "correction" if changes else "accept"
     mark_accepted(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
     artifacts.refresh_status(held.artifact_id)
     return reading.get(tag_set_id)
+
+
+def _lock_with_sources(tag_set_id: UUID) -> tuple[Any, list[Any]]:
+    found = deciding.lock_with_sources(tag_set_id)
+    held = next((one for one in found if one.id == tag_set_id), None)
+    if held is None:
+        raise errors.not_found()
+    return held, [one for one in found if one is not held]
+
+
+def check_sources(caller: Caller, sources: Iterable[Any]) -> None:
+    """Raise 409 `conflict` when one of a merge's sources, that waits for review, is in the hands of
+    another reviewer: as reviewing it would, and with its `details.tag_set_id`."""
+    for one in sources:
+        if one.status == "submitted":
+            try:
+                check_review(caller, one)
+            except ApiError as failure:
+                failure.details = {**(failure.details or {}), "tag_set_id": one.id}
+                raise
+
+
+def _corrections(held: Any, terms: rules.Terms, tags: list[Any] | None) -> dict[str, Any]:
+    """What other tags change of a label set. Raises 400."""
+    checked = held.tags if tags is None else check(terms, held, tags)
+    if checked == held.tags:
+        return {}
+    if held.source != "merge":
+        return {"tags": checked}
+    known = beside.provenance(held.id)
+    return {
+        "tags": checked,
+        "provenance": provenance.corrected(known, held.tags, checked, terms.shapes),
+    }
 
 
 def enough(held: Any) -> list[UUID]:

@@ -153,7 +153,8 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     """Discard a draft with its revisions. Raises 404, 403, 409.
 
     One that was sent back, rejected or reopened, holds the record of that: only an admin discards
-    it, to others it is 409 `conflict` with `details.rejections`.
+    it, to others it is 409 `conflict` with `details.rejections`. One that a merge was made of
+    nobody discards, as the merge names it: 409 with `details.merges`.
     """
     held = deciding.lock(tag_set_id)
     if held is None:
@@ -165,6 +166,9 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
             "A label set that was sent back cannot be discarded. Release the document instead.",
             rejections=held.rejections,
         )
+    merges = beside.made_of(tag_set_id, held.artifact_id)
+    if merges:
+        raise errors.conflict("A merge was made of this label set, and names it.", merges=merges)
     deciding.remove(tag_set_id)
     artifacts.note_discard(held.artifact_id, tag_set_id, by=caller.user_id)
     deciding.release_claim(held.artifact_id, held.labeler_id)

@@ -19,7 +19,7 @@ from app.kit import db, errors
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, deciding, reading
-from app.labeling.tag_sets.service import decisions, rules
+from app.labeling.tag_sets.service import decisions, provenance, rules
 from app.labeling.tag_sets.service.comparing import shown
 from app.labeling.tag_sets.service.drafts import tell
 
@@ -29,16 +29,14 @@ _Cells: TypeAlias = dict[UUID, dict[Place, list[Any]]]
 
 
 class _Merged(NamedTuple):
-    """Tags, and where each came from: {field, row, value, tag_set_ids, by}."""
+    """Tags, and of each what decided and the label sets that have it."""
 
     tags: list[dict[str, Any]]
-    provenance: list[dict[str, Any]]
+    origins: list[tuple[str, list[UUID]]]
 
     def add(self, tag: dict[str, Any], tag_set_ids: list[UUID], by: str) -> None:
         self.tags.append(tag)
-        named = {name: tag[name] for name in ("field", "row", "value")}
-        ids = [str(one) for one in tag_set_ids]
-        self.provenance.append({**named, "tag_set_ids": ids, "by": by})
+        self.origins.append((by, tag_set_ids))
 
     def closed_up(self, lined: Lineup) -> "_Merged":
         """The same without the rows that nothing was kept of: those below them move up."""
@@ -55,7 +53,17 @@ class _Merged(NamedTuple):
         def renumbered(one: dict[str, Any]) -> dict[str, Any]:
             return {**one, "row": moved.get((table_of(one["field"]), one["row"]))}
 
-        return _Merged(list(map(renumbered, self.tags)), list(map(renumbered, self.provenance)))
+        return _Merged(list(map(renumbered, self.tags)), self.origins)
+
+    def traced(
+        self, tags: Sequence[dict[str, Any]], sources: Sequence[Any]
+    ) -> list[provenance.Entry]:
+        """The provenance; `tags` are these in canonical form."""
+        revisions = {one.id: one.revision for one in sources}
+        return [
+            provenance.entry(tag, by, [(str(one), revisions[one]) for one in ids])
+            for tag, (by, ids) in zip(tags, self.origins, strict=True)
+        ]
 
 
 def _closed_up(table: str, rows: list[int], lined: Lineup) -> Iterator[tuple[int, int]]:
@@ -86,7 +94,9 @@ def merge(
 
     Emits `tag_set.merged`. Raises 400 on what is named wrongly or does not fit the version, or
     `required_fields_missing`; 403 when one is the caller's own; 409 `conflict` with `details.state`
-    of a draft among them, or `tag_set_id` of another merge that waits or stands.
+    of a draft among them, `tag_set_id` of another merge that waits or stands, or with `accept` of
+    one of them that is in the hands of another reviewer, and `claim`, `assignee_id` or
+    `assignee_team_id`.
     """
     artifact_id = _document(tag_set_ids)
     sources = _lock(artifact_id, tag_set_ids, caller)
@@ -97,7 +107,9 @@ def merge(
     cells = {one.id: by_place(tags) for one, tags in zip(sources, lined.sets, strict=True)}
     chosen = _chosen(choices, cells, own)
     merged = _adjudicate(lined, terms, strategy, cells, chosen, own)
-    made = _insert(newest, terms, merged, tag_set_ids, caller, note)
+    if accept:
+        decisions.check_sources(caller, sources)
+    made = _insert(newest, sources, terms, merged, caller, note)
     if accept:
         held = decisions.lock(made)
         decisions.mark_accepted(held, {}, reviewer_id=caller.user_id, kind="accept", note=note)
@@ -107,15 +119,16 @@ def merge(
 
 def _insert(
     newest: Any,
+    sources: Sequence[Any],
     terms: rules.Terms,
     merged: _Merged,
-    tag_set_ids: list[UUID],
     caller: Caller,
     note: str | None,
 ) -> UUID:
     checked = _checked(merged.tags, terms, newest, field="tag_set_ids")
     rules.check_complete(terms, checked)
     now = db.utc_now()
+    ids = [one.id for one in sources]
     values = {
         "artifact_id": newest.artifact_id,
         "schema_id": newest.schema_id,
@@ -125,12 +138,12 @@ def _insert(
         "status": "submitted",
         "submitted_at": now,
         "tags": checked,
-        "merged_from": [str(one) for one in tag_set_ids],
-        "provenance": merged.provenance,
+        "merged_from": [str(one) for one in ids],
+        "provenance": merged.traced(checked, sources),
         "review_rank": decisions.review_rank(newest.priority, newest.due_at or now),
     }
     made = deciding.insert_new(values, author_id=caller.user_id, kind="merge", note=note)
-    tell("merged", made, values, merged_from=tag_set_ids, author_id=caller.user_id)
+    tell("merged", made, values, merged_from=ids, author_id=caller.user_id)
     return made
 
 
@@ -161,8 +174,8 @@ def _lock(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[An
         sources.append(held)
     for other in beside.merges(artifact_id, ("submitted", "accepted")):
         raise errors.conflict("The document has a merge already.", tag_set_id=other)
-    if len({one.schema_id for one in sources}) > 1:
-        raise errors.invalid("Must be label sets of one schema.", "tag_set_ids")
+    if any(one.schema_id != one.schema_of_artifact for one in sources):
+        raise errors.invalid("Must be label sets of the document's schema.", "tag_set_ids")
     return sources
 
 

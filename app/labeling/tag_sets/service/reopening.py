@@ -20,9 +20,10 @@ def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: st
     No machine accepts it afterwards. Emits `tag_set.reopened`.
 
     Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`, with
-    `accepted` when a merge stands for the document, `standing` when others have taken the place of
-    a rejected one, or `tag_set_id` of another one of its labeler's; 400 on `to` when there is no
-    labeler to go back to.
+    `schema_id` when the document has another schema by now, `accepted` when a merge stands for it,
+    `standing` when others have taken the place of a rejected one, or `tag_set_id` of another one of
+    its labeler's, or of another merge that waits; 400 on `to` when there is no labeler to go back
+    to.
     """
     held = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, held)
@@ -61,11 +62,18 @@ def _waiting(held: Any) -> dict[str, Any]:
 
 
 def _check_room(held: Any) -> None:
+    if held.schema_id != held.schema_of_artifact:
+        raise errors.conflict(
+            "The document has another schema by now.", schema_id=held.schema_of_artifact
+        )
     merged = [one for one in beside.merges(held.artifact_id, ("accepted",)) if one != held.id]
     if merged:
         raise errors.conflict(
             "A merge stands for the document. Reopen that one first.", accepted=merged
         )
+    if held.source == "merge":
+        for other in beside.merges(held.artifact_id, ("submitted",)):
+            raise errors.conflict("The document has another merge.", tag_set_id=other)
     if held.status == "accepted" or held.source == "merge":
         return
     # A rejected one made room for others, who may have come.
