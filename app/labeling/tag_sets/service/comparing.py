@@ -153,11 +153,7 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
         "labels_per_artifact": newest.labels_wanted if newest is not None else None,
         "agreement": found.overall if found is not None else None,
         "sets": [
-            {
-                **_listed(row),
-                "counted": row.id in ids,
-                "gold_agreement": _with_gold(row, gold, known, effort),
-            }
+            _listed(row, counted=row.id in ids, gold_agreement=_with_gold(row, gold, known, effort))
             for row in rows
         ],
         "fields": [
@@ -167,13 +163,14 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     }
 
 
-def _listed(row: Any) -> dict[str, Any]:
+def _listed(row: Any, **more: Any) -> dict[str, Any]:
     return {
         "tag_set_id": row.id,
         "labeler": row.labeler,
         "source": row.source,
         "status": row.status,
         "superseded_by": row.superseded_by,
+        **more,
     }
 
 

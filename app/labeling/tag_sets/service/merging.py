@@ -107,14 +107,17 @@ def merge(
     cells = {one.id: by_place(tags) for one, tags in zip(sources, lined.sets, strict=True)}
     chosen = _chosen(choices, cells, own)
     merged = _adjudicate(lined, terms, strategy, cells, chosen, own)
-    if accept:
-        decisions.check_sources(caller, sources)
     made = _insert(newest, sources, terms, merged, caller, note)
     if accept:
-        held = decisions.lock(made)
-        decisions.mark_accepted(held, {}, reviewer_id=caller.user_id, kind="accept", note=note)
+        _accept(made, sources, caller, note)
     artifacts.refresh_status(artifact_id)
     return reading.get(made)
+
+
+def _accept(made: UUID, sources: Sequence[Any], caller: Caller, note: str | None) -> None:
+    decisions.check_sources(caller, sources)
+    held = decisions.lock(made)
+    decisions.mark_accepted(held, {}, reviewer_id=caller.user_id, kind="accept", note=note)
 
 
 def _insert(
