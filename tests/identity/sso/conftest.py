@@ -35,6 +35,7 @@ _TOOLS = Path(__file__).parents[3] / "tools" / "providers"
 _INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 _FORM = re.compile(r'<form[^>]*action="([^"]*)"')
 _STEPS = 12
+_LIFETIME = dns_proof.LIFETIME
 
 
 @pytest.fixture(scope="session")
@@ -121,13 +122,13 @@ class Browser:
 
     def sign_in(self, url: str, who: Person) -> str:
         """Log in at the provider and agree; where it sends the browser back to."""
-        answer = self.provider.get(url, allow_redirects=False, timeout=10)
+        answer = self.provider.get(url, allow_redirects=False, timeout=60)
         for _ in range(_STEPS):
             if answer.is_redirect:
                 target = urljoin(answer.url, answer.headers["Location"])
                 if not target.startswith(f"http://{HOST}:"):
                     return target
-                answer = self.provider.get(target, allow_redirects=False, timeout=10)
+                answer = self.provider.get(target, allow_redirects=False, timeout=60)
                 continue
             form = _FORM.search(answer.text)
             assert form is not None, answer.text
@@ -135,7 +136,7 @@ class Browser:
             if values["prompt"] == "login":
                 values |= {"login": who.login, "password": "x"}
             action = urljoin(answer.url, unescape(form[1]))
-            answer = self.provider.post(action, data=values, allow_redirects=False, timeout=10)
+            answer = self.provider.post(action, data=values, allow_redirects=False, timeout=60)
         raise AssertionError("the provider has no end")
 
     def come_back(self, url: str, **changes: str | None) -> TestResponse:
@@ -242,6 +243,7 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
     found = Zone()
     server = serve_dns(found)
     monkeypatch.setattr(dns_proof, "make_resolver", found.resolver)
+    monkeypatch.setattr(dns_proof, "LIFETIME", _LIFETIME)  # it answers, however busy the machine
     yield found
     server.shutdown()
     server.server_close()

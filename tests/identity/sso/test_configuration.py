@@ -263,13 +263,14 @@ def test_a_provider_that_fails_in_the_middle(
     raw: Raw,
 ) -> None:
     assert put(org, at(hostile)).status_code == 200
-    monkeypatch.setattr(fetching, "DEADLINE", 0.5)
     hostile.key = new_key("two")  # so that keys are asked for
     hostile.claims = {"email": None}  # so that userinfo is
     hostile.userinfo = {"sub": "mallory", "email": person().email}
     hostile.raw[path] = raw
     query = hostile.agree(browser.start(org))
-    answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
+    with monkeypatch.context() as impatient:
+        impatient.setattr(fetching, "DEADLINE", 0.5)
+        answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
     assert "127.0.0.1" not in answer.text
     del hostile.raw[path]

@@ -67,9 +67,9 @@ def test_a_person_who_says_no_at_the_provider(
 ) -> None:
     configure(org)
     url = browser.start(org)
-    page = browser.provider.get(url, timeout=10)
-    answer = browser.provider.get(f"{page.url}/abort", allow_redirects=False, timeout=10)
-    answer = browser.provider.get(answer.headers["Location"], allow_redirects=False, timeout=10)
+    page = browser.provider.get(url, timeout=60)
+    answer = browser.provider.get(f"{page.url}/abort", allow_redirects=False, timeout=60)
+    answer = browser.provider.get(answer.headers["Location"], allow_redirects=False, timeout=60)
     refused = browser.come_back(answer.headers["Location"])
     assert refused.status_code == 403, refused.json
     assert "access_denied" in refused.json["error"]["message"]

@@ -61,12 +61,12 @@ class Provider:
         root = etree.fromstring(org.app.test_client().get(path).data)
         acs = root.find("{*}SPSSODescriptor/{*}AssertionConsumerService").get("Location")
         service = {"audience": root.get("entityID"), "acs": acs, "user": user, "options": options}
-        answer = self.session.put(f"{self.url}/services", json=service, timeout=10)
+        answer = self.session.put(f"{self.url}/services", json=service, timeout=60)
         assert answer.status_code == 204, answer.text
 
     def sign_in(self, url: str) -> Form:
         """Follow the service's redirect; the form that the browser is made to post."""
-        answer = self.session.get(url, timeout=10)
+        answer = self.session.get(url, timeout=60)
         assert answer.status_code == 200, answer.text
         form = {name: unescape(value) for name, value in _INPUT.findall(answer.text)}
         action = _ACTION.search(answer.text)
