@@ -102,10 +102,15 @@ def test_a_team_stays_assigned_when_one_of_it_skips(desk: Desk, draw: Draw) -> N
     assert draw("second") == artifact
 
 
-def test_who_gives_a_document_back_without_a_reason_stays_named(desk: Desk, draw: Draw) -> None:
+@pytest.mark.parametrize("reason", [None, "", " \n"])
+def test_who_gives_a_document_back_without_a_reason_stays_named(
+    desk: Desk, draw: Draw, reason: str | None
+) -> None:
     artifact = desk.artifact(assignees=to(user_id=desk.org.users["labeler"]))
     assert draw() == artifact
-    desk.release(artifact)
+    path = f"/artifacts/{artifact}/release"
+    answer = desk.org.api("labeler").post(path, json={"reason": reason})
+    assert answer.status_code == 200
     assert draw("admin") is None
     assert draw() == artifact
 

@@ -68,8 +68,13 @@ def test_rejected_to_a_person_they_get_a_draft_of_it(desk: Desk) -> None:
 
 def test_sent_to_its_own_labeler_by_id_it_goes_back(desk: Desk) -> None:
     sent = desk.submitted()
-    answer = _reject(desk, sent, send_to=str(desk.org.users["labeler"]))
+    labeler = str(desk.org.users["labeler"])
+    answer = _reject(desk, sent, send_to=labeler.upper())
     assert answer.json["data"]["status"] == "draft"
+    (told,) = desk.events("tag_set.rejected")
+    assert told["send_to"] == told["labeler_id"] == labeler, (
+        "in one spelling: people are told by it"
+    )
 
 
 def test_it_is_sent_to_those_who_label(desk: Desk, other_org: Org) -> None:

@@ -36,9 +36,10 @@ def release(
 
     The holder's own reason makes it a skip: the document is not drawn for them again (`draw`) until
     it is assigned or sent to them by name, or they claim it. It is assigned to them by name no
-    more: with no assignee left it is in the pool. Emits `artifact.released` with the reason. Raises
-    404, 409 when nobody holds it, 403 when somebody else does.
+    more: with no assignee left it is in the pool. A blank reason is none. Emits `artifact.released`
+    with the reason. Raises 404, 409 when nobody holds it, 403 when somebody else does.
     """
+    reason = reason if reason and reason.strip() else None
     holder = queries.release(artifact_id, None if as_admin else user_id)
     if holder is None:
         row = get(artifact_id)

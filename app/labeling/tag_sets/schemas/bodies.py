@@ -1,5 +1,6 @@
 """What people send of label sets."""
 
+from typing import Any
 from uuid import UUID
 
 from marshmallow import ValidationError
@@ -41,23 +42,26 @@ def _said(value: str) -> None:
         raise ValidationError("Must not be blank.")
 
 
-def _recipient(value: str) -> None:
-    if value in ("labeler", "pool"):
-        return
-    try:
-        UUID(value)
-    except ValueError:
-        raise ValidationError("Must be labeler, pool or a user's id.") from None
+class Recipient(Str):
+    """`labeler`, `pool`, or a user's id, which is given on in one spelling."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        told = super()._deserialize(value, *args, **kwargs)
+        if told in ("labeler", "pool"):
+            return told
+        try:
+            return str(UUID(told))
+        except ValueError:
+            raise ValidationError("Must be labeler, pool or a user's id.") from None
 
 
 class RejectTagSet(Schema):
     """A rejection, its reason, and who labels next."""
 
     reason = Str(required=True, max_length=5000, validate=_said)
-    send_to = Str(
+    send_to = Recipient(
         load_default="labeler",
         max_length=45,
-        validate=_recipient,
         metadata={"description": "`labeler`, `pool`, or the id of a member."},
     )
     revision = Int()
