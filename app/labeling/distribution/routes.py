@@ -18,11 +18,14 @@ blueprint = Blueprint("distribution", tag="artifacts")
     permission="artifacts:assign",
     body=AssignArtifact,
     returns=Artifact,
+    revision="optional",
 )
-def assign_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
+def assign_artifact(
+    caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
+) -> Any:
     """Assign a document to users or a team, in the place of whoever had it; to nobody, with no
     users."""
-    return service.assign(artifact_id, by=caller.user_id, **body)
+    return service.assign(artifact_id, by=caller.user_id, revision=revision, **body)
 
 
 @blueprint.post(

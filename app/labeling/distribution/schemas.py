@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from app.kit.api.fields import Bool, List, OneOf, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import Bool, Int, List, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.labeling.artifacts.schemas import ArtifactSelection
 
 MAX_ASSIGNEES = 100
@@ -32,6 +32,8 @@ class _Assignees(Schema):
 
 class AssignArtifact(_Assignees):
     """Who is to label a document."""
+
+    revision = Int()
 
 
 class BulkAssignArtifacts(ArtifactSelection, _Assignees):

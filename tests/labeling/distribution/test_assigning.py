@@ -66,6 +66,22 @@ def test_to_people_in_the_place_of_others(desk: Desk) -> None:
     }
 
 
+def test_the_revision_is_checked_when_it_is_sent(desk: Desk) -> None:
+    artifact, (labeler, admin) = desk.artifact(), _users(desk, "labeler", "admin")
+    due = "2026-12-31T22:00:00Z"
+    answer = _assign(desk, artifact, user_ids=[labeler], due_at=due, revision=1)
+    assert (answer.status_code, answer.headers["ETag"]) == (200, '"2"')
+    for sent in ({"json": {"user_ids": [admin], "revision": 1}}, {
+        "json": {"user_ids": [admin]}, "headers": {"If-Match": '"1"'},
+    }):  # fmt: skip
+        error = desk.org.api("reviewer").post(f"/artifacts/{artifact}/assign", **sent)
+        assert _error(error) == (409, "stale_precondition", None)
+        assert error.json["error"]["details"] == {"current_revision": 2}
+    assert _assignees(desk)[artifact] == [_person(labeler)]
+    unknown = _assign(desk, uuid7(), user_ids=[admin], revision=1)
+    assert _error(unknown) == (404, "not_found", None)
+
+
 def test_to_a_team(desk: Desk) -> None:
     artifact, team = desk.artifact(), make_team(desk.org)["id"]
     found = _assign(desk, artifact, team_id=team).json["data"]

@@ -15,6 +15,7 @@ def assign(
     artifact_id: UUID,
     *,
     by: UUID,
+    revision: int | None = None,
     user_ids: Sequence[UUID] | None = None,
     team_id: UUID | None = None,
     **due: datetime | None,
@@ -22,10 +23,16 @@ def assign(
     """Replace a document's assignees; `due_at`, where it is given, with them. Who works on the
     document keeps it until they are done with it.
 
-    Emits `artifacts.assigned`. Raises 404; 400 on `user_ids.N` or `team_id`; 409 `conflict` with
-    `details.state` where nothing is to label, unless the document is assigned to nobody.
+    Emits `artifacts.assigned`. Raises 404; 400 on `user_ids.N` or `team_id`; 409
+    `stale_precondition`, or `conflict` with `details.state` where nothing is to label, unless the
+    document is assigned to nobody.
     """
     giving = Giving(by=by, user_ids=user_ids, team_id=team_id, due=due)
+    if revision is not None:
+        giving.hold()  # people are locked before documents
+        held = artifacts.lock(artifact_id)
+        if held.revision != revision:
+            raise errors.stale(held.revision)
     given = giving.write(artifacts.by_ids([artifact_id]))
     if given.matched == 0:
         raise errors.not_found()
