@@ -207,3 +207,6 @@ class Consensus(Schema):
     )
     sets = List(Nested(ConsensusSet), required=True)
     fields_ = List(Nested(ConsensusField), required=True, data_key="fields", attribute="fields")
+    truncated = Bool(
+        required=True, metadata={"description": "There are more fields than 8 MiB hold."}
+    )

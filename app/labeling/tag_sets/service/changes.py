@@ -1,6 +1,6 @@
 """Lists of changes, cut to what an answer can hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -9,6 +9,18 @@ from app.engines.agreement import Change
 
 MAX_ENTRIES = 500
 MAX_BYTES = 1024 * 1024
+
+
+def fitting(items: Iterable[dict[str, Any]], *, most_bytes: int) -> list[dict[str, Any]]:
+    """The first of them, as many as fit as JSON."""
+    kept = []
+    room = most_bytes
+    for item in items:
+        room -= len(orjson.dumps(item))
+        if room < 0:
+            break
+        kept.append(item)
+    return kept
 
 
 def bounded(
@@ -23,13 +35,7 @@ def bounded(
     {added, removed, changed, entries, moved, truncated}; truncated: there are more than `entries`
     and `moved` have.
     """
-    kept: list[Change] = []
-    room = most_bytes
-    for change in changes[:entries]:
-        room -= len(orjson.dumps(change))
-        if room < 0:
-            break
-        kept.append(change)
+    kept = fitting(changes[:entries], most_bytes=most_bytes)
     kinds = [change["kind"] for change in changes]
     counts = {kind: kinds.count(kind) for kind in ("added", "removed", "changed")}
     cut = len(kept) < len(changes) or len(moved) > entries

@@ -11,6 +11,7 @@ from app.engines.agreement import (
     Ballot,
     Effort,
     Lineup,
+    Place,
     agreement,
     diff_by_content,
     line_up,
@@ -24,7 +25,7 @@ from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, revisions
 from app.labeling.tag_sets.queries.reading import PAGE_BYTES
 from app.labeling.tag_sets.service import automatic, reading, rules
-from app.labeling.tag_sets.service.changes import bounded
+from app.labeling.tag_sets.service.changes import bounded, fitting
 
 
 class _Side(NamedTuple):
@@ -132,7 +133,8 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     rejected ones, merges, predictions and those of a schema that the document had before are only
     listed. Of a gold document each is also compared
     with the accepted one, a merge before others. Where more spans or boxes would have to be matched
-    than a request can wait for, the figures that need it are None. Raises 404.
+    than a request can wait for, the figures that need it are None. `fields` has as many as fit into
+    8 MiB, and `truncated` says that there are more. Raises 404.
     """
     document = artifacts.get(artifact_id)
     rows = beside.of_document(artifact_id)
@@ -145,8 +147,9 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     lined = line_up([row.tags for row in counted], known)
     effort = Effort(MOST_MATCHED)
     found = agreement(lined.sets, known, effort)
-    places = found.places if found is not None else {}
     ids = [row.id for row in counted]
+    ballots = majority(lined.sets, known)
+    fields = _fields(ballots, ids, lined, found.places if found is not None else {})
     gold = _reference(current) if document.gold else None
     return {
         "artifact_id": artifact_id,
@@ -156,11 +159,18 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
             _listed(row, counted=row.id in ids, gold_agreement=_with_gold(row, gold, known, effort))
             for row in rows
         ],
-        "fields": [
-            {**shown(ballot, ids, lined), "agreement": places.get((ballot.field, ballot.row))}
-            for ballot in majority(lined.sets, known)
-        ],
+        "fields": fields,
+        "truncated": len(fields) < len(ballots),
     }
+
+
+def _fields(
+    ballots: Sequence[Ballot], ids: Sequence[UUID], lined: Lineup, places: dict[Place, float]
+) -> list[dict[str, Any]]:
+    told = (
+        {**shown(one, ids, lined), "agreement": places.get((one.field, one.row))} for one in ballots
+    )
+    return fitting(told, most_bytes=PAGE_BYTES)
 
 
 def _listed(row: Any, **more: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, deciding, reading
 from app.labeling.tag_sets.service import decisions, provenance, rules
+from app.labeling.tag_sets.service.changes import MAX_BYTES, fitting
 from app.labeling.tag_sets.service.comparing import shown
 from app.labeling.tag_sets.service.drafts import tell
 
@@ -236,11 +237,13 @@ def _adjudicate(
 
 def _undecided(ballots: list[Ballot], ids: list[UUID], lined: Lineup) -> errors.ApiError:
     listed = [shown(ballot, ids, lined) for ballot in ballots[:MAX_UNDECIDED]]
+    whole = fitting(listed, most_bytes=MAX_BYTES)
+    cut = [{**one, "values": [], "majority": []} for one in listed[len(whole) :]]
     return errors.invalid(
         "The label sets leave open what these fields hold. Choose, or write tags.",
         "choices",
-        undecided=listed,
-        truncated=len(listed) < len(ballots),
+        undecided=[*whole, *cut],
+        truncated=len(whole) < len(ballots),
     )
 
 
