@@ -74,12 +74,14 @@ class Name(Str):
 
 
 class Int(fields.Integer):
-    """A JSON integer; no text, no fraction, no boolean."""
+    """A JSON integer, which 1.0 is too; no text, no fraction, no boolean."""
 
     def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
         super().__init__(strict=True, validate=validate.Range(min=minimum, max=maximum), **kwargs)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
+        if type(value) is float and value.is_integer():
+            return int(value)
         if type(value) is not int:
             raise self.make_error("invalid")
         return value
@@ -111,11 +113,18 @@ class Bool(fields.Boolean):
 
 
 class QueryBool(fields.Boolean):
-    """`true` or `false` in a query string or form."""
+    """`true` or `false` in a query string or form; a JSON boolean where a body holds the filters
+    of a list."""
 
     # Capitalized as generated Python clients write a form's members.
     truthy = {"true", "True"}
     falsy = {"false", "False"}
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        # Told by its type: among the words above, true would be 1 as well.
+        if isinstance(value, bool):
+            return value
+        return super()._deserialize(value, *args, **kwargs)
 
 
 class UtcDateTime(fields.DateTime):

@@ -139,6 +139,16 @@ def test_a_search_selects_documents(desk: Desk) -> None:
     assert _bulk(desk.org, "archive", archived=False, **back).json["data"]["matched"] == 3
 
 
+@pytest.mark.parametrize("gold", [True, "true"])
+def test_a_filter_in_a_body_takes_a_boolean_as_json_has_it(desk: Desk, gold: Any) -> None:
+    marked, other = _some(desk, 2)
+    assert desk.org.api("admin").patch(f"/artifacts/{marked}", {"gold": True}).status_code == 200
+    for filtered, expected in ((gold, {marked}), (False, {marked, other})):
+        answer = _bulk(desk.org, "archive", filter={"gold": filtered}, expected_count=1)
+        assert answer.status_code == 200, answer.json
+        assert _archived(desk) == expected
+
+
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize(
     "body",
