@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.engines.fields.model import CONSTRAINTS, TYPES
 from app.kit.api.fields import List
 from app.kit.api.operation import Operation
 from tests.contract.conftest import OPERATIONS
@@ -26,6 +27,28 @@ def test_a_list_says_how_long_it_may_be(
 ) -> None:
     told = description["components"]["schemas"][name]["properties"][member]
     assert told["maxItems"] == field.max_items
+
+
+def test_a_document_says_what_its_name_and_its_metadata_may_be(
+    description: dict[str, Any],
+) -> None:
+    schemas = description["components"]["schemas"]
+    for body in ("CreateArtifact", "UpdateArtifact"):
+        members = schemas[body]["properties"]
+        assert (members["name"]["minLength"], members["name"]["maxLength"]) == (1, 255)
+        assert members["metadata"]["maxProperties"] == 100
+        assert "keys have 1 to 100 characters" in members["metadata"]["description"]
+        assert members["metadata"]["additionalProperties"]["maxLength"] == 2000
+    told = schemas["Artifact"]["properties"]["metadata"]
+    assert told["additionalProperties"] == {"type": ["string", "number", "boolean"]}
+    assert "maxProperties" not in told
+
+
+def test_a_field_says_which_types_and_constraints_there_are(description: dict[str, Any]) -> None:
+    for body in ("SchemaFieldBody", "TableColumnBody"):
+        members = description["components"]["schemas"][body]["properties"]
+        assert all(one in members["type"]["description"] for one in TYPES)
+        assert all(one in members["constraints"]["description"] for one in CONSTRAINTS)
 
 
 def test_answers_promise_no_length(description: dict[str, Any]) -> None:

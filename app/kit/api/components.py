@@ -5,6 +5,7 @@ nothing that a later version could not keep: more members may come, and a limit 
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 from apispec import APISpec
@@ -48,7 +49,9 @@ def tell_apart(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
     incoming: set[str] = set()
     for operation in (found for item in paths.values() for found in item.values()):
         _collect(operation.get("requestBody", {}), schemas, incoming)
-    for name, schema in schemas.items():
+    for name, told in list(schemas.items()):
+        # A body and an answer may tell of a member by one and the same dict.
+        schema = schemas[name] = deepcopy(told)
         for part in _parts(schema):
             _split_null(part)
             if name not in incoming:

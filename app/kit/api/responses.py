@@ -59,7 +59,7 @@ class Download:
 def envelope(schema_class: type[Schema], *, many: bool, nullable: bool = False) -> type[Schema]:
     """The envelope of one record, `nullable` where there may be none, or of a page; a named
     component."""
-    name = schema_class.__name__.removesuffix("Schema") + ("OrNull" if nullable else "")
+    name = schema_class.__name__ + ("OrNull" if nullable else "")
     data: fields.Field[Any] = fields.Nested(schema_class, required=True, allow_none=nullable)
     meta: fields.Field[Any] = fields.Dict(required=True)
     if many:

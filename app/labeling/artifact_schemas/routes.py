@@ -22,6 +22,7 @@ from app.labeling.artifact_schemas.schemas import (
     StatsQuery,
     UpdateSchema,
     VersionDiff,
+    VersionFilters,
 )
 
 blueprint = Blueprint("schemas", description="What to extract from each kind of document.")
@@ -150,7 +151,7 @@ def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> 
 @blueprint.get(
     "/schemas/{schema_id}/versions",
     permission="schemas:read",
-    query=Listing(sorts=("-number",)),
+    query=Listing(sorts=("-number",), filters=VersionFilters),
     returns=ListedVersion,
 )
 def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:

@@ -1,5 +1,7 @@
 """What the description promises of answers, and what it asks of bodies."""
 
+from typing import Any
+
 import pytest
 
 from app.kit.api import components
@@ -45,6 +47,17 @@ def test_bodies_keep_their_limits_at_every_depth(schemas: dict[str, dict[str, ob
     }
     size = {"type": "integer", "minimum": 0, "maximum": 9}
     assert schemas["Part"]["properties"] == {"maximum": size, "choice": choice}
+
+
+def test_an_answer_takes_nothing_from_a_body_that_says_the_same() -> None:
+    shared = {"type": "object", "additionalProperties": {"maxLength": 9}}
+    schemas: dict[str, Any] = {
+        name: {"type": "object", "properties": {"metadata": {**shared}}}
+        for name in ("Whole", "Answer")
+    }
+    components.tell_apart(_paths("Whole"), schemas)
+    assert schemas["Whole"]["properties"]["metadata"] == shared
+    assert schemas["Answer"]["properties"]["metadata"]["additionalProperties"] == {}
 
 
 def test_a_member_may_be_called_like_a_limit(schemas: dict[str, dict[str, object]]) -> None:

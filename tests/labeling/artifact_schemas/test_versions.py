@@ -54,6 +54,20 @@ def test_versions_come_in_pages(org: Org) -> None:
     assert [one["number"] for one in oldest] == [1, 2]
 
 
+def test_versions_are_filtered_by_their_time(org: Org) -> None:
+    api = org.api("admin")
+    schema, versions = _published(api)
+    at = api.get(f"/schema-versions/{versions[1]}").json["data"]["created_at"]
+    for query, numbers in (
+        ({"created_after": at}, [3]),
+        ({"created_before": at}, [1]),
+        ({"created_after": at, "created_before": at}, []),
+    ):
+        answer = api.get(f"/schemas/{schema}/versions", query_string=query).json
+        assert [one["number"] for one in answer["data"]] == numbers
+        assert answer["meta"]["total"] == len(numbers)
+
+
 def test_fields_too_large_for_a_page_are_left_to_the_version(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,19 +113,30 @@ def numbered(schema_id: UUID, number: int) -> SchemaVersion | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def version_page(request: PageRequest, schema_id: UUID) -> Page:
+def version_page(
+    request: PageRequest,
+    schema_id: UUID,
+    *,
+    created_after: datetime | None,
+    created_before: datetime | None,
+) -> Page:
     """A page of the schema's versions; fields and changes that are too large for it are null."""
+    conditions = [SchemaVersion.schema_id == schema_id]
+    if created_after is not None:
+        conditions.append(SchemaVersion.created_at > created_after)
+    if created_before is not None:
+        conditions.append(SchemaVersion.created_at < created_before)
     statement = select(
         *_VERSION_COLUMNS,
         _fitting(SchemaVersion.fields, request),
         _fitting(SchemaVersion.changes, request),
-    ).where(SchemaVersion.schema_id == schema_id)
+    ).where(*conditions)
     return paginate(
         statement,
         request,
         sorts={"number": SchemaVersion.number},
         unique=SchemaVersion.id,
-        count=select(SchemaVersion.id).where(SchemaVersion.schema_id == schema_id),
+        count=select(SchemaVersion.id).where(*conditions),
     )
 
 

@@ -21,6 +21,7 @@ from app.labeling.artifact_schemas.schemas.bodies import (
     SchemaFilters,
     StatsQuery,
     UpdateSchema,
+    VersionFilters,
 )
 from app.labeling.artifact_schemas.schemas.statistics import (
     DocumentCounts,
@@ -48,4 +49,5 @@ __all__ = [
     "StatsQuery",
     "UpdateSchema",
     "VersionDiff",
+    "VersionFilters",
 ]

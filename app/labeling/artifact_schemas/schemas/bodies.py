@@ -6,15 +6,17 @@ What a member may look like is declared here (422); which fields make sense is d
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import validate
 
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS, MAX_OPTIONS
+from app.engines.fields.model import CONSTRAINTS, TYPES
 from app.identity.teams import service as teams
 from app.kit.api.fields import (
     Bool,
     Float,
     Int,
     JsonObject,
+    List,
     Name,
     Nested,
     OneOf,
@@ -28,19 +30,6 @@ STATUSES = ("draft", "active", "inactive")
 _SHARE = validate.Range(min=0, max=1)
 
 
-class _Bounded(fields.List[Any]):
-    """A list whose length is looked at before its entries are."""
-
-    def __init__(self, inner: Any, *, most: int, **kwargs: Any) -> None:
-        super().__init__(inner, validate=validate.Length(max=most), **kwargs)
-        self.most = most
-
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
-        if isinstance(value, list) and len(value) > self.most:
-            raise ValidationError(f"Must not have more than {self.most:,} entries.")
-        return super()._deserialize(value, *args, **kwargs)
-
-
 class FieldOptionBody(Schema):
     """One choice."""
 
@@ -51,25 +40,28 @@ class FieldOptionBody(Schema):
 class _FieldMembers(Schema):
     key = Str(required=True, metadata={"description": "snake_case, at most 64 characters"})
     label = Str(allow_none=True)
-    type = Str(required=True)
+    type = Str(required=True, metadata={"description": f"One of {', '.join(TYPES)}."})
     required = Bool(allow_none=True)
     multiple = Bool(allow_none=True)
     description = Str(allow_none=True)
-    options = _Bounded(Nested(FieldOptionBody), most=MAX_OPTIONS, allow_none=True)
-    constraints = JsonObject(allow_none=True)
+    options = List(Nested(FieldOptionBody), max_items=MAX_OPTIONS, allow_none=True)
+    constraints = JsonObject(
+        allow_none=True,
+        metadata={"description": f"What the type knows of {', '.join(sorted(CONSTRAINTS))}."},
+    )
     ai_assist = Bool(allow_none=True)
 
 
 class TableColumnBody(_FieldMembers):
     """A column of a table: a field of any type but table."""
 
-    columns = _Bounded(JsonObject(), most=MAX_COLUMNS, allow_none=True)
+    columns = List(JsonObject(), max_items=MAX_COLUMNS, allow_none=True)
 
 
 class SchemaFieldBody(_FieldMembers):
     """One thing to extract."""
 
-    columns = _Bounded(Nested(TableColumnBody), most=MAX_COLUMNS, allow_none=True)
+    columns = List(Nested(TableColumnBody), max_items=MAX_COLUMNS, allow_none=True)
 
 
 class ReviewPolicyBody(Schema):
@@ -82,10 +74,10 @@ class ReviewPolicyBody(Schema):
     max_rejections = Int(maximum=100, allow_none=True)
 
 
-def _skills(**kwargs: Any) -> _Bounded:
+def _skills(**kwargs: Any) -> List:
     what = {"description": "Who labels needs them all, by the teams they are in."}
-    return _Bounded(
-        Name(max_length=teams.MAX_SKILL), most=teams.MAX_SKILLS, metadata=what, **kwargs
+    return List(
+        Name(max_length=teams.MAX_SKILL), max_items=teams.MAX_SKILLS, metadata=what, **kwargs
     )
 
 
@@ -98,7 +90,7 @@ class CreateSchema(Schema):
     guidelines = Str(max_length=100_000, load_default="", metadata={"description": "Markdown."})
     review_policy = Nested(ReviewPolicyBody, load_default=dict)
     required_skills = _skills(load_default=list)
-    fields = _Bounded(Nested(SchemaFieldBody), most=MAX_FIELDS, load_default=list)
+    fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS, load_default=list)
 
 
 class UpdateSchema(Schema):
@@ -110,7 +102,7 @@ class UpdateSchema(Schema):
     guidelines = Str(max_length=100_000)
     review_policy = Nested(ReviewPolicyBody)
     required_skills = _skills()
-    fields = _Bounded(Nested(SchemaFieldBody), most=MAX_FIELDS)
+    fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS)
     revision = Int()
 
 
@@ -145,10 +137,15 @@ class StatsQuery(Schema):
     end = UtcDateTime(data_key="to", metadata={"description": "The first moment after the period."})
 
 
-class SchemaFilters(Schema):
+class VersionFilters(Schema):
+    """Filters of a schema's versions."""
+
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class SchemaFilters(VersionFilters):
     """Filters of the list."""
 
     status = Str(validate=OneOf(STATUSES))
     document_type = Str(max_length=100)
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()

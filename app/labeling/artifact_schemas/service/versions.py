@@ -1,6 +1,7 @@
 """Published versions, which never change."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -32,13 +33,21 @@ def get_version(version_id: UUID) -> SchemaVersion:
     return version
 
 
-def list_versions(schema_id: UUID, *, page: PageRequest) -> Page:
+def list_versions(
+    schema_id: UUID,
+    *,
+    page: PageRequest,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
     """A page of the schema's versions, without fields and changes that are too large for a page.
 
     Raises 404.
     """
     drafts.get(schema_id)
-    return records.version_page(page, schema_id)
+    return records.version_page(
+        page, schema_id, created_after=created_after, created_before=created_before
+    )
 
 
 def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:

@@ -31,7 +31,8 @@ MAX_METADATA_KEY = 100
 MAX_METADATA_TEXT = 2000
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA = {
-    "description": "An object of strings, numbers and booleans.",
+    "description": "An object of strings, numbers and booleans;"
+    f" keys have 1 to {MAX_METADATA_KEY} characters.",
     "maxProperties": MAX_METADATA_MEMBERS,
     "additionalProperties": {
         "type": ["string", "number", "boolean"],
@@ -43,6 +44,9 @@ _METADATA_TEXT = {"description": "The JSON text of an object of strings, numbers
 
 class DocumentName(Str):
     """A document's name; see `names.check_name`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_length=1, max_length=MAX_NAME, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         try:
@@ -92,7 +96,7 @@ class MetadataText(fields.String):
 class CreateArtifact(Schema):
     """A document given as text."""
 
-    name = DocumentName(required=True, max_length=MAX_NAME)
+    name = DocumentName(required=True)
     text = Str(required=True, max_length=MAX_TEXT)
     schema_id = Uuid(allow_none=True, load_default=None)
     external_id = Str(max_length=255, allow_none=True, load_default=None)
@@ -106,7 +110,7 @@ class CreateArtifact(Schema):
 class UploadArtifact(Schema):
     """The form fields beside an uploaded file; without a name, the file's own is taken."""
 
-    name = DocumentName(max_length=MAX_NAME, load_default=None)
+    name = DocumentName(load_default=None)
     schema_id = Uuid(load_default=None)
     external_id = Str(max_length=255, load_default=None)
     metadata = MetadataText(load_default=dict, metadata=_METADATA_TEXT)
@@ -142,7 +146,7 @@ class ArtifactFilters(Schema):
 class UpdateArtifact(Schema):
     """Changes, member by member: what is left out stays. `metadata` is replaced as a whole."""
 
-    name = DocumentName(max_length=MAX_NAME)
+    name = DocumentName()
     schema_id = Uuid(allow_none=True)
     external_id = Str(max_length=255, allow_none=True)
     metadata = Metadata(metadata=_METADATA)
