@@ -132,7 +132,11 @@ def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> An
 
 
 @blueprint.get(
-    "/webhooks/events", access="user", query=Listing(sorts=("event",)), returns=WebhookEvent
+    "/webhooks/events",
+    access="user",
+    keys=True,
+    query=Listing(sorts=("event",)),
+    returns=WebhookEvent,
 )
 def list_webhook_events(caller: Caller, query: dict[str, Any]) -> Any:
     """List the kinds of events, each with the JSON Schema of its body and a sample."""

@@ -19,6 +19,7 @@ blueprint = Blueprint("schema-templates", description="Industry templates to sta
 @blueprint.get(
     "/schema-templates",
     access="user",
+    keys=True,
     query=Listing(sorts=("name", "id", "industry"), filters=TemplateFilters),
     returns=SchemaTemplate,
 )
@@ -30,6 +31,7 @@ def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Any:
 @blueprint.get(
     "/schema-templates/{template_id}",
     access="user",
+    keys=True,
     returns=SchemaTemplateDetail,
     text_ids=("template_id",),
 )

@@ -200,4 +200,5 @@ def test_the_catalogue(org: Org) -> None:
     rest = {"page_size": 4, "cursor": first["meta"]["next_cursor"]}
     second = api.get("/webhooks/events", query_string=rest).json
     assert first["data"] + second["data"] == answer["data"]
+    assert org.key("viewer").get("/webhooks/events").json == answer
     assert org.anonymous().get("/webhooks/events").status_code == 401

@@ -26,6 +26,16 @@ def test_anybody_who_is_signed_in_may_read_them(org: Org) -> None:
     assert org.anonymous().get("/schema-templates/invoice").status_code == 401
 
 
+def test_a_key_that_makes_schemas_of_them_may_read_them(org: Org) -> None:
+    key = org.key("admin")
+    listed = key.get("/schema-templates").json["data"]
+    assert [one["id"] for one in listed] == [
+        one["id"] for one in org.api().get("/schema-templates").json["data"]
+    ]
+    assert key.get("/schema-templates/invoice").status_code == 200
+    assert key.post("/schema-templates/invoice/instantiate", {}).status_code == 201
+
+
 def test_the_list_has_no_fields_but_counts_them(org: Org) -> None:
     listed = org.api("viewer").get("/schema-templates").json["data"]
     assert [template["name"] for template in listed] == sorted(t.name for t in templates().values())
