@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 from flask import Flask
+from hypothesis import settings
 
 from app.runtime.postgres import EmbeddedPostgres
 from app.runtime.valkey import EmbeddedValkey
@@ -19,6 +20,9 @@ from tests.factories import Org, drain, make_org
 
 INSIDE = "127.0.0.2/32"
 """The address of loopback that tests allow deliveries to reach; the rest of it is refused."""
+
+# Of a property the same examples are tried in every run, as in CI, and none against the clock.
+settings.load_profile("ci")
 
 # Tests speak to this machine only, and no proxy that somebody has set leads there.
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
