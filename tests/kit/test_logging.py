@@ -118,9 +118,9 @@ def test_what_is_nested_without_end_or_too_long_is_cut(lines: Lines) -> None:
 
 @pytest.mark.parametrize("piece", ["-eyJ", "a", "://", "://a:", "token ", "bearer ", "token="])
 def test_no_text_takes_long_to_search(lines: Lines, piece: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     get_logger("app.test").info("x", text=piece * 20_000)
-    assert time.process_time() - started < 0.5
+    assert time.thread_time() - started < 0.5
     assert len(lines()) == 1
 
 

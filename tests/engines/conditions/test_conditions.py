@@ -193,9 +193,9 @@ def test_patterns_that_backtrack_elsewhere_take_linear_time() -> None:
     spent = []
     for size in (10_000, 100_000):
         facts = Facts({"text": "a" * size + "!"})
-        began = time.process_time()
+        began = time.thread_time()
         assert not compiled.matches(facts)
-        spent.append(time.process_time() - began)
+        spent.append(time.thread_time() - began)
     # Backtracking, the first alone would not come to an end in a lifetime.
     assert spent[1] < 5
 

@@ -39,10 +39,10 @@ def test_bombs_are_refused_unopened(name: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr("builtins.open", refuse)
-    began = time.process_time()
+    began = time.thread_time()
     with pytest.raises(SourceError):
         read("label_studio", BOMBS[name])
-    assert time.process_time() - began < 2
+    assert time.thread_time() - began < 2
 
 
 @pytest.mark.parametrize("declared", ["utf-8", "utf-16", "us-ascii", "iso-8859-1"])
@@ -66,10 +66,10 @@ def test_choices_nested_deeply_do_not_multiply_what_stands_above_them() -> None:
     config = (
         f'<View><Choices name="a" toName="t">{above}{leaves}{"</Choice>" * 40}</Choices></View>'
     )
-    began = time.process_time()
+    began = time.thread_time()
     (field,) = read("label_studio", config).fields
     assert field["type"] == "choice"
-    assert time.process_time() - began < 5
+    assert time.thread_time() - began < 5
 
 
 def test_a_long_name_is_not_read_again_for_each_option(monkeypatch: pytest.MonkeyPatch) -> None:

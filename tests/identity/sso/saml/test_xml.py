@@ -53,11 +53,11 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_documents_are_refused(name: str) -> None:
-    began = time.process_time()
+    began = time.thread_time()
     with pytest.raises(Malformed) as caught:
         xml.parse(DOCUMENTS[name].encode())
     assert caught.value.reason.endswith(".")
-    assert time.process_time() - began < 1
+    assert time.thread_time() - began < 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "cp037", "utf-7"])
