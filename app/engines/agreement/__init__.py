@@ -6,7 +6,8 @@ column of a table with its row. Which row of one label set is which of another's
 what stands in them; the others go by the number, and are given what it lined up. Two tags of one
 place say the same when
 
-- their values are equal; amounts of money as numbers, so that 1.50 EUR is 1.500 EUR;
+- their values are equal; amounts of money as numbers, so that 1.50 EUR is 1.500 EUR; text as
+  Unicode has it (NFC), so that an é is the same written as one character or as two;
 - in a span field, their stretches of the text overlap by half: code points in both, divided by
   code points in either (Jaccard);
 - in a region field, their values are equal and their boxes on one page overlap by half in the same

@@ -1,5 +1,6 @@
 """Where tags stand, and what of a tag tells whether another one says the same."""
 
+import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -68,6 +69,8 @@ def value_key(tag: Tag) -> Hashable:
         if value.keys() == {"amount", "currency"}:
             return (Decimal(value["amount"]), value["currency"])
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    if isinstance(value, str) and not value.isascii():
+        return unicodedata.normalize("NFC", value)
     return orjson.dumps(value) if isinstance(value, list) else value
 
 

@@ -54,6 +54,12 @@ def test_each_of_several_values_is_voted_on() -> None:
     assert (_won(ballot), ballot.tie) == (["x"], True)
 
 
+def test_an_accent_is_the_same_however_it_is_written() -> None:
+    ballot = _one([tag("number", "Caf\u00e9")], [tag("number", "Cafe\u0301")])
+    assert (ballot.unanimous, len(ballot.choices)) == (True, 1)
+    assert not _one([tag("number", "Café")], [tag("number", "Cafe")]).unanimous
+
+
 def test_a_value_given_twice_by_most_stands_twice() -> None:
     x = tag("note", "x")
     assert _won(_one([x, x], [x, x], [x])) == ["x", "x"]
