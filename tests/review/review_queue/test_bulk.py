@@ -269,9 +269,13 @@ def test_to_whom_nothing_is_assigned(desk: Desk, schema: Any, other_org: Org) ->
         error = desk.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
         assert (error["code"], error["field"]) == ("validation_error", "user_ids.1")
         assert error["details"] == {"user_ids": [str(unknown)]}
-    body = {"tag_set_ids": [sent["id"]], "team_id": str(uuid7())}
-    error = desk.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
-    assert (error["code"], error["field"]) == ("validation_error", "team_id")
+    without = desk.org.api("admin").post("/teams", json={"name": "Labelers"}).json["data"]["id"]
+    people = {"user_ids": [str(desk.org.users["labeler"])]}
+    desk.org.api("admin").post(f"/teams/{without}/members", json=people)
+    for team in (str(uuid7()), without):
+        body = {"tag_set_ids": [sent["id"]], "team_id": team}
+        error = desk.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
+        assert (error["code"], error["field"]) == ("validation_error", "team_id")
     assert desk.events("reviews.assigned") == []
 
 

@@ -62,6 +62,8 @@ def assign_many(
     people = list(dict.fromkeys(user_ids))
     able = people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
     _check_recipients(people, "user_ids", team_id)
+    if not able:
+        raise errors.invalid("Nobody in the team reviews.", "team_id")
     held = assigning.lock(tag_set_ids)
     failures = bulk.missing(tag_set_ids, {row.id for row in held})
     shares = _Shares(able, caller)
