@@ -1,6 +1,7 @@
 """Starting, reading, saving and discarding drafts."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -107,6 +108,37 @@ def test_a_draft_may_start_from_another_label_set(desk: Desk) -> None:
     )
     assert answer.status_code == 201
     assert answer.json["data"]["tags"] == first["tags"]
+
+
+def _predict(desk: Desk, artifact_id: Any, value: str) -> list[Any]:
+    """Let a model say something of a document; the tags."""
+    draft = desk.draft(artifact_id, by="admin")
+    said = desk.save(draft, [tag("number", value)], by="admin").json["data"]
+    as_model = "UPDATE tag_sets SET source = 'model', labeler_id = NULL, status = 'rejected'"
+    desk.sql(f"{as_model} WHERE id = :id", id=said["id"])
+    desk.release(artifact_id, by="admin")
+    return list(said["tags"])
+
+
+def test_a_draft_may_start_from_the_latest_prediction(desk: Desk) -> None:
+    artifact_id = desk.artifact()
+    _predict(desk, artifact_id, "A-1")
+    latest = _predict(desk, artifact_id, "A-2")
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    answer = desk.org.api("labeler").post(path, json={"from": "prediction"})
+    assert answer.status_code == 201
+    made = answer.json["data"]
+    assert (made["tags"], made["source"], made["revision"]) == (latest, "human", 1)
+
+
+def test_who_labels_blind_does_not_start_from_a_prediction(desk: Desk) -> None:
+    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    none = desk.org.api("labeler").post(path, json={"from": "prediction"})
+    assert (none.status_code, none.json["error"]["field"]) == (400, "from")
+    _predict(desk, artifact_id, "A-1")
+    assert desk.org.api("labeler").post(path, json={"from": "prediction"}).data == none.data
+    assert desk.org.api("reviewer").post(path, json={"from": "prediction"}).status_code == 201
 
 
 def test_copied_tags_that_no_longer_fit_stay_behind(desk: Desk) -> None:

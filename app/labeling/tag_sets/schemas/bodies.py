@@ -17,7 +17,10 @@ class CreateTagSet(Schema):
         data_key="from",
         load_default="empty",
         max_length=36,
-        metadata={"description": "`empty`, or the id of a label set to copy the tags of."},
+        metadata={
+            "description": "`empty`, `prediction` for the tags of the model's latest label"
+            " set, or the id of a label set to copy those of."
+        },
     )
 
 

@@ -21,7 +21,8 @@ _NEVER_OF_DRAFTS = {"merged_from": None, "provenance": None, "superseded_by": No
 
 
 def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
-    """Start a draft on a document, empty or with the tags of another label set of it.
+    """Start a draft on a document, empty or with the tags of another label set of it, as of the
+    model's latest (`prediction`).
 
     Takes the document's claim where it is free. Tags that no longer fit the schema's current
     version are not copied. Raises 404; 409 `conflict` with what stands against it, as
@@ -73,21 +74,28 @@ def _copied(
 ) -> list[dict[str, Any]]:
     if source == "empty":
         return []
-    unknown = errors.invalid("Must be empty, or a label set of this document.", "from")
-    try:
-        row = reading.get(UUID(source))
-    except ValueError:
-        raise unknown from None
-    if row is None or row.artifact_id != artifact.id:
-        raise unknown
-    if not (rules.sees_all(caller) or reading.is_visible(row.id, caller.user_id)):
-        raise unknown
+    row = _source(source, artifact.id)
+    # Neither another's labels nor what a model said may lead whoever labels blind.
+    if row is None or not (rules.sees_all(caller) or reading.is_visible(row.id, caller.user_id)):
+        known = "empty, prediction where there is one, or a label set of this document"
+        raise errors.invalid(f"Must be {known}.", "from")
     document = {"text_length": artifact.text_length, "page_count": artifact.page_count or 0}
     fitting = [tag for tag in row.tags if _fits(fields, tag, document)]
     try:
         return fields.check_tags(fitting, **document)
     except TagErrors as failure:
         raise rules.refusal(failure, "from") from None
+
+
+def _source(source: str, artifact_id: UUID) -> Any | None:
+    """The label set of the document to start from: the model's latest, or one by its id."""
+    if source == "prediction":
+        return beside.latest_prediction(artifact_id)
+    try:
+        row = reading.get(UUID(source))
+    except ValueError:
+        return None
+    return row if row is not None and row.artifact_id == artifact_id else None
 
 
 def _fits(fields: CompiledFields, tag: dict[str, Any], document: dict[str, int]) -> bool:
