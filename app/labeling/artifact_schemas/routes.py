@@ -89,18 +89,26 @@ def publish_schema(
     return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
 
 
-@blueprint.post("/schemas/{schema_id}/activate", permission="schemas:manage", returns=SchemaDetail)
-def activate_schema(caller: Caller, schema_id: UUID) -> Any:
+@blueprint.post(
+    "/schemas/{schema_id}/activate",
+    permission="schemas:manage",
+    returns=SchemaDetail,
+    revision="optional",
+)
+def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
     """Open the schema for labeling; it needs a published version."""
-    return service.activate(schema_id)
+    return service.activate(schema_id, revision=revision)
 
 
 @blueprint.post(
-    "/schemas/{schema_id}/deactivate", permission="schemas:manage", returns=SchemaDetail
+    "/schemas/{schema_id}/deactivate",
+    permission="schemas:manage",
+    returns=SchemaDetail,
+    revision="optional",
 )
-def deactivate_schema(caller: Caller, schema_id: UUID) -> Any:
+def deactivate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
     """Close the schema for new labeling; label sets under way can be finished."""
-    return service.deactivate(schema_id)
+    return service.deactivate(schema_id, revision=revision)
 
 
 @blueprint.delete("/schemas/{schema_id}", permission="schemas:manage", revision="optional")
@@ -110,19 +118,25 @@ def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
 
 
 @blueprint.post(
-    "/schemas/{schema_id}/ai-assist/enable", permission="schemas:manage", returns=SchemaDetail
+    "/schemas/{schema_id}/ai-assist/enable",
+    permission="schemas:manage",
+    returns=SchemaDetail,
+    revision="optional",
 )
-def enable_ai_assist(caller: Caller, schema_id: UUID) -> Any:
+def enable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
     """Turn AI assistance on for the fields that take it."""
-    return service.enable_ai_assist(schema_id)
+    return service.enable_ai_assist(schema_id, revision=revision)
 
 
 @blueprint.post(
-    "/schemas/{schema_id}/ai-assist/disable", permission="schemas:manage", returns=SchemaDetail
+    "/schemas/{schema_id}/ai-assist/disable",
+    permission="schemas:manage",
+    returns=SchemaDetail,
+    revision="optional",
 )
-def disable_ai_assist(caller: Caller, schema_id: UUID) -> Any:
+def disable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
     """Turn AI assistance off."""
-    return service.disable_ai_assist(schema_id)
+    return service.disable_ai_assist(schema_id, revision=revision)
 
 
 @blueprint.post(

@@ -142,10 +142,11 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
     permission="artifacts:update",
     returns=Artifact,
     status=202,
+    revision="optional",
 )
-def reprocess_artifact(caller: Caller, artifact_id: UUID) -> Any:
+def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> Any:
     """Read text and pages anew; refused while the document has label sets."""
-    return service.reprocess(artifact_id, by=caller.user_id)
+    return service.reprocess(artifact_id, revision=revision, by=caller.user_id)
 
 
 @blueprint.get(

@@ -161,6 +161,24 @@ def test_a_schema_goes_from_draft_to_active_and_back_and_forth(org: Org) -> None
     assert api.get("/schemas?status=active").json["meta"]["total"] == 1
 
 
+@pytest.mark.parametrize("action", ["activate", "deactivate", "ai-assist/enable"])
+def test_a_revision_is_checked_when_it_is_sent(org: Org, action: str) -> None:
+    api = org.api("admin")
+    path = _create(api)
+    api.post(f"{path}/publish", {})
+    read = api.post(f"{path}/activate").json["data"]
+    _edit(api, path, FIELDS[:1])
+    now = api.get(path).json["data"]
+    stale = read["revision"]
+    for sent in ({"json": {"revision": stale}}, {"headers": {"If-Match": f'"{stale}"'}}):
+        answer = api.post(f"{path}/{action}", **sent)
+        assert answer.status_code == 409
+        assert answer.json["error"]["code"] == "stale_precondition"
+        assert answer.json["error"]["details"] == {"current_revision": now["revision"]}
+    assert api.get(path).json["data"] == now
+    assert api.post(f"{path}/{action}", {"revision": now["revision"]}).status_code == 200
+
+
 def test_another_organizations_version_is_not_there(org: Org, other_org: Org) -> None:
     api = other_org.api("admin")
     version = api.post(f"{_create(api)}/publish", {}).json["data"]

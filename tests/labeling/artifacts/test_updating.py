@@ -328,6 +328,15 @@ def test_label_sets_stand_against_reading_anew(desk: Desk) -> None:
     assert error["details"] == {"state": "archived"}
 
 
+def test_a_stale_revision_stands_against_reading_anew(desk: Desk) -> None:
+    api, artifact_id = desk.org.api("admin"), desk.artifact()
+    assert api.patch(f"/artifacts/{artifact_id}", {"gold": True}).status_code == 200
+    answer = api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 1})
+    assert _error(answer, 409, "stale_precondition")["details"] == {"current_revision": 2}
+    assert api.get(f"/artifacts/{artifact_id}").json["data"]["status"] == "ready"
+    assert api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 2}).status_code == 202
+
+
 def test_reading_anew_ends_the_claim(desk: Desk) -> None:
     artifact_id = desk.artifact()
     desk.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")

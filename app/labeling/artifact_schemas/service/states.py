@@ -7,9 +7,10 @@ from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifact_schemas.service.drafts import lock
 
 
-def activate(schema_id: UUID) -> ArtifactSchema:
-    """Open a schema for labeling. Raises 404, or 409 while nothing of it is published."""
-    schema = lock(schema_id, None)
+def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Open a schema for labeling. Raises 404, 409 `stale_precondition`, or 409 `conflict` while
+    nothing of it is published."""
+    schema = lock(schema_id, revision)
     if schema.current_version_id is None:
         raise errors.conflict("Publish the schema before activating it.", state=schema.status)
     schema.status = "active"
@@ -17,9 +18,10 @@ def activate(schema_id: UUID) -> ArtifactSchema:
     return schema
 
 
-def deactivate(schema_id: UUID) -> ArtifactSchema:
-    """Close a schema for new labeling. Raises 404, or 409 when it was never active."""
-    schema = lock(schema_id, None)
+def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Close a schema for new labeling. Raises 404, 409 `stale_precondition`, or 409 `conflict` when
+    it was never active."""
+    schema = lock(schema_id, revision)
     if schema.status == "draft":
         raise errors.conflict("A draft was never open for labeling.", state=schema.status)
     schema.status = "inactive"
@@ -27,18 +29,19 @@ def deactivate(schema_id: UUID) -> ArtifactSchema:
     return schema
 
 
-def enable_ai_assist(schema_id: UUID) -> ArtifactSchema:
-    """Turn AI assistance on, for the fields that take it; again, it stays as it is. Raises 404."""
-    return _assist(schema_id, enabled=True)
+def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Turn AI assistance on, for the fields that take it; again, it stays as it is. Raises 404, 409
+    `stale_precondition`."""
+    return _assist(schema_id, revision=revision, enabled=True)
 
 
-def disable_ai_assist(schema_id: UUID) -> ArtifactSchema:
-    """Turn AI assistance off; what it proposed stays. Raises 404."""
-    return _assist(schema_id, enabled=False)
+def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Turn AI assistance off; what it proposed stays. Raises 404, 409 `stale_precondition`."""
+    return _assist(schema_id, revision=revision, enabled=False)
 
 
-def _assist(schema_id: UUID, *, enabled: bool) -> ArtifactSchema:
-    schema = lock(schema_id, None)
+def _assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
+    schema = lock(schema_id, revision)
     schema.ai_assist_enabled = enabled
     db.session().flush()
     return schema

@@ -57,14 +57,16 @@ def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
         )
 
 
-def reprocess(artifact_id: UUID, *, by: UUID | None) -> Any:
+def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Any:
     """Let text and pages be read anew by a job; the document, which is `processing` until then.
 
     Ends the claim; emits `artifact.reprocessed`, and once it is read `artifact.ingested`. Raises
-    404, 409 `conflict` with `details.state` (it is being read, or archived) or `details.tag_sets`:
-    the places that tags name would mean something else.
+    404; 409 `stale_precondition`, or `conflict` with `details.state` (it is being read, or
+    archived) or `details.tag_sets`: the places that tags name would mean something else.
     """
     held = lock(artifact_id)
+    if revision is not None and revision != held.revision:
+        raise errors.stale(held.revision)
     if held.status == "processing" or held.archived:
         state = "archived" if held.archived else held.status
         raise errors.conflict(f"The document is {state}.", state=state)
