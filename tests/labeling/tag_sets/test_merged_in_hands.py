@@ -91,7 +91,7 @@ def test_sources_are_locked_before_their_merge(desk: Desk, sets: list[dict[str, 
             accepting.start()
             _until_somebody_waits(desk)
             held.execute(text(f"{lock} NOWAIT"), {"id": made["id"]})
-        accepting.join(10)
+        accepting.join(60)
     assert [answer.status_code for answer in answers] == [200]
 
 

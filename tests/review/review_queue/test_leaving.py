@@ -300,13 +300,13 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
 
         left.append(Thread(target=leave))
         left[0].start()
-        assert leaving.wait(10)
+        assert leaving.wait(60)
         _until_somebody_waits(desk)
         return able
 
     monkeypatch.setattr(assigning, "reviewers_of_team", crossed)
     _assign(desk, [item], team_id=team)
-    left[0].join(10)
+    left[0].join(60)
     work()
     assert _items(desk)[item]["assignee_team_id"] is None
 
