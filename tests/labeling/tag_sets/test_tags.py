@@ -76,6 +76,13 @@ def test_tags_of_another_shape_are_unprocessable(member: Any, field: str, desk: 
     assert answer.json["error"]["field"] == field
 
 
+def test_an_integer_may_be_written_as_a_float(desk: Desk) -> None:
+    cell = tag("lines.item", "a", row=1.0, evidence=[{"start": 0.0, "end": 3.0}])
+    (saved,) = desk.save(desk.draft(), [cell]).json["data"]["tags"]
+    numbers = [saved["row"], saved["evidence"][0]["start"], saved["evidence"][0]["end"]]
+    assert [(number, type(number)) for number in numbers] == [(1, int), (0, int), (3, int)]
+
+
 def test_offsets_count_code_points(desk: Desk) -> None:
     # "😀 total" has seven code points, and eight UTF-16 units.
     draft = desk.draft(desk.artifact(text_length=7))

@@ -114,5 +114,10 @@ def _wrong_members(
         if allowed is None:
             if name != free:
                 yield f"{path}.{name[:64]}", "Unknown field."
-        elif member is not None and type(member) not in allowed:
+        elif member is not None and type(member) not in allowed and not _whole(member, allowed):
             yield f"{path}.{name}", "Not of the declared type."
+
+
+def _whole(member: Any, allowed: tuple[type, ...]) -> bool:
+    """1.0 is an integer to JSON, and becomes one in `engines.fields`."""
+    return int in allowed and type(member) is float and member.is_integer()
