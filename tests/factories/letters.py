@@ -23,7 +23,7 @@ class Letter:
 def letters_to(address: str) -> list[Letter]:
     """All letters to an address, the oldest first."""
     folder = container.settings().data_dir / "mail"
-    paths = sorted(folder.glob("*.eml"), key=lambda path: path.stat().st_mtime_ns)
+    paths = sorted(folder.glob("*.eml"), key=lambda path: (path.stat().st_mtime_ns, path.name))
     found = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths)
     return [_letter(message) for message in found if message["To"] == address]
 

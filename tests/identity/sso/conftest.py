@@ -268,6 +268,8 @@ def mails(to: str) -> list[EmailMessage]:
     folder = container.settings().data_dir / "mail"
     found = [
         message_from_bytes(path.read_bytes(), policy=policy.default)
-        for path in sorted(folder.glob("*.eml"), key=lambda path: path.stat().st_mtime_ns)
+        for path in sorted(
+            folder.glob("*.eml"), key=lambda path: (path.stat().st_mtime_ns, path.name)
+        )
     ]
     return [mail for mail in found if to in mail["To"]]
