@@ -307,7 +307,10 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
 def _review_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     items, reviewer = seeds.ids["item_id"], seeds.ids["user_id"][1]
     return {
-        "claim_next_review": [{"schema_id": seeds.ids["schema_id"][0]}, {"flags": ["resubmitted"]}],
+        "claim_next_review": [
+            {"schema_id": seeds.ids["schema_id"][0], "exclude": items[:1]},
+            {"flags": ["resubmitted"], "skip_held": True},
+        ],
         "escalate_review_item": [
             {"user_id": reviewer, "reason": "Too hard"},
             {"team_id": seeds.ids["team_id"][0], "reason": "Theirs"},
@@ -341,7 +344,12 @@ def _distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "bulk_assign_artifacts": [
             {"artifact_ids": artifacts, "user_ids": [labeler], "strategy": "everyone"},
             {
-                "filter": {"schema_id": schema, "status": ["ready"]},
+                "filter": {
+                    "schema_id": schema,
+                    "status": ["ready"],
+                    "assigned": False,
+                    "due_before": "2026-12-31T23:59:59z",
+                },
                 "expected_count": 3,
                 "team_id": team,
                 "strategy": "least_loaded",

@@ -88,7 +88,7 @@ def page(
     if created_after is not None:
         conditions.append(ApiKey.created_at > created_after)
     if created_before is not None:
-        conditions.append(ApiKey.created_at <= created_before)
+        conditions.append(ApiKey.created_at < created_before)
     maker = func.jsonb_build_object("id", User.id, "email", User.email, "name", User.name)
     statement = (
         select(

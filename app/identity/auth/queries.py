@@ -117,11 +117,22 @@ def _sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[
 
 
 def live_sessions(
-    user_id: UUID, current: UUID | None, page: PageRequest, *, only: UUID | None
+    user_id: UUID,
+    current: UUID | None,
+    page: PageRequest,
+    *,
+    only: UUID | None,
+    created_after: datetime | None,
+    created_before: datetime | None,
 ) -> Page:
     """A page of a user's sessions that are not over; of those for the organization `only`."""
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
-    return paginate(_sessions(user_id, current, only), page, sorts=sorts, unique=Session.id)
+    statement = _sessions(user_id, current, only)
+    if created_after is not None:
+        statement = statement.where(Session.issued_at > created_after)
+    if created_before is not None:
+        statement = statement.where(Session.issued_at < created_before)
+    return paginate(statement, page, sorts=sorts, unique=Session.id)
 
 
 def all_live_sessions(user_id: UUID) -> list[dict[str, Any]]:

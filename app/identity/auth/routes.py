@@ -60,12 +60,12 @@ def get_session(caller: Caller) -> Any:
 @blueprint.get(
     "/auth/sessions",
     access="user",
-    query=Listing(sorts=("-issued_at", "last_seen_at")),
+    query=Listing(sorts=("-issued_at", "last_seen_at"), filters=schemas.SessionFilters),
     returns=schemas.LiveSession,
 )
 def list_sessions(caller: Caller, query: dict[str, Any]) -> Any:
     """List the caller's live sessions: when and from where each was issued."""
-    return sessions.list_sessions(caller, query["page"])
+    return sessions.list_sessions(caller, **query)
 
 
 @blueprint.delete("/auth/sessions/{session_id}", access="user")

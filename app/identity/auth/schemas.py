@@ -76,6 +76,13 @@ class ConfirmedEmail(Schema):
     email_verified = Bool(required=True)
 
 
+class SessionFilters(Schema):
+    """Filters of one's sessions; a session is created when it is issued."""
+
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
 class LiveSession(Schema):
     """One log-in that is not over."""
 

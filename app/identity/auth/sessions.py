@@ -1,5 +1,6 @@
 """A person's sessions: listing them, and ending one or all."""
 
+from datetime import datetime
 from uuid import UUID
 
 from app.identity.auth import queries
@@ -10,14 +11,27 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 
 
-def list_sessions(caller: Caller, page: PageRequest) -> Page:
-    """The live sessions of the caller.
+def list_sessions(
+    caller: Caller,
+    page: PageRequest,
+    *,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """The live sessions of the caller, those issued after and before the times given.
 
     A session that is good for one organization sees those of that one: whoever vouches for people
     there need not know where they are otherwise.
     """
     only = caller.only_organization
-    return queries.live_sessions(caller.user_id, caller.session_id, page, only=only)
+    return queries.live_sessions(
+        caller.user_id,
+        caller.session_id,
+        page,
+        only=only,
+        created_after=created_after,
+        created_before=created_before,
+    )
 
 
 def revoke(caller: Caller, session_id: UUID) -> None:

@@ -40,8 +40,8 @@ class MemberFilters(Schema):
     role = Str(validate=OneOf(ROLES))
     q = Str(min_length=1, max_length=200, metadata={"description": "Part of a name or address."})
     team_id = Uuid()
-    created_after = UtcDateTime(metadata={"description": "Joined at or after."})
-    created_before = UtcDateTime(metadata={"description": "Joined before."})
+    created_after = UtcDateTime(metadata={"description": "Who joined after this time."})
+    created_before = UtcDateTime(metadata={"description": "Who joined before this time."})
 
 
 class UpdateMember(Schema):

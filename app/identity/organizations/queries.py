@@ -1,5 +1,6 @@
 """SQL of organizations and memberships."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -42,12 +43,23 @@ def of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
     return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
 
 
-def page_of_user(user_id: UUID, page: PageRequest, *, only: UUID | None = None) -> Page:
+def page_of_user(
+    user_id: UUID,
+    page: PageRequest,
+    *,
+    only: UUID | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
     """A page of them, whole; of the one organization `only`, if given."""
     sorts = {"name": Organization.name, "created_at": Organization.created_at}
     statement = _OF_USER.params(user_id=user_id)
     if only is not None:
         statement = statement.where(Organization.id == only)
+    if created_after is not None:
+        statement = statement.where(Organization.created_at > created_after)
+    if created_before is not None:
+        statement = statement.where(Organization.created_at < created_before)
     return paginate(statement, page, sorts=sorts, unique=Organization.id)
 
 

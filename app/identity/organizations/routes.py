@@ -7,6 +7,7 @@ from app.identity.organizations.schemas import (
     CloseOrganization,
     CreateOrganization,
     Organization,
+    OrganizationFilters,
     UpdateOrganization,
 )
 from app.kit.api.blueprint import Blueprint, Listing
@@ -20,12 +21,12 @@ blueprint = Blueprint("organizations", description="Organizations, the unit of t
     "/organizations",
     access="user",
     keys=True,
-    query=Listing(sorts=("name", "created_at")),
+    query=Listing(sorts=("name", "created_at"), filters=OrganizationFilters),
     returns=Organization,
 )
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
     """List the organizations that the caller belongs to, with the caller's role in each."""
-    return service.list_of_caller(caller, query["page"])
+    return service.list_of_caller(caller, **query)
 
 
 @blueprint.post(

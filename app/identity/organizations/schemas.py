@@ -16,6 +16,13 @@ from app.kit.api.fields import (
 PROVIDERS = ("builtin", "openai_compatible")
 
 
+class OrganizationFilters(Schema):
+    """Filters of one's organizations."""
+
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
 class OrganizationSummary(Schema):
     """An organization in the login response."""
 

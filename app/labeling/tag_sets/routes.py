@@ -54,7 +54,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> Any:
     returns=TagSetListed,
 )
 def list_tag_sets(caller: Caller, query: dict[str, Any]) -> Any:
-    """List label sets, filtered by document, schema, labeler, state and source."""
+    """List label sets, filtered by document, schema, labeler, reviewer, state and source."""
     return service.list_tag_sets(caller=caller, **query)
 
 

@@ -52,6 +52,7 @@ def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> Any:
     body=NextReview,
     returns=ReviewItem,
     nullable=True,
+    idempotent=True,
 )
 def claim_next_review(caller: Caller, body: dict[str, Any]) -> Any:
     """Claim the next label set to review; `data` is null when nothing is there for the caller."""

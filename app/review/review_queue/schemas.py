@@ -27,6 +27,8 @@ LISTED_TAG_SET = "app.labeling.tag_sets.schemas.records.TagSetListed"
 """By its registered name: a room's schemas are its own to import, its shapes are everybody's."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
+MAX_HELD = 50
+"""How many items a client that looks ahead may name."""
 
 
 class ArtifactReference(Schema):
@@ -120,6 +122,16 @@ class NextReview(Schema):
         Str(validate=OneOf(FLAGS)),
         max_items=len(FLAGS),
         metadata={"description": "Only items with one of these."},
+    )
+    exclude = List(
+        Uuid(),
+        max_items=MAX_HELD,
+        load_default=list,
+        metadata={"description": "None of these: what a client that looks ahead has got already."},
+    )
+    skip_held = Bool(
+        load_default=False,
+        metadata={"description": "Another one than those that the caller holds."},
     )
 
 

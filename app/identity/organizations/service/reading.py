@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +21,13 @@ def of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
         return queries.of_user(user_id, only=only)
 
 
-def list_of_caller(caller: Caller, page: PageRequest) -> Page:
+def list_of_caller(
+    caller: Caller,
+    page: PageRequest,
+    *,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
     """The organizations of the caller as a page, with the caller's role in each.
 
     An API key sees its own only, and the role that it has there; a session that is good for one
@@ -28,7 +35,13 @@ def list_of_caller(caller: Caller, page: PageRequest) -> Page:
     """
     only = caller.org.id if caller.api_key_id is not None else caller.only_organization
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        found = queries.page_of_user(caller.user_id, page, only=only)
+        found = queries.page_of_user(
+            caller.user_id,
+            page,
+            only=only,
+            created_after=created_after,
+            created_before=created_before,
+        )
     items = [_dressed(row._asdict()) for row in found.items]
     if caller.api_key_id is not None and caller.role is not None:
         items = [{**item, "role": caller.role.name} for item in items]

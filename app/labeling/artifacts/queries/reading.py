@@ -187,6 +187,9 @@ def filtered(
     *,
     status: list[str] | None = None,
     assignee: UUID | None = None,
+    assigned: bool | None = None,
+    due_after: datetime | None = None,
+    due_before: datetime | None = None,
     archived: str = "false",
     created_after: datetime | None = None,
     created_before: datetime | None = None,
@@ -205,6 +208,13 @@ def filtered(
                 Artifact.assignees.contains([{"team_id": str(assignee)}]),
             )
         )
+    if assigned is not None:
+        nobody = Artifact.assignees == []
+        statement = statement.where(~nobody if assigned else nobody)
+    if due_after is not None:
+        statement = statement.where(Artifact.due_at > due_after)
+    if due_before is not None:
+        statement = statement.where(Artifact.due_at < due_before)
     statement = _timed(
         statement,
         Artifact,

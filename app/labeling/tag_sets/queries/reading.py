@@ -171,7 +171,8 @@ _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 
 
 def page(request: PageRequest, *, filters: dict[str, Any], only_visible_to: UUID | None) -> Page:
-    """A page of label sets. `filters`: columns and their values, created_after, created_before."""
+    """A page of label sets. `filters`: columns and their values, of `status` one or more,
+    created_after, created_before."""
     conditions: list[ColumnElement[bool]] = _conditions(filters)
     if only_visible_to is not None:
         conditions.append(visible_to(only_visible_to))
@@ -199,6 +200,8 @@ def _conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
             found.append(TagSet.created_at > value)
         elif name == "created_before":
             found.append(TagSet.created_at < value)
+        elif name == "status":
+            found.append(TagSet.status == value[0] if len(value) == 1 else TagSet.status.in_(value))
         else:
             found.append(getattr(TagSet, name) == value)
     return found

@@ -22,9 +22,10 @@ HEAD = 200
 _BEST = 8
 """How many of each part: as many callers find one each before the rest is read."""
 
-_TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean"
+_TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $1 organization, $2 reviewer, $3 whether one's own may be drawn, $4 minutes, $5 schema,
-# $6 flags of which it has one, $7 whether skills do not matter.
+# $6 flags of which it has one, $7 whether skills do not matter, $8 which not, $9 whether none that
+# the reviewer holds.
 
 _WAITS = "item.organization_id = $1 AND item.status = 'submitted'"
 _FREE = "(item.claim_user_id IS NULL OR item.claim_expires_at <= now())"
@@ -33,6 +34,7 @@ _SUITS = f"""
     ($3 OR item.labeler_id IS DISTINCT FROM $2)
     AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({MAKERS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
+    AND item.id <> ALL ($8)
     AND (SELECT NOT document.archived FROM artifacts document
          WHERE document.organization_id = $1 AND document.id = item.artifact_id)
 """  # noqa: S608 - made of constants
@@ -48,7 +50,8 @@ _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 
 _HELD = f"""
     SELECT item.id FROM tag_sets item
-    WHERE {_WAITS} AND item.claim_user_id = $2 AND item.claim_expires_at > now() AND {_SUITS}
+    WHERE {_WAITS} AND item.claim_user_id = $2 AND item.claim_expires_at > now() AND NOT $9
+      AND {_SUITS}
     {_FIRST} {_LOCK}
 """  # noqa: S608 - made of constants
 _ASSIGNED = f"""
@@ -155,6 +158,8 @@ def draw(
     any_skill: bool,
     schema_id: UUID | None,
     flags: Sequence[str] | None,
+    exclude: Sequence[UUID],
+    skip_held: bool,
 ) -> UUID | None:
     """Claim the next label set for a reviewer; its id, None where nothing is there for them."""
     row = _DRAW.first(
@@ -165,5 +170,7 @@ def draw(
         str(schema_id) if schema_id else None,
         list(flags) if flags else None,
         any_skill,
+        f"{{{','.join(map(str, exclude))}}}",
+        skip_held,
     )
     return None if row is None else UUID(str(row[0]))

@@ -14,14 +14,20 @@ from app.review.review_queue.service.reading import shown
 
 
 def claim_next(
-    *, caller: Caller, schema_id: UUID | None = None, flags: Sequence[str] | None = None
+    *,
+    caller: Caller,
+    schema_id: UUID | None = None,
+    flags: Sequence[str] | None = None,
+    exclude: Sequence[UUID] = (),
+    skip_held: bool = False,
 ) -> dict[str, Any] | None:
     """Claim the next item for the caller; None where nothing is there for them.
 
-    First what they hold already, so that an answer which got lost strands nothing, then what is
-    assigned to them, to a team of theirs, then what is assigned to nobody; among these the most
-    urgent. From the unassigned ones nobody but admins gets what their teams lack the skills for.
-    `schema_id` and `flags` (any of them) narrow all of it.
+    First what they hold already, so that an answer which got lost strands nothing (not with
+    `skip_held`), then what is assigned to them, to a team of theirs, then what is assigned to
+    nobody; among these the most urgent. From the unassigned ones nobody but admins gets what their
+    teams lack the skills for. `schema_id`, `flags` (any of them) and `exclude` (none of them)
+    narrow all of it.
     """
     drawn = drawing.draw(
         caller.user_id,
@@ -30,6 +36,8 @@ def claim_next(
         any_skill=caller.has(Role.admin),
         schema_id=schema_id,
         flags=flags,
+        exclude=exclude,
+        skip_held=skip_held,
     )
     return None if drawn is None else shown(drawn)
 

@@ -1,0 +1,67 @@
+"""Every list is narrowed by the time of its records, and neither bound is in the period."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.kit.api.operation import Operation
+from tests.contract.conftest import OPERATIONS
+from tests.contract.seeds import Seeds, plant
+from tests.factories import make_org
+from tests.factories.work import drain
+
+BOUNDS = {"created_after", "created_before"}
+TIMELESS = {
+    "list_artifact_pages": "pages come with their document",
+    "list_export_formats": "a catalogue of the service",
+    "list_my_assignments": "what is to do, by when it is due",
+    "list_schema_templates": "a catalogue of the service",
+    "list_webhook_events": "a catalogue of the service",
+}
+"""Lists of what has no time of its own, and why."""
+TIMES = ("joined_at", "at", "created_at")
+"""What the bounds go by: the first of these that a record has."""
+MOMENT = timedelta(microseconds=1)
+
+LISTS = [op for op in OPERATIONS if op.listing and op.name not in TIMELESS]
+
+
+def _parameters(description: dict[str, Any], op: Operation) -> set[str]:
+    told = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    return {one["name"] for one in told.get("parameters", ()) if one["in"] == "query"}
+
+
+def test_every_list_in_pages_takes_both_bounds_or_has_no_time(description: dict[str, Any]) -> None:
+    offered = {op.name: _parameters(description, op) for op in OPERATIONS}
+    paged = {name: found for name, found in offered.items() if "cursor" in found}
+    assert paged.keys() == {op.name for op in LISTS} | TIMELESS.keys()
+    assert {name for name, found in paged.items() if not found >= BOUNDS} == TIMELESS.keys()
+
+
+@pytest.fixture(scope="module")
+def seeds(app: Flask) -> Iterator[Seeds]:
+    planted = plant(make_org(app))
+    drain(app)
+    yield planted
+    drain(app)
+
+
+@pytest.mark.parametrize("op", LISTS, ids=lambda op: op.name)
+def test_neither_bound_is_in_the_period(op: Operation, seeds: Seeds) -> None:
+    path = re.sub(r"{(\w+)}", lambda name: str(seeds.ids[name[1]][0]), op.path)
+
+    def listed(**bounds: datetime) -> Any:
+        query = {name: at.isoformat() for name, at in bounds.items()}
+        answer = seeds.org.api("owner").get(path, query_string=query)
+        assert answer.status_code == 200, answer.json
+        return answer.json
+
+    record = listed()["data"][0]
+    at = datetime.fromisoformat(next(record[name] for name in TIMES if name in record))
+    assert listed(created_after=at - MOMENT, created_before=at + MOMENT)["meta"]["total"] >= 1
+    assert listed(created_after=at, created_before=at + MOMENT)["meta"]["total"] == 0
+    assert listed(created_after=at - MOMENT, created_before=at)["meta"]["total"] == 0
