@@ -38,6 +38,24 @@ def test_pages_of_sessions(person: Person) -> None:
     assert [one["current"] for one in rest["data"]] == [True]
 
 
+def test_sessions_by_when_they_were_issued(person: Person) -> None:
+    for _ in range(2):
+        person.signed_in()
+    newest, middle, oldest = person.api.get("/auth/sessions").json["data"]
+
+    def found(**bounds: str) -> list[str]:
+        listed = person.api.get("/auth/sessions", query_string=bounds).json
+        assert listed["meta"]["total"] == len(listed["data"])
+        return [one["id"] for one in listed["data"]]
+
+    at = middle["issued_at"]
+    assert found(created_after=at) == [newest["id"]]
+    assert found(created_before=at) == [oldest["id"]]
+    between = {"created_after": oldest["issued_at"], "created_before": newest["issued_at"]}
+    assert found(**between) == [middle["id"]]
+    assert person.api.get("/auth/sessions?created_after=now").status_code == 422
+
+
 def test_a_revoked_session_is_refused_and_gone_from_the_list(person: Person) -> None:
     other = person.signed_in()
     (session,) = [s for s in other.get("/auth/sessions").json["data"] if s["current"]]

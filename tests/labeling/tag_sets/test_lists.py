@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.factories import Org
 from tests.factories.desk import Desk
 
 
@@ -37,6 +38,34 @@ def test_filters(desk: Desk) -> None:
     assert _ids(desk, "?source=model") == []
     for query in ("status=nope", "artifact_id=1", "source=x", "sort=name"):
         assert desk.org.api("viewer").get(f"/tag-sets?{query}").status_code == 422
+
+
+def test_several_states(desk: Desk) -> None:
+    schema_id = desk.schema()
+    sent = desk.submitted(desk.artifact(schema_id))["id"]
+    draft = desk.draft(desk.artifact(schema_id))["id"]
+    accepted = desk.submitted(desk.artifact(schema_id))["id"]
+    assert desk.org.api("reviewer").post(f"/tag-sets/{accepted}/accept", json={}).status_code == 200
+    assert _ids(desk, "?status=draft&status=submitted") == [draft, sent]
+    assert _ids(desk, "?status=accepted&status=rejected") == [accepted]
+    assert desk.org.api("viewer").get("/tag-sets?status=draft&status=x").status_code == 422
+
+
+def test_by_who_decided(desk: Desk, other_org: Org) -> None:
+    schema_id = desk.schema()
+    waiting, accepted, rejected = (desk.submitted(desk.artifact(schema_id))["id"] for _ in range(3))
+    api = desk.org.api("reviewer")
+    assert api.post(f"/tag-sets/{accepted}/accept", json={}).status_code == 200
+    reject = {"reason": "Not this one", "send_to": "pool"}
+    answer = desk.org.api("admin").post(f"/tag-sets/{rejected}/reject", json=reject)
+    assert answer.status_code == 200
+    users = desk.org.users
+    assert _ids(desk, f"?reviewer_id={users['reviewer']}") == [accepted]
+    assert _ids(desk, f"?reviewer_id={users['admin']}&status=rejected") == [rejected]
+    assert _ids(desk, f"?reviewer_id={users['labeler']}") == []
+    assert waiting in _ids(desk)
+    theirs = other_org.api("viewer").get(f"/tag-sets?reviewer_id={users['reviewer']}")
+    assert theirs.json["meta"]["total"] == 0
 
 
 def test_pages(desk: Desk) -> None:
@@ -85,6 +114,19 @@ def test_labelers_do_not_see_each_other_before_they_submit(desk: Desk) -> None:
     # The other one has not submitted yet.
     assert _ids(desk, query, by="second") == [second["id"]]
     assert desk.org.api("second").get(f"/tag-sets/{first['id']}").status_code == 404
+
+
+def test_who_decided_on_a_hidden_label_set_is_not_found_out(desk: Desk) -> None:
+    artifact_id, first, second = _overlapping(desk)
+    assert desk.org.api("labeler").post(f"/tag-sets/{first['id']}/submit").status_code == 200
+    assert (
+        desk.org.api("reviewer").post(f"/tag-sets/{first['id']}/accept", json={}).status_code == 200
+    )
+    query = f"?artifact_id={artifact_id}&reviewer_id={desk.org.users['reviewer']}"
+    assert _ids(desk, query) == [first["id"]]
+    assert _ids(desk, query, by="second") == []
+    states = f"?artifact_id={artifact_id}&status=accepted&status=draft"
+    assert _ids(desk, states, by="second") == [second["id"]]
 
 
 def test_a_hidden_label_set_cannot_be_copied(desk: Desk) -> None:
