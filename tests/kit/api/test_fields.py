@@ -53,7 +53,7 @@ def test_a_time_has_either_case_of_its_letters_as_rfc_3339_does(given: str) -> N
     assert UtcDateTime().deserialize(given) == datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("given", ["2026-01-31t09:30:00", "2026-01-31x09:30:00z", "tz", "z", ""])
+@pytest.mark.parametrize("given", ["2026-01-31t09:30:00", "2026-01-31t09:30:00q", "tz", "z", ""])
 def test_no_other_text_is_a_time(given: str) -> None:
     with pytest.raises(ValidationError):
         UtcDateTime().deserialize(given)
