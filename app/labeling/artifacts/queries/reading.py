@@ -201,16 +201,7 @@ def filtered(
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
         )
-    if assignee is not None:
-        statement = statement.where(
-            or_(
-                Artifact.assignees.contains([{"user_id": str(assignee)}]),
-                Artifact.assignees.contains([{"team_id": str(assignee)}]),
-            )
-        )
-    if assigned is not None:
-        nobody = Artifact.assignees == []
-        statement = statement.where(~nobody if assigned else nobody)
+    statement = statement.where(*_in_hands(assignee, assigned=assigned))
     if due_after is not None:
         statement = statement.where(Artifact.due_at > due_after)
     if due_before is not None:
@@ -227,6 +218,19 @@ def filtered(
     for name, value in equal.items():
         statement = statement.where(getattr(Artifact, name) == value)
     return statement
+
+
+def _in_hands(assignee: UUID | None, *, assigned: bool | None) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if assignee is not None:
+        by_name, by_team = ([{kind: str(assignee)}] for kind in ("user_id", "team_id"))
+        found.append(
+            or_(Artifact.assignees.contains(by_name), Artifact.assignees.contains(by_team))
+        )
+    if assigned is not None:
+        nobody = Artifact.assignees == []
+        found.append(~nobody if assigned else nobody)
+    return found
 
 
 def _timed(
