@@ -24,6 +24,9 @@ LISTED = 1000
 
 log = get_logger(__name__)
 Failures = Mapping[UUID, ApiError]
+Unfit = Callable[[Sequence[UUID]], Failures]
+"""Asked of records once they are locked: which of them are to be left alone, and why."""
+
 _UUID_BYTES = 16
 
 

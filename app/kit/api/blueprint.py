@@ -71,9 +71,9 @@ class Declaration:
     body is a URL-encoded form instead of JSON, each member a text. `revision` is "required" or
     "optional" where a writer names the revision it read. Path parameters are record ids unless
     named in `text_ids` or `numbers`. `max_body` is in bytes, of JSON or such a form. `idempotent`
-    lets an acting POST take an idempotency key too. `keys` says whether an API key may call it:
-    without a word, where the operation works in an organization, not where it is about a person.
-    `nullable`: the handler may answer None, and `data` is null then.
+    lets an acting POST take an idempotency key too, or says with which bodies. `keys` says whether
+    an API key may call it: without a word, where the operation works in an organization, not where
+    it is about a person. `nullable`: the handler may answer None, and `data` is null then.
     """
 
     permission: str | None = None
@@ -90,7 +90,7 @@ class Declaration:
     text_ids: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     max_body: int | None = None
-    idempotent: bool = False
+    idempotent: bool | Callable[[dict[str, Any]], bool] = False
     keys: bool | None = None
     nullable: bool = False
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from marshmallow import ValidationError
+
 from app.kit.api.fields import Bool, Int, List, Nested, Schema, Str, Uuid
 
 MAX_IDS = 1000
@@ -10,6 +12,20 @@ MAX_IDS = 1000
 def ids(**members: Any) -> List:
     """A member of a body that lists up to 1,000 records."""
     return List(Uuid(), max_items=MAX_IDS, **members)
+
+
+def check_selection(body: dict[str, Any], ids: str) -> None:
+    """Raise unless the body says which records in one way: the member named `ids`, or `filter` with
+    `expected_count`."""
+    if (ids in body) == ("filter" in body):
+        raise ValidationError(f"Either {ids} or filter.", ids)
+    if ("filter" in body) != ("expected_count" in body):
+        raise ValidationError("Stands with filter, and filter with it.", "expected_count")
+
+
+def is_by_id(body: dict[str, Any]) -> bool:
+    """Whether it is one transaction, whose answer can be kept under an idempotency key."""
+    return "filter" not in body
 
 
 class BulkOutcome(Schema):

@@ -61,7 +61,7 @@ class Operation:
     text_ids: tuple[str, ...]
     numbers: tuple[str, ...]
     max_body: int
-    idempotent: bool
+    idempotent: bool | Callable[[dict[str, Any]], bool]
     keys: bool
     records: str
     handler: Callable[..., Any]
@@ -74,7 +74,11 @@ class Operation:
     @property
     def creates(self) -> bool:
         """Whether an idempotency key means something here."""
-        return self.idempotent or (self.method == "POST" and self.status in (201, 202))
+        return bool(self.idempotent) or (self.method == "POST" and self.status in (201, 202))
+
+    def replays(self, body: dict[str, Any]) -> bool:
+        """Whether it means something with this body."""
+        return self.idempotent(body) if callable(self.idempotent) else self.creates
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
@@ -123,7 +127,7 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         arguments["revision"] = _revision(op, body)
     if op.body is not None:
         arguments["body"] = body
-    key = idempotency.header() if op.creates else None
+    key = idempotency.header() if op.replays(body) else None
     db.set_reading(reading=not op.writes)
     if key is None:
         return op.respond(op.handler(**arguments))

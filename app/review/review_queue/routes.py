@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.kit.api.blueprint import Blueprint, Listing
-from app.kit.api.bulk import BulkResult
+from app.kit.api.bulk import BulkResult, is_by_id
 from app.kit.principal import Caller
 from app.review.review_queue import service
 from app.review.review_queue.schemas import (
@@ -95,10 +95,10 @@ def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) ->
     permission="tag_sets:review",
     body=AcceptReviews,
     returns=BulkResult,
-    idempotent=True,
+    idempotent=is_by_id,
 )
 def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Accept up to 1,000 items; each one's outcome is in the answer."""
+    """Accept many items, by id or by filter; the answer says what became of each."""
     return service.accept_many(caller=caller, **body)
 
 
@@ -107,10 +107,10 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
     permission="tag_sets:review",
     body=RejectReviews,
     returns=BulkResult,
-    idempotent=True,
+    idempotent=is_by_id,
 )
 def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Reject up to 1,000 items with one reason; each one's outcome is in the answer."""
+    """Reject many items, by id or by filter, with one reason; the answer says what became of each."""
     return service.reject_many(caller=caller, **body)
 
 
@@ -119,8 +119,8 @@ def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
     permission="review_queue:assign",
     body=AssignReviews,
     returns=BulkResult,
-    idempotent=True,
+    idempotent=is_by_id,
 )
 def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Assign up to 1,000 items to reviewers, spread evenly, or to a team."""
+    """Assign many items, by id or by filter, to reviewers, spread evenly, or to a team."""
     return service.assign_many(caller=caller, **body)

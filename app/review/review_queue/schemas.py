@@ -161,10 +161,22 @@ class EscalateReview(_Recipients):
         self._check(data, "user_id")
 
 
-class AssignReviews(_Recipients):
+class ReviewSelection(Schema):
+    """Which items: up to 1,000 by id, or all that a filter finds in the queue, with how many the
+    caller expects; another number of them changes nothing (409)."""
+
+    tag_set_ids = bulk.ids()
+    filter = Nested(ReviewFilters)
+    expected_count = Int()
+
+    @validates_schema
+    def _which(self, data: dict[str, Any], **_: Any) -> None:
+        bulk.check_selection(data, "tag_set_ids")
+
+
+class AssignReviews(ReviewSelection, _Recipients):
     """Which items, to whom, and until when."""
 
-    tag_set_ids = bulk.ids(required=True)
     user_ids = List(
         Uuid(),
         validate=validate.Length(min=1),
@@ -178,17 +190,15 @@ class AssignReviews(_Recipients):
         self._check(data, "user_ids")
 
 
-class AcceptReviews(Schema):
+class AcceptReviews(ReviewSelection):
     """Which items to accept."""
 
-    tag_set_ids = bulk.ids(required=True)
     note = Str(max_length=5000)
 
 
-class RejectReviews(Schema):
+class RejectReviews(ReviewSelection):
     """Which items to reject, why, and who labels next."""
 
-    tag_set_ids = bulk.ids(required=True)
     reason = Str(required=True, max_length=5000, validate=_said)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
 

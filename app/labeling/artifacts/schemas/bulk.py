@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
+from marshmallow import validates_schema
 
 from app.kit.api import bulk
 from app.kit.api.fields import Bool, Int, Nested, Schema
@@ -19,10 +19,7 @@ class ArtifactSelection(Schema):
 
     @validates_schema
     def _one_way(self, data: dict[str, Any], **_: Any) -> None:
-        if ("artifact_ids" in data) == ("filter" in data):
-            raise ValidationError("Either artifact_ids or filter.", "artifact_ids")
-        if ("filter" in data) != ("expected_count" in data):
-            raise ValidationError("Stands with filter, and filter with it.", "expected_count")
+        bulk.check_selection(data, "artifact_ids")
 
 
 class BulkArchive(ArtifactSelection):

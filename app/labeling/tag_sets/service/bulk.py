@@ -29,11 +29,16 @@ def _max_rejections(held: Any) -> int | None:
 class _Batch:
     """The label sets of a call, locked, and those beside them; verdicts are tried out on it."""
 
-    def __init__(self, tag_set_ids: Sequence[UUID], caller: Caller) -> None:
+    def __init__(
+        self, tag_set_ids: Sequence[UUID], caller: Caller, unfit: bulk.Unfit | None
+    ) -> None:
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
-        self.held = {row.id: row for row in queries.lock(self.ids)}
-        self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, self.held)
+        locked = {row.id: row for row in queries.lock(self.ids)}
+        self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, locked)
+        if unfit is not None:
+            self.failures.update(unfit(self.ids))
+        self.held = {one: row for one, row in locked.items() if one not in self.failures}
         self.teams = self._teams()
         self.merged: set[UUID] = set()
         self.beside: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
@@ -78,21 +83,21 @@ class _Batch:
             for one, (labeler_id, state) in self.beside[held.artifact_id].items()
         )
 
-    def outcome(self) -> dict[str, Any]:
-        """What became of each."""
-        return bulk.by_id(self.ids, self.failures)
-
 
 def accept_many(
-    tag_set_ids: Sequence[UUID], *, caller: Caller, note: str | None = None
-) -> dict[str, Any]:
-    """Accept submitted label sets; what became of each (`kit.bulk`).
+    tag_set_ids: Sequence[UUID],
+    *,
+    caller: Caller,
+    note: str | None = None,
+    unfit: bulk.Unfit | None = None,
+) -> bulk.Failures:
+    """Accept submitted label sets but those that are `unfit`; why others failed.
 
-    An outcome may be not_found, permission_denied on one's own, or conflict: another state, in the
-    hands of others, or its document has as many accepted ones, those of this call included, as its
-    schema asks for. Emits `tag_set.accepted` for each that was accepted.
+    It may be not_found, permission_denied on one's own, or conflict: another state, in the hands of
+    others, or its document has as many accepted ones, those of this call included, as its schema
+    asks for. Emits `tag_set.accepted` for each that was accepted.
     """
-    batch = _Batch(tag_set_ids, caller)
+    batch = _Batch(tag_set_ids, caller, unfit)
 
     def check(held: Any) -> str:
         if held.source == "merge":
@@ -106,25 +111,30 @@ def accept_many(
 
     decided = batch.decide(check)
     if not decided:
-        return batch.outcome()
+        return batch.failures
     values = {**DECIDED, "status": "accepted", "reviewer_id": caller.user_id, "reason": note}
     _change(decided, values, kind="accept", caller=caller)
     _tell("accepted", decided, reviewer_id=caller.user_id, corrected=False)
     artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
-    return batch.outcome()
+    return batch.failures
 
 
 def reject_many(
-    tag_set_ids: Sequence[UUID], *, caller: Caller, reason: str, send_to: str
-) -> dict[str, Any]:
-    """Reject submitted label sets with one reason; what became of each (`kit.bulk`).
+    tag_set_ids: Sequence[UUID],
+    *,
+    caller: Caller,
+    reason: str,
+    send_to: str,
+    unfit: bulk.Unfit | None = None,
+) -> bulk.Failures:
+    """Reject submitted label sets but those that are `unfit`, with one reason; why others failed.
 
     `send_to` `labeler` makes each a draft of its labeler again, `pool` leaves it rejected. Beside
-    those of accepting, an outcome may be conflict when the labeler has another label set of the
+    what keeps from accepting, it may be conflict when the labeler has another label set of the
     document, or the schema lets no more go back; validation_error when there is no labeler, or they
-    label here no more.
+    label here no more. Emits `tag_set.rejected` for each that was rejected.
     """
-    batch = _Batch(tag_set_ids, caller)
+    batch = _Batch(tag_set_ids, caller, unfit)
     back = send_to == "labeler"
     labelers = deciding.labelers(batch.labelers()) if back else set()
 
@@ -136,7 +146,7 @@ def reject_many(
 
     decided = batch.decide(check)
     if not decided:
-        return batch.outcome()
+        return batch.failures
     values = {
         **DECIDED,
         "status": "draft" if back else "rejected",
@@ -152,7 +162,7 @@ def reject_many(
     details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
     _tell("rejected", decided, **details, draft_id=None)
     artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
-    return batch.outcome()
+    return batch.failures
 
 
 def _check_return(batch: _Batch, held: Any, labelers: AbstractSet[UUID]) -> None:

@@ -1,18 +1,31 @@
 """SQL of reading the review queue."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Uuid,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+)
 
 from app.identity.teams.models import TeamMember
-from app.kit import db, tenancy
+from app.kit import bulk, db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.prepared import Prepared
 from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet
 
+_RANK: ColumnElement[int] = TagSet.review_rank.expression
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _OF_DOCUMENT = and_(
     Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id
@@ -89,28 +102,52 @@ def prediction(artifact_id: UUID) -> UUID | None:
 def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
     """A page of what waits for review, of archived documents nothing; `user_id` is whom the filter
     `mine` means."""
-    conditions = [TagSet.status == "submitted", *_conditions(filters, user_id)]
+    waiting = _waiting(filters, user_id)
     of_archived = (
-        select(TagSet.id)
-        .join(Artifact, _OF_DOCUMENT)
-        .where(*conditions, Artifact.archived.is_(True))
+        select(TagSet.id).join(Artifact, _OF_DOCUMENT).where(waiting, Artifact.archived.is_(True))
     )
     return paginate(
-        _ITEMS.where(*conditions, Artifact.archived.is_(False)),
+        _ITEMS.where(waiting, Artifact.archived.is_(False)),
         request,
         sorts=_SORTS,
         unique=TagSet.id,
         # Each is read from an index; to look at every document would take twenty times as long.
-        count=select(TagSet.id).where(*conditions),
+        count=select(TagSet.id).where(waiting),
         less=of_archived,
     )
+
+
+def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.Found:
+    """All that `page` shows on its pages, the most urgent first.
+
+    Raises 409 `conflict` with `details.count` when that is another number than expected.
+    """
+    chosen = (
+        select(TagSet.id)
+        .join(Artifact, _OF_DOCUMENT)
+        .where(_waiting(filters, user_id), Artifact.archived.is_(False))
+    )
+    return bulk.find(chosen, _RANK, expected=expected)
+
+
+def still(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -> dict[UUID, bool]:
+    """Of those of the label sets that there are: whether `page` shows it."""
+    shown = and_(_waiting(filters, user_id), Artifact.archived.is_(False))
+    statement = (
+        select(TagSet.id, shown.is_(True))
+        .join(Artifact, _OF_DOCUMENT)
+        # One value, not a thousand of them: neither SQLAlchemy nor PostgreSQL reads so long a list.
+        .where(TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid))))
+    )
+    return dict(db.session().execute(statement).tuples().all())
 
 
 _CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
 
 
-def _conditions(filters: dict[str, Any], user_id: UUID) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
+def _waiting(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
+    """Whether a label set waits for review, and `filters` find it."""
+    found: list[ColumnElement[bool]] = [TagSet.status == "submitted"]
     for name, value in filters.items():
         if name == "created_after":
             found.append(TagSet.created_at > value)
@@ -126,7 +163,7 @@ def _conditions(filters: dict[str, Any], user_id: UUID) -> list[ColumnElement[bo
             found.append(_is(_mine(user_id), wanted=value))
         else:
             found.append(getattr(TagSet, name) == value)
-    return found
+    return and_(*found)
 
 
 def _is(condition: ColumnElement[bool], *, wanted: bool) -> ColumnElement[bool]:

@@ -1,7 +1,7 @@
 """The review queue: reading it, working through it, handing items on, and its numbers."""
 
-from app.labeling.tag_sets.service import accept_many, reject_many
 from app.review.review_queue.service.assigning import assign_many, escalate
+from app.review.review_queue.service.bulk import accept_many, reject_many
 from app.review.review_queue.service.claiming import (
     claim,
     claim_next,

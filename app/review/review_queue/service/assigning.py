@@ -1,5 +1,6 @@
 """Handing reviews to somebody: one by escalation, many by assignment."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -7,10 +8,12 @@ from uuid import UUID
 
 from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
+from app.kit.bulk import Failures, Unfit
 from app.kit.errors import ApiError
 from app.kit.principal import Caller
 from app.labeling.tag_sets import service as tag_sets
 from app.review.review_queue.queries import assigning, holding, reading
+from app.review.review_queue.service.bulk import for_each
 from app.review.review_queue.service.claiming import lock
 from app.review.review_queue.service.reading import shown
 
@@ -46,63 +49,107 @@ def escalate(
 
 
 def assign_many(
-    tag_set_ids: Sequence[UUID],
     *,
     caller: Caller,
     user_ids: Sequence[UUID] = (),
     team_id: UUID | None = None,
     due_at: datetime | None = None,
+    **selection: Any,
 ) -> dict[str, Any]:
-    """Assign items to reviewers, spread evenly, or to a team; what became of each (`kit.bulk`).
+    """Assign items to reviewers, spread evenly, or to a team, by id or by filter (`for_each`).
 
     An outcome may be not_found, or conflict: somebody else works on it, or it is the work of
     all who are there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned`
-    for each reviewer, or one for the team. Raises 400 on `user_ids` or `team_id`.
+    for each reviewer, or one for the team, in each transaction. Raises 400 on `user_ids` or
+    `team_id`.
     """
-    people = list(dict.fromkeys(user_ids))
-    able = people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
-    _check_recipients(people, "user_ids", team_id)
-    if not able:
-        raise errors.invalid("Nobody in the team reviews.", "team_id")
-    held = assigning.lock(tag_set_ids)
-    failures = bulk.missing(tag_set_ids, {row.id for row in held})
-    shares = _Shares(able, caller)
-    given: dict[UUID, UUID] = {}
-    # Those that not everyone may have first, so that the others even it out.
-    for row in sorted(held, key=lambda row: (shares.choice(row), row.review_rank, row.id)):
-        try:
-            given[row.id] = shares.take(row)
-        except ApiError as failure:
-            failures[row.id] = failure
-    if given:
-        assigning.assign(
-            {one: user if team_id is None else None for one, user in given.items()},
-            team_id=team_id,
-            due_at=due_at,
-            keep_claims={row.id for row in held if given.get(row.id) == row.claimed_by},
-        )
-        _tell_all(given, team_id, caller)
-    return bulk.by_id(tag_set_ids, failures)
+    giving = _Giving(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
+    if "filter" in selection:
+        giving.hold()  # whatever it finds
+    return for_each(giving.give, caller=caller, **selection)
+
+
+class _Giving:
+    """What one request gives away, in one transaction or in many; shares go on from one to the
+    next."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        *,
+        user_ids: Sequence[UUID],
+        team_id: UUID | None,
+        due_at: datetime | None,
+    ) -> None:
+        self._caller = caller
+        self._people = list(dict.fromkeys(user_ids))
+        self._team_id = team_id
+        self._due_at = due_at
+        self._shares = _Shares(caller)
+
+    def hold(self) -> None:
+        """Keep those who are named what they are until the transaction ends. Raises 400."""
+        team_id = self._team_id
+        able = self._people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
+        _check_recipients(self._people, "user_ids", team_id)
+        if not able:
+            raise errors.invalid("Nobody in the team reviews.", "team_id")
+        self._shares.able = able
+
+    def give(self, item_ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
+        """Give items away but those that are unfit, and tell; why others failed. Raises as `hold`.
+
+        Members and teams are locked before label sets.
+        """
+        self.hold()
+        held = assigning.lock(item_ids)
+        failures = bulk.missing(item_ids, {row.id for row in held})
+        if unfit is not None:
+            failures.update(unfit(item_ids))
+        given, refused = self._deal([row for row in held if row.id not in failures])
+        if given:
+            assigning.assign(
+                {one: user if self._team_id is None else None for one, user in given.items()},
+                team_id=self._team_id,
+                due_at=self._due_at,
+                keep_claims={row.id for row in held if given.get(row.id) == row.claimed_by},
+            )
+            _tell_all(given, self._team_id, self._caller)
+        return failures | refused
+
+    def _deal(self, held: list[Any]) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
+        """Who gets each item, or why nobody does."""
+        given: dict[UUID, UUID] = {}
+        refused: dict[UUID, ApiError] = {}
+        shares = self._shares
+        # Those that not everyone may have first, so that the others even it out.
+        for row in sorted(held, key=lambda row: (shares.choice(row), row.review_rank, row.id)):
+            try:
+                given[row.id] = shares.take(row)
+            except ApiError as failure:
+                refused[row.id] = failure
+        return given, refused
 
 
 class _Shares:
-    """How many of the items each reviewer has been given."""
+    """How many of the items each reviewer has been given; `able` are those who may get more."""
 
-    def __init__(self, able: list[UUID], caller: Caller) -> None:
-        self.taken = dict.fromkeys(able, 0)
+    def __init__(self, caller: Caller) -> None:
+        self.able: list[UUID] = []
+        self.taken: Counter[UUID] = Counter()
         self.caller = caller
         self.own_too = caller.org.settings.get("allow_self_review") is True
 
     def choice(self, held: Any) -> int:
         """Among how many an item could be given away."""
-        return 1 if held.claimed_by in self.taken else len(self._able(held))
+        return 1 if held.claimed_by in self.able else len(self._able(held))
 
     def _able(self, held: Any) -> list[UUID]:
-        return [one for one in self.taken if self.own_too or one not in held.makers]
+        return [one for one in self.able if self.own_too or one not in held.makers]
 
     def take(self, held: Any) -> UUID:
         """Who gets an item: who holds it, or else who has the fewest. Raises 409."""
-        if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.taken:
+        if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.able:
             claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
             raise errors.conflict("Another reviewer is working on this label set.", claim=claim)
         able = self._able(held)
