@@ -315,14 +315,23 @@ def _review_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"user_id": reviewer, "reason": "Too hard"},
             {"team_id": seeds.ids["team_id"][0], "reason": "Theirs"},
         ],
-        "bulk_accept_reviews": [{"tag_set_ids": items[:1], "note": "Good"}],
+        "bulk_accept_reviews": [
+            {"tag_set_ids": items[:1], "note": "Good"},
+            {"filter": {"mine": True, "flag": "disagreement"}, "expected_count": 0},
+        ],
         "bulk_reject_reviews": [
             {"tag_set_ids": items[1:2], "reason": "No", "send_to": "pool"},
             {"tag_set_ids": items[2:], "reason": "Again", "send_to": "labeler"},
+            {"filter": {"escalated": True}, "expected_count": 0, "reason": "No"},
         ],
         "bulk_assign_reviews": [
             {"tag_set_ids": items, "user_ids": [reviewer], "due_at": "2027-01-31T12:00:00Z"},
             {"tag_set_ids": items, "team_id": seeds.ids["team_id"][0]},
+            {
+                "filter": {"claimed": False, "created_before": "2027-01-31T12:00:00Z"},
+                "expected_count": len(items),
+                "user_ids": [reviewer],
+            },
         ],
     }
 

@@ -17,7 +17,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 BATCH = 1000
-"""How many documents routing and retention take at once."""
+"""How many records a transaction takes, of requests by filter and of jobs."""
 DOCUMENTS = 5_000
 
 
@@ -52,6 +52,31 @@ def test_a_bulk_verdict_is_whole_or_nothing(place: Site, verdict: str, table: st
     assert sorted(one["tag_set_id"] for one in told) == sorted(map(str, ids))
     state = {"accept": ("accepted", "done"), "reject": ("rejected", "ready")}[verdict]
     assert _label_sets(place) == {(*state, 2, 2, verdict): 300}
+
+
+def test_a_verdict_by_filter_is_whole_or_nothing_a_thousand_at_a_time(place: Site) -> None:
+    (labeler,) = place.labelers(1)
+    place.documents(2 * BATCH + 500, schema_id=place.schema())
+    place.submitted(labeler)
+    body = {"filter": {"labeler_id": str(labeler)}, "expected_count": 2 * BATCH + 500}
+    with ThreadPoolExecutor(1) as pool, place.turnstile("outbox_events", saying=place.org) as gate:
+        lost = pool.submit(place.call, "POST", "/review-queue/bulk-accept", json=body)
+        gate.kill(gate.step("gunicorn"))
+        with pytest.raises(requests.RequestException):
+            lost.result()
+    # One batch stands, and was told of; nothing is left of the one that was killed.
+    assert {key[0]: count for key, count in _label_sets(place).items()} == {
+        "accepted": BATCH,
+        "submitted": BATCH + 500,
+    }
+    assert len(place.events("tag_set.accepted")) == BATCH
+    again = {**body, "expected_count": BATCH + 500}
+    result = place.call("POST", "/review-queue/bulk-accept", json=again)
+    assert (result["succeeded"], result["failed"]) == (BATCH + 500, 0)
+    ids = [row.id for row in place.sql("SELECT id FROM tag_sets WHERE organization_id = :org")]
+    told = [one["tag_set_id"] for one in place.events("tag_set.accepted")]
+    assert sorted(told) == sorted(map(str, ids))
+    assert _label_sets(place) == {("accepted", "done", 2, 2, "accept"): 2 * BATCH + 500}
 
 
 def _label_sets(place: Site) -> Counter[tuple[Any, ...]]:

@@ -98,7 +98,7 @@ def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) ->
     idempotent=is_by_id,
 )
 def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Accept many items, by id or by filter; the answer says what became of each."""
+    """Accept many items, by id or by filter; it answers what became of each."""
     return service.accept_many(caller=caller, **body)
 
 
@@ -110,7 +110,7 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
     idempotent=is_by_id,
 )
 def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Reject many items, by id or by filter, with one reason; the answer says what became of each."""
+    """Reject many items, by id or by filter, for one reason; it answers what became of each."""
     return service.reject_many(caller=caller, **body)
 
 

@@ -134,12 +134,12 @@ def still(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -
     """Of those of the label sets that there are: whether `page` shows it."""
     shown = and_(_waiting(filters, user_id), Artifact.archived.is_(False))
     statement = (
-        select(TagSet.id, shown.is_(True))
+        select(TagSet.id, shown.is_(True).label("shown"))
         .join(Artifact, _OF_DOCUMENT)
         # One value, not a thousand of them: neither SQLAlchemy nor PostgreSQL reads so long a list.
         .where(TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid))))
     )
-    return dict(db.session().execute(statement).tuples().all())
+    return {row.id: row.shown for row in db.session().execute(statement)}
 
 
 _CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())

@@ -1,0 +1,81 @@
+"""Acting on what a filter of the queue finds, and what became of it."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from app.kit import bulk
+from tests.factories.desk import Desk
+
+ACTIONS = ("accept", "reject", "assign")
+_ENDS = {"accept": "accepted", "reject": "rejected", "assign": "submitted"}
+
+
+def make_items(desk: Desk, number: int, *, by: str = "labeler", **members: Any) -> list[str]:
+    """Ids of items, in the order of the queue."""
+    schema_id = desk.schema()
+    return [desk.submitted(desk.artifact(schema_id, **members), by=by)["id"] for _ in range(number)]
+
+
+def _asked(desk: Desk, what: str, **body: Any) -> dict[str, Any]:
+    more: dict[str, Any] = {}
+    if what == "reject":
+        more = {"reason": "No", "send_to": "pool"}
+    elif what == "assign" and "team_id" not in body:
+        more = {"user_ids": [str(desk.org.users[name]) for name in ("reviewer", "other")]}
+    return {**more, **body}
+
+
+def post(desk: Desk, what: str, by: str = "admin", **body: Any) -> Any:
+    """The answer to an action; a rejection has a reason, an assignment is to two reviewers."""
+    return desk.org.api(by).post(f"/review-queue/bulk-{what}", _asked(desk, what, **body))
+
+
+def act(desk: Desk, what: str, number: int, by: str = "admin", **body: Any) -> dict[str, Any]:
+    """The result of an action on as many items as a filter finds, by default on all."""
+    answer = post(desk, what, by, **{"filter": {}, "expected_count": number, **body})
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def codes_of(result: dict[str, Any]) -> dict[str, str]:
+    """Why items failed."""
+    return {one["id"]: one["code"] for one in result["outcomes"]}
+
+
+def acted_on(desk: Desk, what: str) -> set[str]:
+    """The items that an action was done to."""
+    ended = "assignee_id IS NOT NULL" if what == "assign" else f"status = '{_ENDS[what]}'"
+    return {str(row.id) for row in desk.sql(f"SELECT id FROM tag_sets WHERE {ended}")}
+
+
+def told_of(desk: Desk, what: str) -> list[str]:
+    """The items that events tell of, one by one."""
+    if what == "assign":
+        return [one for data in desk.events("reviews.assigned") for one in data["tag_set_ids"]]
+    return [data["tag_set_id"] for data in desk.events(f"tag_set.{_ENDS[what]}")]
+
+
+def archive(desk: Desk, item: str) -> None:
+    """Archive an item's document."""
+    desk.sql(
+        "UPDATE artifacts SET archived = true"
+        " WHERE id = (SELECT artifact_id FROM tag_sets WHERE id = :id)",
+        id=item,
+    )
+
+
+def once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
+    """Let others act between the filter's search and the first batch."""
+    find = bulk.find
+
+    def found(*args: Any, **how: Any) -> bulk.Found:
+        result = find(*args, **how)
+        # Not in the request's own context.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(then).result()
+        return result
+
+    monkeypatch.setattr(bulk, "find", found)
