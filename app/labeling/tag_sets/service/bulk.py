@@ -114,8 +114,7 @@ def accept_many(
         return batch.failures
     values = {**DECIDED, "status": "accepted", "reviewer_id": caller.user_id, "reason": note}
     _change(decided, values, kind="accept", caller=caller)
-    _tell("accepted", decided, reviewer_id=caller.user_id, corrected=False)
-    artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
+    _conclude("accepted", decided, reviewer_id=caller.user_id, corrected=False)
     return batch.failures
 
 
@@ -147,22 +146,25 @@ def reject_many(
     decided = batch.decide(check)
     if not decided:
         return batch.failures
+    verdict = {"reviewer_id": caller.user_id, "reason": reason}
     values = {
         **DECIDED,
+        **verdict,
         "status": "draft" if back else "rejected",
-        "reviewer_id": caller.user_id,
-        "reason": reason,
         "rejections": TagSet.rejections + 1,
     }
     _change(decided, values, kind="reject", caller=caller)
     if back:
-        # Of several label sets of a document, the first one's labeler goes on.
-        heirs = {held.artifact_id: held.labeler_id for held in reversed(decided)}
-        queries.take_claims(heirs, minutes=rules.claim_minutes(caller))
-    details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
-    _tell("rejected", decided, **details, draft_id=None)
-    artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
+        _reserve(decided, caller)
+    _conclude("rejected", decided, **verdict, send_to=send_to, draft_id=None)
     return batch.failures
+
+
+def _reserve(returned: list[Any], caller: Caller) -> None:
+    """Let the labelers of what went back hold its documents."""
+    # Of several label sets of a document, the first one's labeler goes on.
+    heirs = {held.artifact_id: held.labeler_id for held in reversed(returned)}
+    queries.take_claims(heirs, minutes=rules.claim_minutes(caller))
 
 
 def _check_return(batch: _Batch, held: Any, labelers: AbstractSet[UUID]) -> None:
@@ -188,5 +190,6 @@ def _change(decided: list[Any], values: dict[str, Any], *, kind: str, caller: Ca
     )
 
 
-def _tell(what: str, decided: list[Any], **more: Any) -> None:
+def _conclude(what: str, decided: list[Any], **more: Any) -> None:
     events.emit_many(f"tag_set.{what}", [told(held.id, held._asdict(), **more) for held in decided])
+    artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
