@@ -26,7 +26,10 @@ _WHICH = (
     "Of the label sets that the filter lets through: `accepted` takes the accepted ones, `latest`"
     " the newest of each document whatever its state, `all` every one."
 )
-_OPEN = "As in lists, neither bound of a period is in it."
+_HALF_OPEN = (
+    "A period takes in its start, unlike in lists, and leaves out its end: those that follow each"
+    " other skip and repeat nothing."
+)
 
 
 class ExportFilter(Schema):
@@ -38,7 +41,7 @@ class ExportFilter(Schema):
         validate=Length(min=1, max=16),
         metadata={"description": "Only `accepted` unless `include.tags` says otherwise."},
     )
-    created_after = UtcDateTime(metadata={"description": f"Of the label set. {_OPEN}"})
+    created_after = UtcDateTime(metadata={"description": f"Of the label set. {_HALF_OPEN}"})
     created_before = UtcDateTime()
     decided_after = UtcDateTime(metadata={"description": "When it was accepted or rejected."})
     decided_before = UtcDateTime()

@@ -32,9 +32,9 @@ _CONDITIONS = {
     "status": "{t}.status = %(status)s",
     "artifact_ids": "{t}.artifact_id = ANY(CAST(%(artifact_ids)s AS uuid[]))",
     "labeler_id": "{t}.labeler_id = CAST(%(labeler_id)s AS uuid)",
-    "created_after": "{t}.created_at > CAST(%(created_after)s AS timestamptz)",
+    "created_after": "{t}.created_at >= CAST(%(created_after)s AS timestamptz)",
     "created_before": "{t}.created_at < CAST(%(created_before)s AS timestamptz)",
-    "decided_after": "{t}.decided_at > CAST(%(decided_after)s AS timestamptz)",
+    "decided_after": "{t}.decided_at >= CAST(%(decided_after)s AS timestamptz)",
     "decided_before": "{t}.decided_at < CAST(%(decided_before)s AS timestamptz)",
 }
 _EVERY = "tag_sets t WHERE {conditions}"
