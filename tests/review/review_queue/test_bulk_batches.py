@@ -151,6 +151,24 @@ def test_people_are_told_once_of_all_batches(desk: Desk, work: Work) -> None:
     assert told.count == 8
 
 
+def test_what_is_assigned_again_is_not_told_again(desk: Desk, work: Work) -> None:
+    ids = make_items(desk, 4)
+    people = {name: str(desk.org.users[name]) for name in ("reviewer", "other")}
+    team = add_members(desk.org, make_team(desk.org), "admin")["id"]
+    for number in (2, 4, 4):
+        body = {"tag_set_ids": ids[:number], "user_ids": [people["other"]]}
+        assert post(desk, "assign", **body).json["data"]["succeeded"] == number
+    assert [one["tag_set_ids"] for one in desk.events("reviews.assigned")] == [ids[:2], ids[2:]]
+    work()
+    (told,) = desk.sql("SELECT count FROM notifications WHERE user_id = :u", u=people["other"])
+    assert told.count == 4
+    for again in (False, True):
+        assert act(desk, "assign", 4, team_id=team)["succeeded"] == 4, again
+    for again in (False, True):
+        assert act(desk, "assign", 4, user_ids=[people["reviewer"]])["succeeded"] == 4, again
+    assert Counter(told_of(desk, "assign")) == dict.fromkeys(ids, 3)
+
+
 @pytest.mark.parametrize("number", [0, 4])
 def test_to_whom_nothing_is_assigned(desk: Desk, number: int) -> None:
     make_items(desk, number)

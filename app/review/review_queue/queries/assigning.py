@@ -20,6 +20,7 @@ _WHO_REVIEW = [role.name for role in Role if role >= Role.reviewer]
 _LOCK = text(
     f"""
     SELECT id, {MAKERS.format(of="tag_sets.")} AS makers, review_rank, claim_expires_at,
+           assignee_id, assignee_team_id,
            CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by
     FROM tag_sets
     WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[])) AND status = 'submitted'

@@ -1,7 +1,7 @@
 """Handing reviews to somebody: one by escalation, many by assignment."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -60,8 +60,8 @@ def assign_many(
 
     An outcome may be not_found, or conflict: somebody else works on it, or it is the work of
     all who are there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned`
-    for each reviewer, or one for the team, in each transaction. Raises 400 on `user_ids` or
-    `team_id`.
+    for each reviewer, or one for the team, in each transaction: of what was not assigned so before.
+    Raises 400 on `user_ids` or `team_id`.
     """
     giving = _Giving(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
@@ -114,8 +114,16 @@ class _Giving:
                 due_at=self._due_at,
                 keep_claims={row.id for row in held if given.get(row.id) == row.claimed_by},
             )
-            _tell_all(given, self._team_id, self._caller)
+            _tell_all(self._news(held, given), self._team_id, self._caller)
         return failures | refused
+
+    def _news(self, held: list[Any], given: Mapping[UUID, UUID]) -> dict[UUID, UUID]:
+        """Sent again, an assignment is none: nobody is to hear of what they had already."""
+        if self._team_id is not None:
+            known = {row.id for row in held if row.assignee_team_id == self._team_id}
+        else:
+            known = {row.id for row in held if row.assignee_id == given.get(row.id)}
+        return {one: user for one, user in given.items() if one not in known}
 
     def _deal(self, held: list[Any]) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
         """Who gets each item, or why nobody does."""
@@ -187,6 +195,8 @@ def _check_capable(held: Any, caller: Caller, able: set[Any], field: str) -> Non
 
 
 def _tell_all(given: dict[UUID, UUID], team_id: UUID | None, caller: Caller) -> None:
+    if not given:
+        return
     told = {"by": caller.user_id, "escalated": False, "reason": None}
     if team_id is not None:
         _tell(list(given), None, team_id, **told)
