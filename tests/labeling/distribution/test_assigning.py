@@ -287,7 +287,10 @@ def test_nobody_hears_of_what_they_had_already(desk: Desk) -> None:
     assert assign(ids[:2], users) == [ids[:2]]
     assert assign(ids, users[::-1]) == [ids[2:]]
     assert assign(ids, users) == []
-    assert assign(ids, users[:1]) == [ids]
+    # Who is left had them too, and nobody is told of what is taken from them.
+    assert assign(ids, users[:1]) == []
+    assert assign(ids[2:], []) == []
+    assert assign(ids[2:], users[:1]) == [ids[2:]]
     assert desk.org.api("labeler").post(f"/artifacts/{ids[1]}/claim").status_code == 200
     answer = desk.org.api("labeler").post(f"/artifacts/{ids[1]}/release", {"reason": "Blurred"})
     assert answer.status_code == 200, answer.json

@@ -94,7 +94,7 @@ class Given(NamedTuple):
     `closed` are [id, state] of those that there is nothing to label of. `people` is how many each
     user got, where they were spread. `resumed`: somebody who is named had skipped them, and there
     are drafts of them. `changed`, `news` and `shares` are the number, ids and `people` of those
-    that were not assigned just so before, or that whoever is named had skipped.
+    that were not assigned to all who are named before, or that one of them had skipped.
     """
 
     matched: int
@@ -184,19 +184,14 @@ def _told(locked: Any, written: Any, *, people: bool) -> list[ColumnElement[Any]
 
 
 def _news(locked: Any, written: Any, forgotten: Any) -> Any:
-    """Sent again, an assignment is none: nobody is to hear of what they had already."""
+    """Sent again, or with others taken off, an assignment is none: nobody is to hear of what they
+    had already."""
     before, after = locked.c.assignees, written.c.assignees
     skipped = select(forgotten.c.artifact_id)
     return (
         select(written.c.id, written.c.assignees)
         .join(locked, locked.c.id == written.c.id)
-        .where(
-            or_(
-                ~before.contains(after),
-                ~before.contained_by(after),
-                written.c.id.in_(skipped),
-            )
-        )
+        .where(or_(~before.contains(after), written.c.id.in_(skipped)))
         .cte("news")
     )
 
