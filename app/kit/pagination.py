@@ -25,6 +25,18 @@ _SIGNATURE_BYTES = 16
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 
 
+def within(
+    at: Column, after: datetime | None, before: datetime | None
+) -> list[ColumnElement[bool]]:
+    """The conditions of a period, neither bound in it; a bound that is None is none."""
+    found = []
+    if after is not None:
+        found.append(at > after)
+    if before is not None:
+        found.append(at < before)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class PageRequest:
     """What a list was asked for. `binding` says what a cursor is good for."""

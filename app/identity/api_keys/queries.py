@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, select
 from app.identity.api_keys.models import ApiKey
 from app.identity.users.models import User
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
 # One round trip proves a request: key, organization, who made it and their membership together.
@@ -85,10 +85,7 @@ def page(
 ) -> Page:
     """A page of the organization's keys."""
     conditions: list[ColumnElement[bool]] = []
-    if created_after is not None:
-        conditions.append(ApiKey.created_at > created_after)
-    if created_before is not None:
-        conditions.append(ApiKey.created_at < created_before)
+    conditions += within(ApiKey.created_at, created_after, created_before)
     maker = func.jsonb_build_object("id", User.id, "email", User.email, "name", User.name)
     statement = (
         select(

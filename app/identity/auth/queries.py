@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, delete, false, func, or_, select, 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
 # One round trip proves a request: session, account, organization and membership together.
@@ -128,10 +128,7 @@ def live_sessions(
     """A page of a user's sessions that are not over; of those for the organization `only`."""
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
     statement = _sessions(user_id, current, only)
-    if created_after is not None:
-        statement = statement.where(Session.issued_at > created_after)
-    if created_before is not None:
-        statement = statement.where(Session.issued_at < created_before)
+    statement = statement.where(*within(Session.issued_at, created_after, created_before))
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
 

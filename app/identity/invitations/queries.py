@@ -11,7 +11,7 @@ from app.identity.invitations.models import Invitation
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 
 _OPEN = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
 _STATUS = case(
@@ -45,10 +45,10 @@ _DIRECT = {"synchronize_session": False}
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """A page of the organization's invitations."""
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
-    if "created_after" in filters:
-        statement = statement.where(Invitation.created_at > filters["created_after"])
-    if "created_before" in filters:
-        statement = statement.where(Invitation.created_at < filters["created_before"])
+    period = within(
+        Invitation.created_at, filters.get("created_after"), filters.get("created_before")
+    )
+    statement = statement.where(*period)
     return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
 
 

@@ -25,7 +25,7 @@ from app.identity.organizations.models import Membership
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 
 _TEAMS = (
     select(
@@ -89,10 +89,9 @@ def _conditions(filters: Mapping[str, Any]) -> list[Any]:
     found: list[Any] = []
     if "role" in filters:
         found.append(Membership.role == filters["role"])
-    if "created_after" in filters:
-        found.append(Membership.created_at > filters["created_after"])
-    if "created_before" in filters:
-        found.append(Membership.created_at < filters["created_before"])
+    found += within(
+        Membership.created_at, filters.get("created_after"), filters.get("created_before")
+    )
     if "team_id" in filters:
         in_team = and_(
             TeamMember.organization_id == Membership.organization_id,

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import GONE, Membership, Organization
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 
 _COLUMNS = (
     Organization.id,
@@ -56,10 +56,7 @@ def page_of_user(
     statement = _OF_USER.params(user_id=user_id)
     if only is not None:
         statement = statement.where(Organization.id == only)
-    if created_after is not None:
-        statement = statement.where(Organization.created_at > created_after)
-    if created_before is not None:
-        statement = statement.where(Organization.created_at < created_before)
+    statement = statement.where(*within(Organization.created_at, created_after, created_before))
     return paginate(statement, page, sorts=sorts, unique=Organization.id)
 
 

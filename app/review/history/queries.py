@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 
 _NOTHING = literal_column("CAST('{}' AS jsonb)", JSONB())
 _HANDLED = ("claim_user_id", "assignee_id", "assignee_team_id", "escalated", "flags")
@@ -65,10 +65,7 @@ def page(
         parts.append(_of_reviews(of.reviews))
     told = union_all(*parts).subquery("told")
     statement = select(told)
-    if created_after is not None:
-        statement = statement.where(told.c.at > created_after)
-    if created_before is not None:
-        statement = statement.where(told.c.at < created_before)
+    statement = statement.where(*within(told.c.at, created_after, created_before))
     return paginate(statement, request, sorts={"at": told.c.at}, unique=told.c.id)
 
 

@@ -12,7 +12,7 @@ from app.delivery.exports.models import Export
 from app.identity.organizations.models import Membership
 from app.kit import db
 from app.kit.jobs import Job, JobRow
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet
@@ -60,10 +60,7 @@ def page(
         for column, value in ((Export.status, status), (Export.format, format_id))
         if value is not None
     ]
-    if created_after is not None:
-        conditions.append(Export.created_at > created_after)
-    if created_before is not None:
-        conditions.append(Export.created_at < created_before)
+    conditions += within(Export.created_at, created_after, created_before)
     statement = select(*_COLUMNS).where(*conditions)
     return paginate(statement, request, sorts={"created_at": Export.created_at}, unique=Export.id)
 

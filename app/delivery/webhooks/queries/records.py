@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, String, any_, column, func, literal, selec
 
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 
 WEBHOOK: tuple[Any, ...] = (
     Webhook.id,
@@ -57,10 +57,7 @@ def webhooks(
         conditions.append(Webhook.active == active)
     if event is not None:
         conditions.append(literal(event) == any_(Webhook.events))
-    if created_after is not None:
-        conditions.append(Webhook.created_at > created_after)
-    if created_before is not None:
-        conditions.append(Webhook.created_at < created_before)
+    conditions += within(Webhook.created_at, created_after, created_before)
     sorts = {"created_at": Webhook.created_at, "updated_at": Webhook.updated_at}
     statement = select(*WEBHOOK).where(*conditions)
     return paginate(statement, request, sorts=sorts, unique=Webhook.id)
@@ -93,10 +90,7 @@ def deliveries(
         conditions.append(Delivery.status == status)
     if event is not None:
         conditions.append(Delivery.event == event)
-    if created_after is not None:
-        conditions.append(Delivery.created_at > created_after)
-    if created_before is not None:
-        conditions.append(Delivery.created_at < created_before)
+    conditions += within(Delivery.created_at, created_after, created_before)
     statement = select(*_DELIVERY).where(*conditions)
     sorts = {"created_at": Delivery.created_at}
     return paginate(statement, request, sorts=sorts, unique=Delivery.id)

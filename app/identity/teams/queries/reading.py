@@ -25,7 +25,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 
 _ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 _COLUMNS: tuple[Any, ...] = (
@@ -124,10 +124,7 @@ def _filtered(
         statement = statement.where(Team.id.in_(of_them))
     if skill is not None:
         statement = statement.where(literal(skill) == any_(Team.skill_keys))
-    if created_after is not None:
-        statement = statement.where(Team.created_at > created_after)
-    if created_before is not None:
-        statement = statement.where(Team.created_at < created_before)
+    statement = statement.where(*within(Team.created_at, created_after, created_before))
     for name, value in equal.items():
         statement = statement.where(getattr(Team, name) == value)
     return statement

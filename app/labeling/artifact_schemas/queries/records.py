@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Label, Row, String, case, cast, func, select
 
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
 _SORTS = {
@@ -74,10 +74,7 @@ def page(
         statement = statement.where(ArtifactSchema.status == status)
     if document_type is not None:
         statement = statement.where(ArtifactSchema.document_type == document_type)
-    if created_after is not None:
-        statement = statement.where(ArtifactSchema.created_at > created_after)
-    if created_before is not None:
-        statement = statement.where(ArtifactSchema.created_at < created_before)
+    statement = statement.where(*within(ArtifactSchema.created_at, created_after, created_before))
     found = paginate(statement, request, sorts=_SORTS, unique=ArtifactSchema.id)
     return replace(found, items=[ArtifactSchema(**row._mapping) for row in found.items])  # noqa: SLF001 - its public name
 
@@ -122,10 +119,7 @@ def version_page(
 ) -> Page:
     """A page of the schema's versions; fields and changes that are too large for it are null."""
     conditions = [SchemaVersion.schema_id == schema_id]
-    if created_after is not None:
-        conditions.append(SchemaVersion.created_at > created_after)
-    if created_before is not None:
-        conditions.append(SchemaVersion.created_at < created_before)
+    conditions += within(SchemaVersion.created_at, created_after, created_before)
     statement = select(
         *_VERSION_COLUMNS,
         _fitting(SchemaVersion.fields, request),

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 from app.labeling.artifacts.models import Artifact, ArtifactPage, ArtifactText
 from app.labeling.artifacts.queries.searching import matches
@@ -243,11 +243,7 @@ def _timed(
 ) -> Select[Any]:
     if archived != "any":
         statement = statement.where(of.archived.is_(archived == "true"))
-    if created_after is not None:
-        statement = statement.where(of.created_at > created_after)
-    if created_before is not None:
-        statement = statement.where(of.created_at < created_before)
-    return statement
+    return statement.where(*within(of.created_at, created_after, created_before))
 
 
 def one(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:

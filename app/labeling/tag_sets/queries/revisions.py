@@ -9,7 +9,7 @@ from sqlalchemy import Text, cast, func, select
 
 from app.identity.users.models import User
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.pagination import Page, PageRequest, paginate, within
 from app.labeling.tag_sets.models import TagSetRevision
 from app.labeling.tag_sets.queries.reading import person
 
@@ -27,10 +27,7 @@ def page(
 ) -> Page:
     """A page of the revisions, without their tags."""
     conditions = [TagSetRevision.tag_set_id == tag_set_id]
-    if created_after is not None:
-        conditions.append(TagSetRevision.created_at > created_after)
-    if created_before is not None:
-        conditions.append(TagSetRevision.created_at < created_before)
+    conditions += within(TagSetRevision.created_at, created_after, created_before)
     statement = (
         select(
             TagSetRevision.number,
