@@ -1,11 +1,14 @@
 """Whether the process lives, whether it can serve, and its metrics; outside the description."""
 
+from typing import Any
+
 from flask import Blueprint, Flask, Response
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import container, db, metrics
 from app.kit.api.responses import encode, json_response
+from app.kit.jobs import backlog
 
 health = Blueprint("health", __name__)
 
@@ -18,10 +21,17 @@ def live() -> Response:
 
 @health.get("/health/ready")
 def ready() -> Response:
-    """The database answers. The counter store is told of, but requests pass without it."""
-    checks = {"database": _database(), "redis": _redis()}
+    """Report whether requests can be served.
+
+    Only without the database they cannot. Late background work is shown, as `degraded` with the
+    queues and the seconds that their oldest job waits; it is no reason to send no more requests.
+    """
+    checks: dict[str, Any] = {"database": _database(), "redis": _redis()}
     ok = checks["database"] == "ok"
-    body = {"status": "ready" if ok else "unavailable", "checks": checks}
+    late = _late_queues() if ok else {}
+    checks["background"] = ("behind" if late else "ok") if ok else "unknown"
+    status = ("degraded" if late else "ready") if ok else "unavailable"
+    body = {"status": status, "checks": checks, "behind": late}
     return json_response(encode(body), 200 if ok else 503)
 
 
@@ -31,6 +41,13 @@ def _database() -> str:
     except SQLAlchemyError:
         return "unavailable"
     return "ok"
+
+
+def _late_queues() -> dict[str, int]:
+    try:
+        return backlog.list_late()
+    except SQLAlchemyError:
+        return {}
 
 
 def _redis() -> str:

@@ -68,6 +68,12 @@ DELIVERIES = Counter(
 JOBS = Counter(
     "labeling_jobs", "Background jobs that ended.", ["function", "outcome"], registry=_registry
 )
+JOBS_GIVEN_UP = Counter(
+    "labeling_jobs_given_up",
+    "Jobs that failed each time they were tried: see flask jobs list.",
+    ["function"],
+    registry=_registry,
+)
 LEASE_EXPIRIES = Counter(
     "labeling_lease_expiries",
     "Work taken from a worker that did not finish it in time.",

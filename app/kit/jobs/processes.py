@@ -19,7 +19,8 @@ from typing import NoReturn
 from flask import Flask
 
 from app.kit import container, db, deaths
-from app.kit.jobs import handlers, relay
+from app.kit.jobs import handlers, relay, worker
+from app.kit.jobs.queues import QUEUES, Queue, local_slots
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, listen
 from app.kit.logging import get_logger
@@ -34,7 +35,6 @@ _LONGEST_DELAY_SECONDS = 10.0
 _HEALTHY_SECONDS = 30.0
 _RELAY_TIMEOUT_SECONDS = 2.0
 _WATCHED = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT}
-_FORKING_QUEUES = ("documents", "exports")
 
 Target = Callable[[Flask, Event], None]
 
@@ -52,16 +52,17 @@ class Child:
 
 
 def children(job_workers: int) -> list[Child]:
-    """Every process of the service's background work; `job_workers` serve the slow queues."""
-    forking = partial(_work, kind=Forking, queues=_FORKING_QUEUES)
-    return [
-        Child("relay", _relay),
-        Child("worker", partial(_work, kind=InProcess, queues=("default",))),
-        # A process of its own: a mail server that hangs holds up nothing but mail.
-        Child("mail", partial(_work, kind=InProcess, queues=("mail",))),
-        *(Child(f"worker-{n + 1}", forking) for n in range(job_workers)),
-        *(Child(source.name, partial(_serve, source=source)) for source in handlers.SOURCES),
-    ]
+    """Return every process of the service's background work; `job_workers` parse documents."""
+    found = [Child("relay", _relay)]
+    for queue in QUEUES.values():
+        target = partial(_work, queue=queue)
+        if queue.forking:
+            numbers = range(1, local_slots(queue, job_workers) + 1)
+            found += [Child(f"{queue.name}-{number}", target) for number in numbers]
+        else:
+            found.append(Child(queue.name, target))
+    sources = [Child(source.name, partial(_serve, source=source)) for source in handlers.SOURCES]
+    return found + sources
 
 
 def _relay(app: Flask, stopping: Event) -> None:
@@ -72,12 +73,12 @@ def _relay(app: Flask, stopping: Event) -> None:
     loop.loop()
 
 
-def _work(
-    app: Flask, stopping: Event, *, kind: type[InProcess] | type[Forking], queues: tuple[str, ...]
-) -> None:
+def _work(app: Flask, stopping: Event, *, queue: Queue) -> None:
+    os.nice(queue.nice)
+    kind = Forking if queue.forking else InProcess
     connect = partial(container.current().redis, timeout=None)
     listen(stopping)
-    consume(kind, app, queues, frozenset({relay.RUN}), connect, stopping)
+    consume(kind, app, [queue.name], frozenset({relay.DRAIN}), connect, stopping)
 
 
 def _serve(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
@@ -135,7 +136,8 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
     status = 1
     try:
         deaths.die_with_parent(parent)
-        stopping = Event()
+        # The one that a running worker asks between two jobs.
+        stopping = worker.stopping
         listen(stopping)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())

@@ -5,9 +5,11 @@ commands over it; bind a job's process to the life of its worker; and wait out a
 ending.
 """
 
+import os
 import random
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Event
 from typing import Any
 
@@ -75,6 +77,7 @@ class _Held:
         super().register_death()  # type: ignore[misc]
 
     def handle_warm_shutdown_request(self) -> None:
+        """Start no further job; RQ waits for the one in hand."""
         self.stopping.set()
 
     def _set_ip_address(self, _connection: Redis) -> None:
@@ -113,8 +116,17 @@ class Forking(_Held, Worker):
     """Forks for each job: for jobs that take memory, or may take their process down."""
 
     def setup_work_horse_signals(self) -> None:
+        """Bind the fork to the life of its worker; SIGTERM ends it after the job in hand."""
         super().setup_work_horse_signals()  # type: ignore[no-untyped-call]
+        listen(self.stopping)
         deaths.die_with_parent(self.pid or 0)
+
+    def handle_warm_shutdown_request(self) -> None:
+        """Tell the fork too, which would go on with the next job."""
+        super().handle_warm_shutdown_request()
+        if self.horse_pid:
+            with suppress(ProcessLookupError):
+                os.kill(self.horse_pid, signal.SIGTERM)
 
 
 def consume(

@@ -19,7 +19,8 @@ from app.factory import create_app
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, secrets, tenancy
-from app.kit.jobs import relay, worker
+from app.kit.jobs import worker
+from app.kit.jobs.queues import QUEUES
 from app.runtime.demo.documents import DOCUMENTS, DemoDocument
 from app.runtime.demo.people import PEOPLE, address
 from app.runtime.demo.schemas import CONTRACT, INVOICE
@@ -140,23 +141,16 @@ def _upload(labeler: _User, document: DemoDocument, schema_id: str) -> str:
 def _parse(app: Flask, advance: Callable[[int], None]) -> None:
     """Run the jobs that the uploads left, here: no worker runs yet. Two at a time, as each waits
     for a child process."""
+
+    def run_next(_: int) -> int:
+        with app.app_context():
+            return worker.run_next(app, QUEUES["documents"])
+
     done = 0
     with ThreadPoolExecutor(2) as pool:
-        while groups := _claim(app):
-            for count in pool.map(lambda group: _work(app, group), groups):
-                done += count
-                advance(min(done, len(DOCUMENTS)))
-
-
-def _claim(app: Flask) -> list[list[list[str]]]:
-    with app.app_context(), tenancy.across_organizations(reason="the demo works off its uploads"):
-        return relay.claim("documents")
-
-
-def _work(app: Flask, group: list[list[str]]) -> int:
-    with app.app_context():
-        worker.run(group)
-    return len(group)
+        while count := sum(pool.map(run_next, range(2))):
+            done += count
+            advance(min(done, len(DOCUMENTS)))
 
 
 def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:
