@@ -1,6 +1,7 @@
 """Running what is due inside a test: the real relay, the real queues, the real worker function."""
 
 from threading import Event
+from typing import Any
 from uuid import UUID
 
 from flask import Flask
@@ -8,8 +9,10 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from app.kit import container, db, tenancy
+from app.kit.ids import uuid7
 from app.kit.jobs import claims, handlers, worker
-from app.kit.jobs.claims import Claimed
+from app.kit.jobs.claims import Claimed, Lease
+from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import QUEUES
 from app.kit.jobs.relay import DRAIN, Relay
 from app.kit.jobs.rq_workers import InProcess, make
@@ -42,6 +45,22 @@ def claim_jobs_of(org: Org, queue: str) -> list[Claimed]:
             db.session().rollback()
             return []
     return jobs
+
+
+def job_of(organization_id: UUID | None, args: dict[str, Any], **members: Any) -> Job:
+    """A job as its handler sees it, without a row."""
+    job_id = members.pop("id", None) or uuid7()
+    return Job(
+        id=job_id,
+        organization_id=organization_id,
+        queue="default",
+        args=args,
+        attempt=1,
+        lease=Lease(uuid7(), (job_id,)),
+        request_id=None,
+        created_at=db.utc_now(),
+        **members,
+    )
 
 
 def drain(app: Flask) -> None:
