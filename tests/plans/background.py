@@ -106,7 +106,9 @@ def _look() -> None:
         for queue in QUEUES:
             claims.is_claimable(queue, quota=2)
         backlog.read()
-        for found in (claims.claim("default", after=None, quota=2, batched=["test.batch"]),):
+        for found in (
+            claims.claim("default", after=claims.BEFORE_ALL, quota=2, batched=["test.batch"]),
+        ):
             lease = Lease(found[0].lease_token, tuple(job.id for job in found)) if found else None
             if lease is not None:
                 claims.renew(lease)

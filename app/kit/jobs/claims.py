@@ -27,19 +27,31 @@ FAULTS_IN_BATCH = 3
 _TURN = "coalesce(organization_id, CAST('00000000-0000-0000-0000-000000000000' AS uuid))"
 _FREE = "due_at <= now() AND (leased_until IS NULL OR leased_until <= now())"
 _FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
-# The turns from :first on, found one by one along the index, and those that have their quota.
+_OF_QUEUE = "queue = :queue AND due_at IS NOT NULL"
+# The turns, once round, beginning with :first: found one by one along the index. `lap` is 1 for
+# those before :first. And `busy`, the turns that have their quota.
 _TURNS = f"""
     WITH RECURSIVE busy AS MATERIALIZED (
         SELECT {_TURN} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
         GROUP BY 1 HAVING count(DISTINCT lease_token) >= :quota
     ), turns AS (
-        (SELECT {_TURN} AS turn FROM jobs
-         WHERE queue = :queue AND due_at IS NOT NULL AND {_TURN} >= :first ORDER BY 1 LIMIT 1)
+        (SELECT * FROM (
+            (SELECT {_TURN} AS turn, 0 AS lap FROM jobs
+             WHERE {_OF_QUEUE} AND {_TURN} >= :first ORDER BY 1 LIMIT 1)
+            UNION ALL
+            (SELECT {_TURN}, 1 FROM jobs
+             WHERE {_OF_QUEUE} AND {_TURN} < :first ORDER BY 1 LIMIT 1)) AS start
+         ORDER BY lap LIMIT 1)
         UNION ALL
-        SELECT following.turn FROM turns CROSS JOIN LATERAL (
-            SELECT {_TURN} AS turn FROM jobs
-            WHERE queue = :queue AND due_at IS NOT NULL AND {_TURN} > turns.turn
-            ORDER BY 1 LIMIT 1) AS following
+        SELECT following.* FROM turns CROSS JOIN LATERAL (
+            SELECT * FROM (
+                (SELECT {_TURN} AS turn, turns.lap FROM jobs
+                 WHERE {_OF_QUEUE} AND {_TURN} > turns.turn AND (turns.lap = 0 OR {_TURN} < :first)
+                 ORDER BY 1 LIMIT 1)
+                UNION ALL
+                (SELECT {_TURN}, 1 FROM jobs
+                 WHERE turns.lap = 0 AND {_OF_QUEUE} AND {_TURN} < :first ORDER BY 1 LIMIT 1)
+            ) AS next ORDER BY lap LIMIT 1) AS following
     )
 """  # noqa: S608 - made of constants
 
@@ -87,6 +99,7 @@ _DUE_QUEUES = text(
     WHERE EXISTS (SELECT FROM jobs WHERE queue = name AND {_FREE})
     """  # noqa: S608 - made of constants
 )
+_WITHOUT_WAITING = text("SET LOCAL synchronous_commit = off")
 _LOCK = text(
     "SELECT count(*) FROM (SELECT FROM jobs WHERE id = ANY(CAST(:ids AS uuid[]))"
     " AND lease_token = :token FOR UPDATE) AS held"
@@ -148,22 +161,24 @@ class Lease:
     ids: tuple[UUID, ...]
 
 
-def claim(queue: str, *, after: UUID | None, quota: int, batched: Sequence[str]) -> list[Claimed]:
+def claim(queue: str, *, after: UUID, quota: int, batched: Sequence[str]) -> list[Claimed]:
     """Lease the next job of `queue`, or the next batch of one function and organization.
 
     Args:
         queue: its name.
-        after: the turn that was served last (`turn_of`): the next one by id comes now. None
-            begins with the first.
+        after: the turn that was served last (`turn_of`): the next one by id comes now, after the
+            last one the first again.
         quota: how many runs one organization may have under way in this queue.
         batched: the functions that take batches.
 
     Returns:
-        The leased jobs; none when no turn behind `after` has a job that can be claimed.
+        The leased jobs; none when no turn has a job that can be claimed.
     """
+    # A claim that the crash of the database undoes is only made again.
+    db.session().execute(_WITHOUT_WAITING)
     values = {
         "queue": queue,
-        "first": UUID(int=0 if after is None else after.int + 1),
+        "first": UUID(int=after.int + 1),
         "quota": quota,
         "batched": list(batched),
         "batch": BATCH,
@@ -171,6 +186,10 @@ def claim(queue: str, *, after: UUID | None, quota: int, batched: Sequence[str])
         "lease": LEASE_SECONDS,
     }
     return [Claimed(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
+
+
+BEFORE_ALL = UUID(int=0)
+"""As `after` of `claim`: begins with the first organization."""
 
 
 def turn_of(job: Claimed) -> UUID:
@@ -196,6 +215,7 @@ def lock(lease: Lease) -> bool:
 
 def renew(lease: Lease) -> None:
     """Let a lease last `LEASE_SECONDS` from now."""
+    db.session().execute(_WITHOUT_WAITING)
     db.session().execute(_RENEW, {"lease": LEASE_SECONDS, **_columns(lease)})
 
 

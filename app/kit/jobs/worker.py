@@ -97,18 +97,19 @@ def run_next(app: Flask, queue: Queue) -> int:
 
 
 def _claim(queue: Queue) -> list[Claimed]:
-    """Lease what the next turn has; one round over all turns finds whatever there is."""
+    """Lease what the next turn has."""
     quota = slots.get_quota(queue, container.current().redis)
     batched = [declared.name for declared in HANDLERS.values() if declared.batch]
-    with tenancy.across_organizations(reason="claims every organization's jobs in turn"):
-        for after in (turns.get_last(queue.name), None):
-            with db.transaction():
-                jobs = claims.claim(queue.name, after=after, quota=quota, batched=batched)
-            if jobs:
-                turns.set_last(queue.name, claims.turn_of(jobs[0]))
-                metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
-                return jobs
-    return []
+    after = turns.get_last(queue.name)
+    with (
+        tenancy.across_organizations(reason="claims every organization's jobs in turn"),
+        db.transaction(),
+    ):
+        jobs = claims.claim(queue.name, after=after, quota=quota, batched=batched)
+    if jobs:
+        turns.set_last(queue.name, claims.turn_of(jobs[0]))
+        metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
+    return jobs
 
 
 def run(app: Flask, queue: str, claimed: Sequence[Claimed]) -> None:

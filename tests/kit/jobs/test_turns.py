@@ -38,7 +38,9 @@ def _fill(org: Org, function: str, count: int) -> None:
         jobs.enqueue_many(function, [(org.id, {"n": n}) for n in range(count)])
 
 
-def _claim(app: Flask, queue: str, after: UUID | None, *, quota: int = 10) -> list[Claimed]:
+def _claim(
+    app: Flask, queue: str, after: UUID = claims.BEFORE_ALL, *, quota: int = 10
+) -> list[Claimed]:
     everything = tenancy.across_organizations(reason="a test is a worker")
     with app.app_context(), everything, db.transaction():
         return claims.claim(queue, after=after, quota=quota, batched=[f"{queue}.batch"])
@@ -56,9 +58,9 @@ def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
     for other in orgs[1:]:
         _fill(other, f"{queue}.one", 2)
     served: list[UUID] = []
-    after: UUID | None = None
+    after = claims.BEFORE_ALL
     for _ in range(6):
-        (job,) = _claim(app, queue, after) or _claim(app, queue, None)
+        (job,) = _claim(app, queue, after)
         after = claims.turn_of(job)
         served.append(after)
     assert sorted(served[:3]) == sorted(one.id for one in orgs)
@@ -73,10 +75,10 @@ def test_jobs_of_no_organization_take_a_turn_too(app: Flask, org: Org, queue: st
         db.transaction(),
     ):
         jobs.enqueue(f"{queue}.one", {}, organization_id=None)
-    (first,) = _claim(app, queue, None)
-    assert first.organization_id is None
+    (first,) = _claim(app, queue)
     (second,) = _claim(app, queue, claims.turn_of(first))
-    assert second.organization_id == org.id
+    (third,) = _claim(app, queue, claims.turn_of(second))
+    assert [job.organization_id for job in (first, second, third)] == [org.id, None, org.id]
 
 
 def test_an_organizations_jobs_come_in_the_order_in_which_they_are_due(
@@ -88,7 +90,7 @@ def test_an_organizations_jobs_come_in_the_order_in_which_they_are_due(
         "UPDATE jobs SET due_at = now() - (args ->> 'n')::int * interval '1 minute'"
         " WHERE organization_id = :org",
     )
-    found = [_claim(app, queue, None)[0].args["n"] for _ in range(4)]
+    found = [_claim(app, queue)[0].args["n"] for _ in range(4)]
     assert found == [3, 2, 1, 0]
 
 
@@ -97,26 +99,26 @@ def test_one_organization_never_holds_more_than_its_quota(
 ) -> None:
     _fill(org, f"{queue}.one", 5)
     for _ in range(2):
-        assert _claim(app, queue, None, quota=2)
-    assert _claim(app, queue, None, quota=2) == []
+        assert _claim(app, queue, quota=2)
+    assert _claim(app, queue, quota=2) == []
     assert not _is_claimable(app, queue, quota=2)
     _fill(other_org, f"{queue}.one", 1)
     assert _is_claimable(app, queue, quota=2)
-    (job,) = _claim(app, queue, None, quota=2)
+    (job,) = _claim(app, queue, quota=2)
     assert job.organization_id == other_org.id
 
 
 def test_a_batch_counts_as_one_run(app: Flask, org: Org, queue: str) -> None:
     _fill(org, f"{queue}.batch", MANY)
-    assert len(_claim(app, queue, None, quota=2)) == claims.BATCH
-    assert len(_claim(app, queue, None, quota=2)) == claims.BATCH
-    assert _claim(app, queue, None, quota=2) == []
+    assert len(_claim(app, queue, quota=2)) == claims.BATCH
+    assert len(_claim(app, queue, quota=2)) == claims.BATCH
+    assert _claim(app, queue, quota=2) == []
 
 
 def test_a_batch_is_of_one_function(app: Flask, org: Org, queue: str) -> None:
     for function in (f"{queue}.batch", f"{queue}.one", f"{queue}.batch"):
         _fill(org, function, 2)
-    sizes = [len(_claim(app, queue, None)) for _ in range(3)]
+    sizes = [len(_claim(app, queue)) for _ in range(3)]
     assert sizes == [4, 1, 1]
 
 
@@ -127,9 +129,9 @@ def test_what_is_not_due_yet_is_passed_over(
     sql(org, "UPDATE jobs SET due_at = now() + interval '1 hour' WHERE organization_id = :org")
     assert not _is_claimable(app, queue, quota=10)
     _fill(other_org, f"{queue}.one", 1)
-    (job,) = _claim(app, queue, None)
+    (job,) = _claim(app, queue)
     assert job.organization_id == other_org.id
-    assert _claim(app, queue, None) == []
+    assert _claim(app, queue) == []
 
 
 @pytest.mark.parametrize(
