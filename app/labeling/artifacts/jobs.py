@@ -1,5 +1,6 @@
 """Background work on documents: reading files, deleting them, indexing, ending what ran out."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ from app.kit.permissions import Role
 from app.kit.storage import NotStored, StorageUnavailable
 from app.labeling.artifacts import service
 
+_CONTENTS_LOCKED = 10
 _MISSING_FOR = timedelta(days=1)
 """A file that was there when its document was created is rather out of reach than gone."""
 
@@ -45,11 +47,22 @@ def parse(job: Job) -> None:
 
 
 @jobs.handler(
-    "artifacts.delete_content", queue="bulk", listens=("artifact.deleted",), max_attempts=10
+    "artifacts.delete_content",
+    queue="bulk",
+    listens=("artifact.deleted",),
+    batch=True,
+    max_attempts=10,
 )
-def delete_content(job: Job) -> None:
-    """Delete the files of a document that was deleted."""
-    service.delete_content(job.args["data"]["sha256"])
+def delete_content(deleted: Sequence[Job]) -> None:
+    """Delete the files of documents that were deleted.
+
+    A few are locked at a time: whoever uploads the same content waits for them.
+    """
+    contents = sorted({job.args["data"]["sha256"] for job in deleted})
+    for number, sha256 in enumerate(contents):
+        if number and number % _CONTENTS_LOCKED == 0:
+            deleted[0].checkpoint()
+        service.delete_content(sha256)
 
 
 @jobs.handler("artifacts.release_member", queue="bulk", listens=("member.removed",))
