@@ -32,13 +32,18 @@ class Container:
 
     @cached_property
     def egress(self) -> Egress:
-        allowed = self.settings.egress_allowed_networks
-        return Egress(Policy(allowed_networks=allowed, allow_http=self.settings.webhook_allow_http))
+        policy = Policy(
+            allowed_networks=self.settings.egress_allowed_networks,
+            allow_http=self.settings.webhook_allow_http,
+            closed=not self.settings.outbound,
+        )
+        return Egress(policy)
 
     @cached_property
     def mailer(self) -> Mailer:
         folder = self.settings.data_dir / "mail"
-        return Mailer(self.settings.smtp_url, folder, self.settings.mail_from)
+        settings = self.settings
+        return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)
 
     def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
         """A client that gives up at once: no request waits for a hung store."""

@@ -29,6 +29,7 @@ def ready() -> Response:
     checks: dict[str, Any] = {"database": _database(), "redis": _redis()}
     ok = checks["database"] == "ok"
     late = _late_queues() if ok else {}
+    checks["outbound"] = "on" if container.settings().outbound else "off"
     checks["background"] = ("behind" if late else "ok") if ok else "unknown"
     status = ("degraded" if late else "ready") if ok else "unavailable"
     body = {"status": status, "checks": checks, "behind": late}

@@ -49,6 +49,7 @@ class Settings:
     trusted_proxies: int = _setting(values.whole(0, 16), 0)
     rate_limits: bool = _setting(values.switch, default=True)
     max_upload_bytes: int = _setting(values.whole(1, 1 << 40), 100 * 1024 * 1024)
+    outbound: bool = _setting(values.switch, default=True)
     egress_allowed_networks: tuple[Network, ...] = _setting(values.networks, ())
     webhook_allow_http: bool = _setting(values.switch, default=False)
     webhook_retry_delays: RetryDelays = _setting(values.retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from sqlalchemy import text
 
-from app.kit import db, metrics, tenancy
+from app.kit import container, db, metrics, tenancy
 from app.kit.jobs import handlers
-from app.kit.jobs.queues import QUEUES
+from app.kit.jobs.queues import QUEUES, list_served
 
 COUNTED = 100_000
 """Due jobs are counted up to so many: nobody waits for the metrics of a longer queue."""
@@ -35,11 +35,12 @@ class Backlog(NamedTuple):
 
 
 def read() -> list[Backlog]:
-    """Return the backlog of every queue."""
+    """Return the backlog of every queue that is worked on."""
     with tenancy.across_organizations(reason="the operator looks at every organization's work"):
-        values = {"queues": list(QUEUES), "counted": COUNTED}
-        rows = db.session().execute(_READ, values).all()
-        sources = [(source, source.depth()) for source in handlers.SOURCES]
+        outbound = container.settings().outbound
+        names = [queue.name for queue in list_served(outbound=outbound)]
+        rows = db.session().execute(_READ, {"queues": names, "counted": COUNTED}).all()
+        sources = [(s, s.depth()) for s in handlers.SOURCES if outbound]
     jobs = [Backlog(r.queue, r.depth, float(r.age), QUEUES[r.queue].late_after) for r in rows]
     return jobs + [Backlog(s.queue, depth, age, s.late_after) for s, (depth, age) in sources]
 

@@ -20,7 +20,7 @@ from flask import Flask
 
 from app.kit import container, db, deaths
 from app.kit.jobs import handlers, relay, worker
-from app.kit.jobs.queues import QUEUES, Queue, local_slots
+from app.kit.jobs.queues import Queue, list_served, local_slots
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, listen
 from app.kit.logging import get_logger
@@ -51,18 +51,22 @@ class Child:
     delay: float = 0.0
 
 
-def children(job_workers: int) -> list[Child]:
-    """Return every process of the service's background work; `job_workers` parse documents."""
+def children(job_workers: int, *, outbound: bool = True) -> list[Child]:
+    """Return every process of the service's background work.
+
+    `job_workers` parse documents. Without `outbound` none calls other hosts: what waits for that
+    stays queued.
+    """
     found = [Child("relay", _relay)]
-    for queue in QUEUES.values():
+    for queue in list_served(outbound=outbound):
         target = partial(_work, queue=queue)
         if queue.forking:
             numbers = range(1, local_slots(queue, job_workers) + 1)
             found += [Child(f"{queue.name}-{number}", target) for number in numbers]
         else:
             found.append(Child(queue.name, target))
-    sources = [Child(source.name, partial(_serve, source=source)) for source in handlers.SOURCES]
-    return found + sources
+    sources = handlers.SOURCES if outbound else []
+    return found + [Child(source.name, partial(_serve, source=source)) for source in sources]
 
 
 def _relay(app: Flask, stopping: Event) -> None:
@@ -100,7 +104,8 @@ def _serve(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
 def main(app: Flask) -> int:
     """Run every child until SIGTERM or SIGINT; the exit status. Called in the main thread."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
-    running = children(container.settings().job_workers)
+    settings = container.settings()
+    running = children(settings.job_workers, outbound=settings.outbound)
     gc.collect()
     gc.freeze()
     log.info("workers.started", children=[child.name for child in running])

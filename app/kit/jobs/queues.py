@@ -16,7 +16,8 @@ class Queue:
     A slot of a `forking` queue is a process that runs its jobs in a fork of itself, for jobs that
     take memory or may crash. The slots of the others are threads of one process, for jobs that
     wait for the database or for other hosts. `late_after`: how many seconds a due job may wait
-    before the queue counts as behind. `nice` lowers the priority of the processes.
+    before the queue counts as behind. `nice` lowers the priority of the processes. An `outbound`
+    queue is for calls of other hosts.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Queue:
     forking: bool = False
     late_after: float = _MINUTE
     nice: int = 0
+    outbound: bool = False
 
 
 _ALL = (
@@ -31,8 +33,8 @@ _ALL = (
     Queue("fanout"),
     Queue("notifications"),
     Queue("routing"),
-    Queue("mail", slots=4, late_after=5 * _MINUTE),
-    Queue("third_party", slots=4, late_after=15 * _MINUTE),
+    Queue("mail", slots=4, late_after=5 * _MINUTE, outbound=True),
+    Queue("third_party", slots=4, late_after=15 * _MINUTE, outbound=True),
     Queue("documents", forking=True, late_after=10 * _MINUTE, nice=5),
     Queue("exports", slots=2, forking=True, late_after=15 * _MINUTE, nice=5),
     Queue("bulk", slots=2, late_after=15 * _MINUTE, nice=5),
@@ -41,6 +43,11 @@ _ALL = (
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
 """Every queue that handlers may name."""
+
+
+def list_served(*, outbound: bool) -> list[Queue]:
+    """Return the queues that are worked on; those for other hosts only with `outbound`."""
+    return [queue for queue in QUEUES.values() if outbound or not queue.outbound]
 
 
 def local_slots(queue: Queue, job_workers: int) -> int:

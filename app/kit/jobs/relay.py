@@ -20,10 +20,10 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import db, schedule, tenancy
+from app.kit import container, db, schedule, tenancy
 from app.kit.jobs import claims, handlers, slots
 from app.kit.jobs.handlers import DueSource
-from app.kit.jobs.queues import QUEUES
+from app.kit.jobs.queues import QUEUES, list_served
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -73,12 +73,14 @@ class Relay:
                 with db.transaction():
                     schedule.tick()
             sent = self._wake_workers(connection)
-            return sent + sum(self._claim(connection, source) for source in handlers.SOURCES)
+            sources = handlers.SOURCES if container.settings().outbound else []
+            return sent + sum(self._claim(connection, source) for source in sources)
 
     def _wake_workers(self, connection: Redis) -> int:
         """Send a message to each queue that has a job to claim and no message waiting."""
+        served = list_served(outbound=container.settings().outbound)
         with db.transaction():
-            due = claims.list_due_queues(list(QUEUES))
+            due = claims.list_due_queues([queue.name for queue in served])
         lengths = self._lengths(connection, due)
         sent = 0
         for name in due:
