@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.kit.deaths import die_with_parent
+from app.kit.logging import GUNICORN_LOGGING
 from app.kit.settings import Settings, SettingsError
 
 try:
@@ -50,6 +51,8 @@ secure_scheme_headers: dict[str, str] = {}
 accesslog = None
 errorlog = "-"
 loglevel = "warning"
+# Lines of gunicorn itself in the same form, and written without waiting for their reader.
+logconfig_dict = GUNICORN_LOGGING
 proc_name = "labeling-api"
 chdir = str(Path(__file__).parent)
 

@@ -8,12 +8,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
 from flask import Flask
 from hypothesis import settings
 
+from app.kit import logging
 from app.runtime.postgres import EmbeddedPostgres
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
@@ -28,6 +30,19 @@ settings.load_profile("ci")
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_proxy, None)
     os.environ.pop(_proxy.upper(), None)
+
+
+@pytest.fixture
+def capfd(capfd: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
+    """pytest's own, which also waits for log lines: into a file they are written by a thread."""
+    read = capfd.readouterr
+
+    def readouterr() -> Any:
+        assert logging.flush(10)
+        return read()
+
+    capfd.readouterr = readouterr  # type: ignore[method-assign]
+    return capfd
 
 
 @pytest.fixture(scope="session")
