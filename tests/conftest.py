@@ -81,6 +81,7 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "REGISTRATION": "open",
         "CORS_ORIGINS": "https://app.example",
         "CONTROL_PLANE_TOKEN": "control-plane-token-of-the-tests",
+        "METRICS_TOKEN": "metrics-token-of-the-tests-0123456789",
         # No letter of one test falls due while a later one looks into its own inbox.
         "NOTIFICATION_WINDOW_SECONDS": "86400",
     }

@@ -1,11 +1,15 @@
 """Whether the process lives, whether it can serve, and its metrics; outside the description."""
 
-from flask import Blueprint, Flask, Response
+import hmac
+from collections.abc import Iterator
+
+from flask import Blueprint, Flask, Response, request
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import container, db, metrics
+from app.kit import container, db, errors, metrics
 from app.kit.api.responses import encode, json_response
+from app.kit.errors import ApiError
 
 health = Blueprint("health", __name__)
 
@@ -18,8 +22,11 @@ def live() -> Response:
 
 @health.get("/health/ready")
 def ready() -> Response:
-    """The database answers. The counter store is told of, but requests pass without it."""
-    checks = {"database": _database(), "redis": _redis()}
+    """Answer 200 while the database answers.
+
+    Redis and a full disk are told of as well; without them most requests still succeed.
+    """
+    checks = {"database": _database(), "redis": _redis(), "storage": _storage()}
     ok = checks["database"] == "ok"
     body = {"status": "ready" if ok else "unavailable", "checks": checks}
     return json_response(encode(body), 200 if ok else 503)
@@ -41,11 +48,50 @@ def _redis() -> str:
     return "ok"
 
 
+def _storage() -> str:
+    return "full" if container.current().reserve.is_used_up() else "ok"
+
+
 @health.get("/metrics")
 def prometheus() -> Response:
-    """Prometheus text format."""
+    """Return the metrics in Prometheus' text format to who has METRICS_TOKEN."""
+    _authorize()
     body, content_type = metrics.render()
     return Response(body, content_type=content_type)
+
+
+def _authorize() -> None:
+    expected = container.settings().metrics_token
+    if not expected:
+        raise errors.denied("/metrics is closed. Set METRICS_TOKEN to open it for a bearer token.")
+    scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
+    matches = hmac.compare_digest(token.strip().encode(), expected.encode())
+    if scheme.lower() != "bearer" or not matches:
+        raise ApiError(
+            "invalid_credentials",
+            "The bearer token for /metrics is missing or wrong.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+FREE_BYTES = metrics.Gauge(
+    "labeling_storage_free_bytes",
+    "Free space of the file systems of DATA_DIR (data) and of a local STORAGE_URL (files).",
+    ("folder",),
+)
+RESERVE_BYTES = metrics.Gauge(
+    "labeling_storage_reserve_bytes", "STORAGE_RESERVE_BYTES: with less free, uploads are refused."
+)
+
+
+def _read_space() -> Iterator[metrics.Reading]:
+    reserve = container.current().reserve
+    yield RESERVE_BYTES.reading(reserve.bytes)
+    for folder, free in reserve.free_bytes().items():
+        yield FREE_BYTES.reading(free, folder)
+
+
+metrics.register_collector("storage", _read_space)
 
 
 def init(app: Flask) -> None:

@@ -210,6 +210,7 @@ class Settings:
     trusted_proxies: int = _setting(_whole(0, 16), 0)
     rate_limits: bool = _setting(_switch, default=True)
     max_upload_bytes: int = _setting(_whole(1, 1 << 40), 100 * 1024 * 1024)
+    storage_reserve_bytes: int = _setting(_whole(0, 1 << 50), 1024 * 1024 * 1024)
     egress_allowed_networks: tuple[Network, ...] = _setting(_networks, ())
     webhook_allow_http: bool = _setting(_switch, default=False)
     webhook_retry_delays: RetryDelays = _setting(_delays, (30, 120, 300))  # noqa: RUF009 - immutable
@@ -220,6 +221,7 @@ class Settings:
     mail_from: str = _setting(_sender, "Labeling Service <no-reply@localhost>")
     notification_window_seconds: int = _setting(_whole(0, 86_400), 300)
     control_plane_token: str = _setting(_operator_token, "", secret=True)
+    metrics_token: str = _setting(_operator_token, "", secret=True)
     registration: str = _setting(_one_of("open", "invite"), "invite")
     default_plan: str = _setting(_one_of(*PLANS), "unlimited")
     erase_after_days: int = _setting(_whole(0, 3_650), 30)

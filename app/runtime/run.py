@@ -14,7 +14,7 @@ from app.runtime.demo.people import PEOPLE, address
 from app.runtime.lock import DataInUseError, DataLock
 from app.runtime.progress import Progress, print_error
 from app.runtime.server import ServerError
-from app.runtime.service import Service
+from app.runtime.service import ROTATE_SECONDS, Service
 from app.runtime.supervisor import ChildFailedError, StopRequested, Supervisor
 
 EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
@@ -58,7 +58,7 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
             with contextlib.suppress(StopRequested):
                 service.start(supervisor)
                 _announce(progress, settings, service.demo_password)
-                supervisor.run()
+                supervisor.run(service.rotate_logs, ROTATE_SECONDS)
             progress.say("Stopping ...")
     except (ChildFailedError, ServerError, OSError, psycopg2.Error) as error:
         progress.failed()

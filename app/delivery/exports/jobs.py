@@ -32,6 +32,7 @@ def _failed(job: Job, error: str) -> None:
 @jobs.handler("exports.run", queue="exports", listens=("export.requested",), on_failure=_failed)
 def run(job: Job) -> None:
     """Write an export's file. A run that is repeated begins anew; one too many does nothing."""
+    container.current().reserve.check()
     export = service.start(_export_id(job))
     if export is None:
         return

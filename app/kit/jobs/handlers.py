@@ -161,4 +161,4 @@ def readings() -> list[metrics.QueueReading]:
     return [metrics.QueueReading(name, *found.get(name, (0, 0.0))) for name in names]
 
 
-metrics.register_collector(readings)
+metrics.register_collector("queues", readings)

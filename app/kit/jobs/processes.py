@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from flask import Flask
 
-from app.kit import container, db, deaths
+from app.kit import container, db, deaths, logging, metrics
 from app.kit.jobs import handlers, relay
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, listen
@@ -147,6 +147,8 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
         log.exception("worker.died", name=child.name)
     finally:
         sys.stdout.flush()
+        metrics.flush()
+        logging.flush()
         os._exit(status)
 
 

@@ -1,11 +1,10 @@
-"""The kit's own housekeeping, and what it tells the metrics of its queues."""
+"""The kit's own housekeeping."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 
 from sqlalchemy import text
 
-from app.kit import container, db, idempotency, metrics, schedule, tenancy
+from app.kit import container, db, idempotency, schedule
 from app.kit.jobs.handlers import Job, handler, periodic
 
 _STAGED = timedelta(hours=1)
@@ -13,12 +12,6 @@ _STAGED = timedelta(hours=1)
 _PURGES = (
     "DELETE FROM jobs WHERE finished_at < now() - interval '7 days'",
     "DELETE FROM outbox_events WHERE created_at < now() - interval '7 days'",
-)
-_DEPTH = text(
-    """
-    SELECT queue, count(*), extract(epoch FROM now() - min(due_at))
-    FROM jobs WHERE due_at <= now() GROUP BY queue
-    """
 )
 
 
@@ -40,16 +33,3 @@ def sweep(job: Job) -> None:
 
 periodic("kit.purge", every=3600)
 periodic("kit.sweep", every=3600)
-
-
-def readings() -> Iterable[metrics.QueueReading]:
-    """Depth and age of the jobs' queues."""
-    with (
-        tenancy.across_organizations(reason="the operator's metrics count all work"),
-        db.engine().connect() as connection,
-    ):
-        rows = connection.execute(_DEPTH).all()
-    return [metrics.QueueReading(queue, depth, float(age)) for queue, depth, age in rows]
-
-
-metrics.register_collector(readings)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
-from app.kit import jobs
+from app.kit import container, jobs
 from app.kit.jobs import Job, Retry
 from app.kit.permissions import Role
 from app.kit.storage import NotStored, StorageUnavailable
@@ -25,6 +25,8 @@ def _crashed(job: Job, _error: str) -> None:
 )
 def parse(job: Job) -> None:
     """Read the text and the pages of a file that came in, or that is to be read once more."""
+    # Text, pages and index go into the database, which needs the reserve for itself.
+    container.current().reserve.check()
     try:
         service.parse(UUID(job.args["data"]["artifact_id"]), job.checkpoint)
     except (NotStored, StorageUnavailable) as failure:
