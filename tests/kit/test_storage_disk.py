@@ -193,16 +193,23 @@ def test_a_disk_that_fills_up_stops_what_is_being_written(tmp_path: Path) -> Non
 
 
 ON_A_SMALL_DISK = """
-import ctypes, os, resource, signal, sys
+import ctypes, os, resource, sys
 from pathlib import Path
 folder = Path(sys.argv[1])
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
+def mount():
+    user, group = os.getuid(), os.getgid()
+    if libc.unshare(CLONE_NEWNS):
+        if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS):
+            return False
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    return libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=2m") == 0
 # A file system of its own where this user may have one, else a limit on the size of files: either
 # is the kernel's own refusal.
-mounted = not (libc.unshare(CLONE_NEWNS) and libc.unshare(CLONE_NEWUSER | CLONE_NEWNS)) and not (
-    libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=2m")
-)
+mounted = mount()
 if not mounted:
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**21, 2**21))
 print("tmpfs" if mounted else "limit")
