@@ -19,6 +19,9 @@ MAX_BYTES = 4 * 1024 * 1024
 EXIT_SECONDS = 1.0
 """How long an orderly exit waits for lines that are not written yet."""
 _BATCH_BYTES = 64 * 1024
+_GATHER_SECONDS = 0.01
+"""How long the thread waits for more lines to write with the first: every turn of it costs the
+other threads time."""
 _IDLE_SECONDS = 2.0
 # No such descriptor, a reader that is gone, a full disk; sys.stderr may be closed or None.
 _FAILURES = (OSError, ValueError, AttributeError)
@@ -65,6 +68,8 @@ class LineOutput:
         self._lines: deque[bytes] = deque()
         self._bytes = 0
         self._writing = 0
+        self._thread_is_idle = False
+        self._flushing = 0
         self._unreported = 0
         self._cut = False
         self._thread: Thread | None = None
@@ -116,7 +121,8 @@ class LineOutput:
             return False
         self._lines.append(line)
         self._bytes += len(line)
-        self._changed.notify_all()
+        if self._thread_is_idle:
+            self._changed.notify_all()
         return True
 
     def _start_thread(self) -> bool:
@@ -146,7 +152,11 @@ class LineOutput:
         """Return the oldest lines, at most about _BATCH_BYTES; none after a while without any."""
         with self._changed:
             if not self._lines:
+                self._thread_is_idle = True
                 self._changed.wait(_IDLE_SECONDS)
+                self._thread_is_idle = False
+            if self._lines and not self._flushing:
+                self._changed.wait(_GATHER_SECONDS)
             batch: list[bytes] = []
             size = 0
             while self._lines and size < _BATCH_BYTES:
@@ -198,12 +208,15 @@ class LineOutput:
         """
         deadline = time.monotonic() + seconds
         with self._changed:
+            self._flushing += 1
+            self._changed.notify_all()
             while self._lines or self._writing:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    return False
+                    break
                 self._changed.wait(left)
-        return True
+            self._flushing -= 1
+            return not (self._lines or self._writing)
 
 
 class DirectWriter:

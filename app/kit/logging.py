@@ -34,18 +34,6 @@ _TALKATIVE = (
 # They bring handlers of their own, beside the one here.
 _WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
 
-# gunicorn's `logconfig_dict`. Without it, gunicorn writes to standard error itself, and waits.
-GUNICORN_LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "root": {"level": "WARNING", "handlers": ["line"]},
-    "handlers": {"line": {"class": "app.kit.logging.LineHandler"}},
-    "loggers": {
-        name: {"level": "WARNING", "handlers": ["line"], "propagate": False, "qualname": name}
-        for name in ("gunicorn.error", "gunicorn.access")
-    },
-}
-
 Event = MutableMapping[str, Any]
 
 

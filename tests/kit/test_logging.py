@@ -1,6 +1,5 @@
 import json
 import logging
-import logging.config
 import os
 import subprocess
 import sys
@@ -271,13 +270,3 @@ def test_a_line_that_cannot_be_made_is_told_in_a_short_one(lines: Lines) -> None
     (line,) = lines()
     assert (line["event"], line["level"]) == ("log.failed", "error")
     assert "%d apples" in line["error"]
-
-
-def test_gunicorn_accepts_the_logging_configuration(lines: Lines) -> None:
-    root = logging.getLogger()
-    before = root.handlers[:]
-    logging.config.dictConfig(kit_logging.GUNICORN_LOGGING)
-    logging.getLogger("gunicorn.error").info("Booting")
-    logging.getLogger("gunicorn.error").warning("Starting")
-    root.handlers[:] = before
-    assert [line["event"] for line in lines()] == ["Starting"]
