@@ -1,6 +1,7 @@
 """The page of metrics, and what is on it."""
 
 import os
+import re
 import subprocess
 import sys
 import timeit
@@ -14,6 +15,7 @@ from flask import Flask
 
 from app.kit import container, db, jobs, metrics, tenancy
 from app.kit.metrics import QueueReading, page, register_collector
+from app.kit.metrics.counters import METRICS, Counter
 from app.kit.metrics.store import STORE, SUMS
 from tests.factories import Org
 from tests.factories.scrape import counted, parse, scrape, series
@@ -21,6 +23,7 @@ from tests.factories.scrape import counted, parse, scrape, series
 ROOT = Path(__file__).resolve().parents[2]
 BUCKET = "labeling_request_duration_seconds_bucket"
 COUNT = "labeling_request_duration_seconds_count"
+COUNTERS = [name for name, metric in METRICS.items() if isinstance(metric, Counter)]
 SUM = "labeling_request_duration_seconds_sum"
 
 
@@ -211,6 +214,14 @@ def test_nothing_is_written_to_the_disk(tmp_path: Path) -> None:
     )  # fmt: skip
     assert parse(done.stdout)[series("labeling_deliveries_total", {"outcome": "delivered"})] == 1
     assert [list(Path(folder).iterdir()) for folder in folders.values()] == [[], []]
+
+
+def test_the_operators_page_names_every_metric(app: Flask) -> None:
+    text = (ROOT / "docs" / "operators" / "running.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(labeling_\w+)` \|", text, re.MULTILINE))
+    metrics.observe_request("some", "GET", 200, 0.01)
+    shown = {re.sub(r"_(count|sum|bucket)$", "", name) for name, _ in scrape(app)}
+    assert documented == shown | {f"{name}_total" for name in COUNTERS}
 
 
 def _ask(app: Flask, **headers: str) -> Any:
