@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from redis import Redis
 
-from app.kit.logging import get_logger
+from app.kit.logging import OutageNotice, get_logger
 from app.kit.metrics.counters import INCREMENTS, Increments, Key
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ SUMS = "{labeling:metrics}:sums"
 SEND_SECONDS = 1.0
 _MARK_SECONDS = 3600
 _LOCK_SECONDS = 1.0
+_OUTAGE_QUIET_SECONDS = 120.0
 
 # Adds a batch of increments: all of it or, if it was added before, nothing. An answer can get lost
 # (a Redis that hangs reads what was sent to it once it goes on), and then the batch comes again.
@@ -63,7 +64,7 @@ class Store:
         self._mark = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
         self._number = 0
         self._batch: list[str] = []
-        self._failing = False
+        self._outage = OutageNotice(_OUTAGE_QUIET_SECONDS)
 
     def use(self, connect: Callable[[], Redis] | None) -> None:
         """Keep the sums where clients made by `connect` lead; None keeps them in this process.
@@ -137,11 +138,9 @@ class Store:
         try:
             self._redis().register_script(_ADD)(keys=keys, args=self._batch)
         except Exception as failure:  # noqa: BLE001 - whatever it is, the counts must not get lost
-            if not self._failing:
-                log.warning("metrics.store_unavailable", error=type(failure).__name__)
-            self._failing = True
+            self._tell_of_outage(failure)
             return False
-        self._batch, self._failing = [], False
+        self._batch = []
         return True
 
     def read(self) -> dict[Key, float] | None:
@@ -151,9 +150,13 @@ class Store:
         try:
             found: Any = self._redis().hgetall(SUMS)
         except Exception as failure:  # noqa: BLE001 - metrics matter most while something is down
-            log.warning("metrics.store_unreadable", error=type(failure).__name__)
+            self._tell_of_outage(failure)
             return None
         return _decode(found)
+
+    def _tell_of_outage(self, failure: Exception) -> None:
+        if self._outage.is_first_line():
+            log.warning("metrics.store_unavailable", error=type(failure).__name__)
 
     def _redis(self) -> Redis:
         assert self._connect is not None
@@ -177,7 +180,8 @@ def _decode(found: Mapping[bytes, bytes]) -> dict[Key, float]:
     for field, value in found.items():
         try:
             name, labels, part = orjson.loads(field)
-            sums[name, tuple(labels), part] = float(value)
+            if all(isinstance(text, str) for text in (name, part, *labels)):
+                sums[name, tuple(labels), part] = float(value)
         except (ValueError, TypeError):
             continue
     return sums

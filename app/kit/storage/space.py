@@ -46,6 +46,8 @@ def _free_bytes(folder: Path) -> int:
         except FileNotFoundError:
             folder = folder.parent
             continue
+        except OSError:  # nothing can be written there either
+            return 0
         return status.f_bavail * status.f_frsize
 
 
