@@ -32,6 +32,13 @@ for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_proxy.upper(), None)
 
 
+@pytest.fixture(autouse=True)
+def _written_lines() -> Iterator[None]:
+    """A test's log lines are with its own output, not with that of whichever test comes next."""
+    yield
+    logging.flush(10)
+
+
 @pytest.fixture
 def capfd(capfd: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
     """pytest's own, which also waits for log lines: into a file they are written by a thread."""

@@ -97,9 +97,8 @@ class LineOutput:
         """Return whether the line was written; False also when others must be written first."""
         if self._lines or self._writing:
             return False
-        data = b"\n" + line if self._cut else line
-        if self._unreported:
-            data = self._describe_dropped(self._unreported) + data
+        report = self._describe_dropped(self._unreported) if self._unreported else b""
+        data = (b"\n" if self._cut else b"") + report + line
         try:
             written = self._direct.write(self._get_descriptor(), data)
         except _FAILURES:

@@ -271,10 +271,9 @@ def _without_token() -> Any:
     return replace(container.settings(), metrics_token="")
 
 
-def test_the_store_can_be_read_although_it_fails_later(
+def test_while_redis_is_away_the_page_has_gauges_and_no_counter_that_looks_reset(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While Redis is away the page has the gauges, and no counter that would look reset."""
     metrics.DELIVERIES.labels("delivered").inc()
     before = counted(app, "labeling_deliveries_total", outcome="delivered")
     dead = container.current().redis()

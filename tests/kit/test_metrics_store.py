@@ -189,6 +189,7 @@ def test_a_server_that_hangs_counts_nothing_twice(store: Store, own: EmbeddedVal
         for _ in range(5):
             add(store)
             assert not store.send()
+        assert store.read() is None
     finally:
         os.kill(own.pid, signal.SIGCONT)
     until(store.send)

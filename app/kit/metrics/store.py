@@ -8,19 +8,16 @@ import atexit
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock, RLock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from redis import Redis
 
 from app.kit.logging import OutageNotice, get_logger
 from app.kit.metrics.counters import INCREMENTS, Increments, Key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 log = get_logger(__name__)
 
@@ -48,6 +45,7 @@ class Store:
     def __init__(self, increments: Increments) -> None:
         self._increments = increments
         self._client: Redis | None = None
+        self._inherited: list[Redis | None] = []
         self._connect: Callable[[], Redis] | None = None
         increments.on_add = self._start
         self._start_over()
@@ -59,7 +57,7 @@ class Store:
         self._sending = Lock()
         self._thread: Thread | None = None
         # Kept, as it would close what is the parent's when it is collected.
-        self._parents_client = self._client
+        self._inherited.append(self._client)
         self._client = None
         self._mark = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
         self._number = 0
@@ -109,7 +107,7 @@ class Store:
             return may and self._send_all(marked=False)
 
     @contextmanager
-    def _exclusively(self) -> "Iterator[bool]":
+    def _exclusively(self) -> Iterator[bool]:
         taken = self._sending.acquire(timeout=_LOCK_SECONDS)
         try:
             yield taken
