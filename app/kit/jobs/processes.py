@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from flask import Flask
 
-from app.kit import container, db, deaths
+from app.kit import container, db, deaths, logging, metrics
 from app.kit.jobs import handlers, relay, worker
 from app.kit.jobs.queues import Queue, list_served, local_slots
 from app.kit.jobs.relay import Relay
@@ -154,6 +154,8 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
         log.exception("worker.died", name=child.name)
     finally:
         sys.stdout.flush()
+        metrics.flush()
+        logging.flush()
         os._exit(status)
 
 
