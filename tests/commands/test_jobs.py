@@ -118,8 +118,8 @@ def test_operators_are_emailed_once(
     _report(app)
     work()
     for address in operators:
-        (letter,) = letters_to(address)
-        assert "test.given_up (3)" in letter.text
+        letters = [one for one in letters_to(address) if "test.given_up (3)" in one.text]
+        assert len(letters) == 1
 
 
 def test_nobody_is_emailed_without_an_address(app: Flask, org: Org) -> None:

@@ -158,7 +158,7 @@ def test_a_series_that_two_collectors_read_is_shown_once(app: Flask) -> None:
 
 def test_each_series_appears_once_under_backlog(org: Org, work: Callable[[], None]) -> None:
     work()
-    names = [("kit.purge", "default"), ("exports.expire", "exports")]
+    names = [("kit.purge", "maintenance"), ("erasing.start", "default")]
     with (
         org.app.app_context(),
         tenancy.across_organizations(reason="a test makes a backlog"),
