@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.kit.deaths import die_with_parent
+from app.kit.serving.limits import reserve_descriptors
 from app.kit.settings import Settings, SettingsError
 
 try:
@@ -17,9 +18,10 @@ except SettingsError as _error:
 
 _shown_host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 bind = [f"{_shown_host}:{_settings.port}"]
-worker_class = "gthread"
+worker_class = "app.kit.serving.worker.BufferingWorker"
 workers = _settings.web_workers
 threads = _settings.web_threads
+worker_connections = reserve_descriptors(_settings.web_connections)
 # Every worker makes its application after the fork: a connection pool that crossed one would hand
 # the same socket to two processes. Hence no engine to dispose of in post_fork either.
 preload_app = False

@@ -215,6 +215,8 @@ class Settings:
     webhook_retry_delays: RetryDelays = _setting(_delays, (30, 120, 300))  # noqa: RUF009 - immutable
     web_workers: int = _setting(_whole(1, 256), 2)
     web_threads: int = _setting(_whole(1, 256), 4)
+    web_connections: int = _setting(_whole(16, 65_536), 2_000)
+    web_spool_bytes: int = _setting(_whole(1 << 20, 1 << 50), 1 << 30)
     job_workers: int = _setting(_whole(1, 256), 2)
     smtp_url: str = _setting(_smtp_url, "", secret=True)
     mail_from: str = _setting(_sender, "Labeling Service <no-reply@localhost>")
