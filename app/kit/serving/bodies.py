@@ -25,6 +25,7 @@ class Spool:
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder = folder
         self._limit = limit
         self._held = 0

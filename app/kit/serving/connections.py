@@ -105,17 +105,20 @@ class Table:
         ]
 
     def victims(self, now: float) -> list[Connection]:
-        """Return the connections to close for new ones: stalled ones first, then idle ones.
+        """Return the connections to close for new ones, all of the network that has most of them.
 
-        They are taken from the network that has most of them, the slowest first.
+        Those that have stalled go first, then idle ones, then the slowest of the others.
         """
         waiting = [c for c in self._connections.values() if c.state is not State.RUNNING]
-        stalled = [
-            c for c in waiting if c.state is not State.IDLE and now - c.moved_at > _STALLED_SECONDS
-        ]
-        idle = [c for c in waiting if c.state is State.IDLE]
+        candidates = _slowest_of_largest(waiting, lambda _: 1)
+
+        def patience(connection: Connection) -> int:
+            if connection.state is State.IDLE:
+                return 1
+            return 0 if now - connection.moved_at > _STALLED_SECONDS else 2
+
         count = max(1, len(self._connections) // _EVICTED_SHARE)
-        return _slowest_of_largest(stalled or idle, lambda _: 1)[:count]
+        return sorted(candidates, key=patience)[:count]
 
     def body_victim(self, now: float) -> Connection | None:
         """Return a stalled connection whose body must make room for another one, if there is one.
