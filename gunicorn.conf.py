@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.kit.deaths import die_with_parent
+from app.kit.serving import supervision
 from app.kit.serving.limits import reserve_descriptors
 from app.kit.settings import Settings, SettingsError
 
@@ -17,7 +17,7 @@ except SettingsError as _error:
     sys.exit(str(_error))
 
 _shown_host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
-bind = [f"{_shown_host}:{_settings.port}"]
+bind = [supervision.bind(f"{_shown_host}:{_settings.port}")]
 worker_class = "app.kit.serving.worker.BufferingWorker"
 workers = _settings.web_workers
 threads = _settings.web_threads
@@ -68,5 +68,5 @@ def on_starting(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Bind the worker's life to the master's, whose death it would notice only later."""
-    die_with_parent(worker.ppid)
+    """Bind the worker's life to the supervisor's or the master's."""
+    supervision.bind_life(worker.ppid)

@@ -6,6 +6,7 @@ from typing import Any
 
 from gunicorn.workers import base
 
+from app.kit.serving import supervision
 from app.kit.serving.limits import Limits
 from app.kit.serving.loop import Loop
 from app.kit.serving.pool import Pool
@@ -13,7 +14,7 @@ from app.kit.serving.refusals import Refusals
 from app.kit.serving.sockets import Sockets
 from app.kit.settings import Settings
 
-_NOTIFY_SECONDS = 1.0
+_SIGN_OF_LIFE_SECONDS = 1.0
 
 
 class BufferingWorker(base.Worker):  # type: ignore[misc]
@@ -31,16 +32,24 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
         loop = Loop(self.sockets, sockets, pool)
         pool.start(self.cfg.threads)
         loop.start(self.PIPE[0])
-        notified_at = 0.0
+        supervision.report_ready()
+        signed_at = 0.0
         while self.alive and pool.served < self.max_requests:
             loop.turn()
             now = time.monotonic()
-            if now - notified_at >= _NOTIFY_SECONDS:
-                notified_at = now
-                self.notify()
-                if os.getppid() != self.ppid:
-                    break
+            if now - signed_at >= _SIGN_OF_LIFE_SECONDS:
+                signed_at = now
+                self._give_sign_of_life()
         self._drain(loop, sockets)
+
+    def _give_sign_of_life(self) -> None:
+        self.notify()
+        if os.getppid() == self.ppid:
+            return
+        if supervision.is_supervised():
+            supervision.watch_oneself(self.cfg.timeout)
+        else:
+            self.alive = False
 
     def _drain(self, loop: Loop, sockets: Sockets) -> None:
         loop.drain()
@@ -48,7 +57,7 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
             listener.close()
         until = time.monotonic() + self.cfg.graceful_timeout
         while len(sockets.table) and time.monotonic() < until:
-            self.notify()
+            self._give_sign_of_life()
             loop.turn()
 
     def handle_exit(self, sig: Any, frame: Any) -> None:  # noqa: ARG002 - gunicorn's signature

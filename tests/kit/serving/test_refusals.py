@@ -5,10 +5,11 @@ import pytest
 from tests.kit.serving.conftest import Answer, Server
 
 POST = b"POST /echo HTTP/1.1\r\nHost: x\r\n"
-CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+LENGTH, CODING = b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"
+CHUNKED = POST + CODING + b"\r\n"
 MALFORMED = {
-    "a length and a coding": POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "a coding and a length": POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    "a length and a coding": POST + LENGTH + CODING + b"\r\n0\r\n\r\n",
+    "a coding and a length": POST + CODING + LENGTH + b"\r\n0\r\n\r\n",
     "the same length twice": POST + b"Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
     "two lengths": POST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
     "lengths in a list": POST + b"Content-Length: 3, 3\r\n\r\nabc",
@@ -191,10 +192,6 @@ def test_nothing_of_this_is_logged_with_a_traceback_but_failures_of_the_applicat
         client.send(CHUNKED + b"zz\r\n").answer()
     log = server.log.read_text()
     assert "request.refused" in log
-    for line in log.splitlines():
-        if "Traceback" in line:
-            assert (
-                "the application failed" in line
-                or "the storage failed" in line
-                or "were produced" in line
-            )
+    expected = ("the application failed", "the storage failed", "were produced")
+    traces = [line for line in log.splitlines() if "Traceback" in line]
+    assert all(any(text in line for text in expected) for line in traces)
