@@ -5,6 +5,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
+from typing import Self
 
 import psutil
 import pytest
@@ -28,7 +30,7 @@ class Visitors:
         self.failures: list[str] = []
         self._threads = [threading.Thread(target=self._run) for _ in range(threads)]
 
-    def __enter__(self) -> "Visitors":
+    def __enter__(self) -> Self:
         self.succeeded.append(time.monotonic())
         for thread in self._threads:
             thread.start()
@@ -54,7 +56,7 @@ class Visitors:
 
     def longest_pause(self) -> float:
         times = [*self.succeeded, time.monotonic()]
-        return max(later - earlier for earlier, later in zip(times, times[1:], strict=False))
+        return max(later - earlier for earlier, later in pairwise(times))
 
 
 def master(service: Service) -> psutil.Process | None:
