@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.kit.serving import supervision
+from app.kit.serving import balance, supervision
 from app.kit.serving.limits import reserve_descriptors
 from app.kit.settings import Settings, SettingsError
 
@@ -70,3 +70,8 @@ def on_starting(server: Any) -> None:
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
     """Bind the worker's life to the supervisor's or the master's."""
     supervision.bind_life(worker.ppid)
+
+
+def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Leave new connections to the workers that are there."""
+    balance.release(worker.age)

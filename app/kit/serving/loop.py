@@ -9,6 +9,7 @@ from typing import Any
 
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
+from app.kit.serving.balance import DEFER_SECONDS
 from app.kit.serving.bodies import Body, Spool
 from app.kit.serving.connections import Connection, State
 from app.kit.serving.pool import Pool
@@ -35,6 +36,7 @@ class Loop:
         self._buffer = memoryview(bytearray(_RECEIVE_BYTES))
         self._wakeup = -1
         self._accepting = self._draining = False
+        self._deferred_until: float | None = None
         self._swept_at = 0.0
 
     def start(self, wakeup: int) -> None:
@@ -43,16 +45,17 @@ class Loop:
         self._sockets.epoll.register(wakeup, select.EPOLLIN)
         for listener in self._listeners.values():
             listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
+            self._sockets.epoll.register(listener.fileno(), 0)
         self._set_accepting(wanted=True)
 
     def turn(self) -> None:
         """Handle what has happened, after waiting for it a second at most."""
-        for descriptor, _ in self._sockets.epoll.poll(_TURN_SECONDS):
+        for descriptor, _ in self._sockets.epoll.poll(self._patience()):
             connection = self._table.get(descriptor)
             if connection is not None:
                 self._sockets.guarded(connection, self._on_event)
             elif descriptor in self._listeners:
-                self._accept(self._listeners[descriptor])
+                self._on_newcomer(self._listeners[descriptor])
             elif descriptor == self._wakeup:
                 os.read(descriptor, 4096)
         now = time.monotonic()
@@ -60,10 +63,25 @@ class Loop:
             self._swept_at = now
             self._sweep(now)
 
+    def _patience(self) -> float:
+        """Return how long to wait for an event, after taking back what was left to others."""
+        if self._deferred_until is None:
+            return _TURN_SECONDS
+        left = self._deferred_until - time.monotonic()
+        if left > 0:
+            return left
+        self._deferred_until = None
+        for listener in self._listeners.values() if self._accepting else ():
+            self._accept(listener)
+        self._listen(wanted=self._accepting)
+        return 0
+
     def drain(self) -> None:
         """Accept no more, and let every connection end with its next response or soon."""
         self._draining = self._pool.draining = True
-        self._set_accepting(wanted=False)
+        self._accepting, self._deferred_until = False, None
+        for descriptor in self._listeners:
+            self._sockets.epoll.unregister(descriptor)
         longest = time.monotonic() + self._limits.drain_seconds
         with self._sockets.lock:
             for connection in self._table:
@@ -74,11 +92,18 @@ class Loop:
         if wanted == self._accepting:
             return
         self._accepting = wanted
+        self._listen(wanted=wanted)
+
+    def _listen(self, *, wanted: bool) -> None:
         for descriptor in self._listeners:
-            if wanted:
-                self._sockets.epoll.register(descriptor, select.EPOLLIN)
-            else:
-                self._sockets.epoll.unregister(descriptor)
+            self._sockets.epoll.modify(descriptor, select.EPOLLIN if wanted else 0)
+
+    def _on_newcomer(self, listener: Any) -> None:
+        if self._sockets.share.is_smallest():
+            self._accept(listener)
+        else:
+            self._listen(wanted=False)
+            self._deferred_until = time.monotonic() + DEFER_SECONDS
 
     def _accept(self, listener: Any) -> None:
         # One at a time: the other processes, which were woken too, get their share.

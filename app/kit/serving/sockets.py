@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
+from app.kit.serving.balance import Share
 from app.kit.serving.connections import Connection, State, Table
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import Refusals
@@ -30,8 +31,9 @@ _UNSENT_IN_KERNEL = 128 * 1024
 class Sockets:
     """The open connections and their registrations with the kernel."""
 
-    def __init__(self, limits: Limits, refusals: Refusals) -> None:
+    def __init__(self, limits: Limits, refusals: Refusals, share: Share) -> None:
         self.limits = limits
+        self.share = share
         self.table = Table(limits.connections)
         self.lock = threading.RLock()
         self.epoll = select.epoll()
@@ -46,6 +48,7 @@ class Sockets:
         connection = Connection(client, peer, server)
         with self.lock:
             self.table.add(connection)
+            self.share.record(len(self.table))
             connection.wait(State.IDLE, time.monotonic(), self.limits.head_seconds)
             self.epoll.register(connection.descriptor, _READ)
 
@@ -77,6 +80,7 @@ class Sockets:
         with self.lock:
             if not self.table.remove(connection):
                 return
+            self.share.record(len(self.table))
             if connection.request is not None:
                 connection.request.body_store.close()
             if reset:

@@ -7,6 +7,7 @@ from typing import Any
 from gunicorn.workers import base
 
 from app.kit.serving import supervision
+from app.kit.serving.balance import Share
 from app.kit.serving.limits import Limits
 from app.kit.serving.loop import Loop
 from app.kit.serving.pool import Pool
@@ -27,7 +28,7 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
     def run(self) -> None:
         """Serve until the master asks to stop or is gone, then let what is under way end."""
         settings = Settings.from_env(os.environ)
-        sockets = Sockets(self.make_limits(settings), Refusals(settings))
+        sockets = Sockets(self.make_limits(settings), Refusals(settings), Share(self.age))
         pool = Pool(self.wsgi, sockets, self.cfg)
         loop = Loop(self.sockets, sockets, pool)
         pool.start(self.cfg.threads)

@@ -2,10 +2,13 @@
 
 import hashlib
 import os
+from collections import Counter
+from pathlib import Path
 
+import psutil
 import pytest
 
-from tests.kit.serving.conftest import Client, Server
+from tests.kit.serving.conftest import Client, Server, serving
 
 BODY = os.urandom(300_000)
 
@@ -163,6 +166,33 @@ def test_requests_that_take_long_do_not_use_up_their_clients_patience(server: Se
         for client in clients:
             client.send(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
         assert [client.answer().body for client in clients] == [b"slow"] * 8
+    finally:
+        for client in clients:
+            client.socket.close()
+
+
+def test_connections_are_shared_among_the_processes(tmp_path: Path) -> None:
+    """Clients that keep their connections find all processes at work, not one of them."""
+    with serving(tmp_path, WEB_WORKERS="2") as server:
+        pids: Counter[int] = Counter()
+        server.until(lambda: len(children_of(server)) == 2, "both processes run")
+        server.until(lambda: len(pids_at_work(server)) == 2, "both processes answer")
+        for _ in range(5):
+            pids.update(pids_at_work(server))
+        assert min(pids.values()) >= 10
+
+
+def children_of(server: Server) -> list[psutil.Process]:
+    return psutil.Process(server.process.pid).children()
+
+
+def pids_at_work(server: Server) -> Counter[int]:
+    """Which process answers each of eight connections that are open at the same time."""
+    clients = [server.connect() for _ in range(8)]
+    try:
+        for client in clients:
+            client.send(b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n")
+        return Counter(client.answer().json["pid"] for client in clients)
     finally:
         for client in clients:
             client.socket.close()
