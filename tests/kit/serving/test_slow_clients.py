@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,19 +98,22 @@ def test_a_full_table_closes_idle_connections_when_none_is_stalled(patient: Serv
 
 def test_bodies_share_a_bounded_room(patient: Server) -> None:
     """Those who come when it is full are told to come again; who has stalled makes room."""
-    part = BODY + b"x" * 600_000
-    with opened(patient, 1, part, "127.0.0.2") as (first,):
-        time_out = time.monotonic() + 1.0
 
-        def upload() -> Answer:
-            with patient.connect("127.0.0.3") as client:
-                return client.send(BODY + b"x" * 1_000_000).answer()
+    def upload() -> Answer:
+        with patient.connect("127.0.0.3") as client:
+            return client.send(BODY + b"x" * 1_000_000).answer()
 
-        answer = upload()
-        if time.monotonic() < time_out:  # the first one has not stalled yet
-            assert (answer.status, answer.code) == (503, "service_unavailable")
-            assert answer.json["error"]["details"] == {"reason": "busy"}
-            assert int(answer.headers["retry-after"]) > 0
+    with opened(patient, 1, BODY + b"x" * 600_000, "127.0.0.2") as (first,):
+
+        def is_refused() -> Answer | None:
+            first.send(b"x" * 4000)
+            answer = upload()
+            return answer if answer.status == 503 else None
+
+        answer = patient.until(is_refused, "both fit")
+        assert answer.code == "service_unavailable"
+        assert answer.json["error"]["details"] == {"reason": "busy"}
+        assert int(answer.headers["retry-after"]) > 0
         patient.until(lambda: upload().status == 200, "the stalled body is still there")
         assert ended(first)
 
