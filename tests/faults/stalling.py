@@ -34,6 +34,8 @@ class Staller:
     def open(self) -> None:
         self.client = socket.create_connection(("127.0.0.1", self.port), timeout=10)
         self.client.sendall(self.beginning)
+        if self.reads:
+            self.client.recv(1)
         self.client.setblocking(False)
 
     def move(self) -> None:

@@ -22,7 +22,8 @@ from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
 
 STAGING = "staging"
-CHUNK = 256 * 1024
+# A client that does not read its download holds one chunk of it in memory.
+CHUNK = 64 * 1024
 
 
 class Stored(NamedTuple):
