@@ -12,7 +12,7 @@ from app.kit.logging import get_logger
 
 log = get_logger("app.serving")
 
-MEMORY_BYTES = 128 * 1024
+MEMORY_BYTES = 64 * 1024
 """A body beyond this goes to a temporary file."""
 RETRY_SECONDS = 5
 FULL_RETRY_SECONDS = 60

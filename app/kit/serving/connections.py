@@ -12,6 +12,7 @@ _EVICTED_SHARE = 20
 """One in so many connections is closed at a time, so that a flood does not cost a search each."""
 _STALLED_SECONDS = 2.0
 _IPV6_NETWORK_BYTES = 8
+_IPV4_IN_IPV6 = bytes(10) + b"\xff\xff"
 
 
 class State(Enum):
@@ -120,15 +121,15 @@ class Table:
         count = max(1, len(self._connections) // _EVICTED_SHARE)
         return sorted(candidates, key=patience)[:count]
 
-    def body_victim(self, now: float) -> Connection | None:
-        """Return a stalled connection whose body must make room for another one, if there is one.
+    def body_victim(self, now: float, newcomer: Connection) -> Connection | None:
+        """Return a stalled connection whose body must make room for `newcomer`, if there is one.
 
         It is the slowest one of the network whose stalled bodies take most room.
         """
         stalled = [
             c
             for c in self._connections.values()
-            if c.state is State.BODY and now - c.moved_at > _STALLED_SECONDS
+            if c.state is State.BODY and c is not newcomer and now - c.moved_at > _STALLED_SECONDS
         ]
         return next(iter(_slowest_of_largest(stalled, _body_size)), None)
 
@@ -170,6 +171,8 @@ def _network_of(peer: object) -> bytes:
     """Return the client's IPv4 address, or the /64 network of its IPv6 address."""
     if not isinstance(peer, tuple):
         return b""
-    if ":" in peer[0]:
-        return socket.inet_pton(socket.AF_INET6, peer[0].partition("%")[0])[:_IPV6_NETWORK_BYTES]
-    return socket.inet_aton(peer[0])
+    if ":" not in peer[0]:
+        return socket.inet_aton(peer[0])
+    address = socket.inet_pton(socket.AF_INET6, peer[0].partition("%")[0])
+    is_mapped = address.startswith(_IPV4_IN_IPV6)
+    return address[len(_IPV4_IN_IPV6) :] if is_mapped else address[:_IPV6_NETWORK_BYTES]

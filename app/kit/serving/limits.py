@@ -30,7 +30,7 @@ class Limits:
     line_bytes: int
     header_bytes: int
     headers: int
-    head_bytes: int = 64 * 1024
+    head_bytes: int = 32 * 1024
     idle_seconds: float
     head_seconds: float = 20.0
     body_seconds: float = 20.0
@@ -38,6 +38,7 @@ class Limits:
     bytes_per_second: int = 1024
     linger_seconds: float = 5.0
     drain_seconds: float = 5.0
+    idle_drain_seconds: float = 2.0
 
     @classmethod
     def from_settings(cls, settings: Settings, config: Any) -> "Limits":

@@ -5,6 +5,7 @@ import os
 import select
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from app.kit.errors import ApiError
@@ -82,10 +83,14 @@ class Loop:
         self._accepting, self._deferred_until = False, None
         for descriptor in self._listeners:
             self._sockets.epoll.unregister(descriptor)
-        longest = time.monotonic() + self._limits.drain_seconds
+        now = time.monotonic()
         with self._sockets.lock:
             for connection in self._table:
-                if connection.state in (State.IDLE, State.HEAD, State.BODY):
+                if connection.state is State.IDLE:
+                    longest = now + self._limits.idle_drain_seconds
+                    connection.deadline = min(connection.deadline, longest)
+                elif connection.state in (State.HEAD, State.BODY):
+                    longest = now + self._limits.drain_seconds
                     connection.deadline = min(connection.deadline, longest)
 
     def _set_accepting(self, *, wanted: bool) -> None:
@@ -114,7 +119,10 @@ class Loop:
                 log.warning("connections.no_descriptors", connections=len(self._table))
                 self._evict()
             return
-        self._sockets.add(client, peer, listener.getsockname())
+        try:
+            self._sockets.add(client, peer, listener.getsockname())
+        except OSError:  # it is gone already
+            client.close()
         if self._table.is_full:
             self._evict()
 
@@ -170,10 +178,14 @@ class Loop:
     def _receive(self, connection: Connection, data: bytes | memoryview) -> None:
         request = connection.request
         if request is None:
-            request = Request(self._limits, Body(self._spool, self._make_room))
+            body = Body(self._spool, partial(self._make_room, connection))
+            request = Request(self._limits, body)
             connection.request = request
         try:
             connection.received = request.feed(data)
+            if len(connection.received) > self._limits.head_bytes:
+                # It would be held in memory for as long as the response takes.
+                connection.received, request.followed = b"", True
             if request.complete:
                 request.body_store.finish()
         except ApiError as error:
@@ -206,9 +218,9 @@ class Loop:
         else:
             self._sockets.close(connection)
 
-    def _make_room(self) -> bool:
-        """Close a stalled connection for the body of another; return whether there was one."""
-        victim = self._table.body_victim(time.monotonic())
+    def _make_room(self, connection: Connection) -> bool:
+        """Close a stalled connection for the body of this one; return whether there was one."""
+        victim = self._table.body_victim(time.monotonic(), connection)
         if victim is not None:
             self._sockets.close(victim, reset=True)
         return victim is not None

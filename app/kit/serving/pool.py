@@ -92,9 +92,11 @@ class Pool:
         """Make the connection ready for its next request."""
         exchange.request.body_store.close()
         connection.exchange = connection.request = None
-        if exchange.must_close:
-            self._sockets.close(connection)
-            return
         limits = self._sockets.limits
-        seconds = limits.drain_seconds if self.draining else limits.idle_seconds
-        self._sockets.wait(connection, State.IDLE, seconds)
+        if not exchange.must_close:
+            seconds = limits.idle_drain_seconds if self.draining else limits.idle_seconds
+            self._sockets.wait(connection, State.IDLE, seconds)
+        elif exchange.request.followed:
+            self._sockets.linger(connection)
+        else:
+            self._sockets.close(connection)

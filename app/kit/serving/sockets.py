@@ -93,12 +93,20 @@ class Sockets:
             exchange.close()
 
     def refuse(self, connection: Connection, error: ApiError) -> None:
-        """Answer with an error and wait for the client to close: it may still be sending."""
+        """Answer with an error and end the connection; the client may still be sending."""
         answer = self._refusals.render(error, connection.request)
         if connection.request is not None:
             connection.request.body_store.close()
-        connection.request, connection.received = None, b""
+        connection.request = None
         connection.socket.send(answer)
+        self.linger(connection)
+
+    def linger(self, connection: Connection) -> None:
+        """Send nothing more, and wait for the client to close.
+
+        A socket that is closed while data come in is reset, and the client may lose the response.
+        """
+        connection.received = b""
         connection.socket.shutdown(socket.SHUT_WR)
         self.wait(connection, State.LINGERING, self.limits.linger_seconds)
 

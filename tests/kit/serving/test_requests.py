@@ -35,7 +35,7 @@ def test_a_request_may_come_in_pieces(server: Server, size: int) -> None:
     assert answer.json["sha256"] == hashlib.sha256(BODY[:2000]).hexdigest()
 
 
-@pytest.mark.parametrize("size", [0, 1, 131_072, 131_073, 300_000])
+@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 300_000])
 def test_bodies_of_any_size_arrive_whole(server: Server, size: int) -> None:
     with server.connect() as client:
         for data in (
@@ -61,7 +61,8 @@ def test_trailers_and_headers_with_underscores_are_no_headers(server: Server) ->
 def test_pipelined_requests_are_answered_in_their_order(server: Server) -> None:
     one = b"GET /echo/%d HTTP/1.1\r\nHost: x\r\n\r\n"
     with server.connect() as client:
-        client.send(b"".join(one % n for n in range(20)) + post(BODY) + one % 20 + b"GET /echo/21")
+        client.send(b"".join(one % n for n in range(20)))
+        client.send(post(BODY[:20_000]) + one % 20 + b"GET /echo/21")
         paths = [client.answer().json["path"] for _ in range(22)]
         assert paths == [*(f"/echo/{n}" for n in range(20)), "/echo", "/echo/20"]
         client.send(b" HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -196,3 +197,15 @@ def pids_at_work(server: Server) -> Counter[int]:
     finally:
         for client in clients:
             client.socket.close()
+
+
+def test_a_client_that_sends_far_ahead_is_disconnected_after_its_response(server: Server) -> None:
+    """What it sends ahead would be held in memory for as long as it does not read."""
+    one = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
+    with server.connect() as client:
+        client.send(one * 20_000)
+        first = client.answer()
+        assert first.status == 200
+        while first.headers["connection"] == "keep-alive":
+            first = client.answer()
+        assert client.is_closed()
