@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gunicorn.glogging import Logger
+
+from app.kit import logging
 from app.kit.serving import balance, supervision
 from app.kit.serving.limits import reserve_descriptors
 from app.kit.settings import Settings, SettingsError
@@ -54,6 +57,21 @@ errorlog = "-"
 loglevel = "warning"
 proc_name = "labeling-api"
 chdir = str(Path(__file__).parent)
+
+
+class LineLogger(Logger):  # type: ignore[misc]
+    """Writes gunicorn's own lines as the application's: in their form, and never waiting.
+
+    `logconfig_dict` would do so, too, but with it gunicorn prepares an access log at every request.
+    """
+
+    def setup(self, cfg: Any) -> None:
+        """Leave the lines to the application's handler; called again at each reload."""
+        super().setup(cfg)
+        logging.configure(_settings.log_level, _settings.log_format)
+
+
+logger_class = LineLogger
 
 
 def on_starting(server: Any) -> None:

@@ -2,6 +2,8 @@
 
 from app.factory import create_app
 from app.kit.jobs import processes
+from app.kit.logging import log_uncaught_exceptions
 
 if __name__ == "__main__":
+    log_uncaught_exceptions()
     raise SystemExit(processes.main(create_app()))

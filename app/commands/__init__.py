@@ -6,7 +6,19 @@ all.
 
 from flask import Flask
 
-from app.commands import audit, billing, keys, mail, organizations, routing, sessions, sso, users
+from app.commands import (
+    artifacts,
+    audit,
+    billing,
+    jobs,
+    keys,
+    mail,
+    organizations,
+    routing,
+    sessions,
+    sso,
+    users,
+)
 
 users.group.add_command(sessions.group)
 GROUPS = (
@@ -18,6 +30,8 @@ GROUPS = (
     mail.group,
     billing.group,
     routing.group,
+    jobs.group,
+    artifacts.group,
 )
 
 

@@ -114,3 +114,14 @@ def stale(current_revision: int, **details: Any) -> ApiError:
         "The record has changed since it was read. Read it again and repeat the change.",
         details={"current_revision": current_revision, **details},
     )
+
+
+def storage_full() -> ApiError:
+    """Return the error for what would take space that there is not."""
+    return ApiError(
+        "service_unavailable",
+        "The service is out of storage space: nothing new can be stored until the operator frees"
+        " some. Reading and labeling go on.",
+        details={"reason": "storage_full"},
+        headers={"Retry-After": "60"},
+    )

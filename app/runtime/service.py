@@ -1,5 +1,6 @@
 """The steps from nothing to a service that answers, as the supervisor takes them."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from app.runtime import children, databases, environment, revisions
 from app.runtime.child import ChildSpec
 from app.runtime.listener import Listener
 from app.runtime.postgres import EmbeddedPostgres
-from app.runtime.process import write_private
+from app.runtime.process import rotate_log, write_private
 from app.runtime.progress import Progress
 from app.runtime.server import EmbeddedServer, ServerError
 from app.runtime.supervisor import Supervisor
@@ -17,6 +18,7 @@ from app.runtime.valkey import EmbeddedValkey
 ATTEMPTS = 3
 """How often a child may die before the service was ever ready."""
 READY_SECONDS = 60.0
+ROTATE_SECONDS = 10.0
 
 
 class Service:
@@ -50,6 +52,14 @@ class Service:
     def record(self) -> None:
         """Write down what runs now."""
         self._record.write(self.supervisor.pids(), self._env)
+
+    def rotate_logs(self) -> None:
+        """Keep the logs of the embedded servers from growing without end."""
+        for server in (self._postgres, self._valkey):
+            if server is not None:
+                # A log that cannot be rotated is no reason to stop the service.
+                with contextlib.suppress(OSError):
+                    rotate_log(server.log)
 
     def forget(self) -> None:
         """Nothing runs any more."""

@@ -158,10 +158,16 @@ class Supervisor:
             if attempts is not None:
                 self._give_up_after(attempts)
 
-    def run(self) -> NoReturn:
-        """Look after the children until somebody asks to stop: always ends in StopRequested."""
+    def run(
+        self, tick: Callable[[], None] = lambda: None, interval: float | None = None
+    ) -> NoReturn:
+        """Look after the children until somebody asks to stop: always ends in StopRequested.
+
+        `tick` is called at least every `interval` seconds, if that is given.
+        """
         while True:
-            self._step(None)
+            self._step(interval)
+            tick()
 
     def _step(self, longest: float | None) -> None:
         if self._stopping:

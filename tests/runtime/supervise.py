@@ -55,6 +55,8 @@ def main() -> int:
                 say(task=status)
             if "attempts" in plan:
                 supervisor.wait_until(lambda: False, attempts=plan["attempts"])
+            if "interval" in plan:
+                supervisor.run(lambda: say(tick=True), plan["interval"])
             supervisor.run()
     except ChildFailedError as error:
         say(failed=str(error))

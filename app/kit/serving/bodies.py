@@ -7,15 +7,14 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
 from app.kit import errors
-from app.kit.errors import ApiError
 from app.kit.logging import get_logger
+from app.kit.storage.space import Reserve
 
 log = get_logger("app.serving")
 
 MEMORY_BYTES = 64 * 1024
 """A body beyond this goes to a temporary file."""
 RETRY_SECONDS = 5
-FULL_RETRY_SECONDS = 60
 
 
 class Spool:
@@ -24,9 +23,10 @@ class Spool:
     The temporary files have no names: when the process ends, however it ends, they are gone.
     """
 
-    def __init__(self, folder: Path, limit: int) -> None:
+    def __init__(self, folder: Path, limit: int, reserve_bytes: int) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder = folder
+        self.reserve = Reserve(reserve_bytes, {"spool": folder})
         self._limit = limit
         self._held = 0
         self._lock = threading.Lock()
@@ -71,6 +71,8 @@ class Body:
                     retry_after=RETRY_SECONDS,
                 )
         self.size += count
+        if self.size > MEMORY_BYTES and self._spool.reserve.is_used_up():
+            raise errors.storage_full()
         with _reporting_disk_errors():
             self.file.write(data)
 
@@ -93,9 +95,4 @@ def _reporting_disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         log.exception("request.body_not_stored")
-        raise ApiError(
-            "service_unavailable",
-            "There is no room for the request's body. Try again later.",
-            details={"reason": "storage_full"},
-            headers={"Retry-After": str(FULL_RETRY_SECONDS)},
-        ) from error
+        raise errors.storage_full() from error

@@ -26,6 +26,7 @@ class Limits:
     body_bytes: int
     spool_bytes: int
     spool_folder: Path
+    reserve_bytes: int
     unsent_bytes: int = 64 * 1024 * 1024
     line_bytes: int
     header_bytes: int
@@ -52,6 +53,7 @@ class Limits:
             body_bytes=max(settings.max_upload_bytes + FORM_BYTES, _LARGEST_JSON_BYTES),
             spool_bytes=settings.web_spool_bytes,
             spool_folder=settings.data_dir,
+            reserve_bytes=settings.storage_reserve_bytes,
         )
 
 

@@ -33,7 +33,8 @@ class Loop:
         self._pool = pool
         self._limits = sockets.limits
         self._table = sockets.table
-        self._spool = Spool(self._limits.spool_folder, self._limits.spool_bytes)
+        limits = sockets.limits
+        self._spool = Spool(limits.spool_folder, limits.spool_bytes, limits.reserve_bytes)
         self._buffer = memoryview(bytearray(_RECEIVE_BYTES))
         self._wakeup = -1
         self._accepting = self._draining = False

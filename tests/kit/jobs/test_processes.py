@@ -17,12 +17,16 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.jobs import handlers, processes
 from app.kit.jobs.processes import STOP_SECONDS
+from app.kit.jobs.queues import QUEUES, local_slots
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories.processes import ended, send
 
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
-CHILDREN = JOB_WORKERS + 4  # the relay, the quick queue's worker, the mail's, the deliverer
+# The relay and the deliverer; a process for each queue, and one for each slot of those that fork.
+CHILDREN = 2 + sum(
+    local_slots(queue, JOB_WORKERS) if queue.forking else 1 for queue in QUEUES.values()
+)
 _TAKE = text(
     """
     INSERT INTO schedule_runs (name, due_at)
@@ -193,4 +197,10 @@ def _clients(workers: Workers) -> int:
 
 def test_there_is_a_process_for_every_queue(app: object) -> None:
     names = [child.name for child in processes.children(JOB_WORKERS)]
-    assert names == ["relay", "worker", "mail", "worker-1", "worker-2", "webhooks"]
+    assert (names[0], names[-1]) == ("relay", "webhooks")
+    assert {name.partition("-")[0] for name in names[1:-1]} == set(QUEUES)
+    assert [name for name in names if name.startswith("documents")] == [
+        "documents-1",
+        "documents-2",
+        "documents-3",
+    ]

@@ -262,4 +262,4 @@ def test_a_worker_killed_while_it_sends(
     assert ids(inbox, message_id) == [f"<{message_id}@localhost>"] * 2
     assert set(inbox.logins) == {(b"user", PASSWORD.encode())}
     assert all(inbox.encrypted)
-    assert rows(app, message_id)[0]["attempts"] == 2
+    assert rows(app, message_id)[0]["attempts"] == 0

@@ -154,3 +154,15 @@ def test_a_reader_at_the_least_speed_is_served(tmp_path: Path) -> None:
             assert received, f"cut off with {left} bytes to read"
             left -= received
             pause.wait(received / 500_000)
+
+
+def test_bodies_leave_the_reserve_of_the_disk_alone(tmp_path: Path) -> None:
+    """Small bodies stay in memory, so they are received all the same."""
+    head = b"POST /echo HTTP/1.1\r\nContent-Length: %d\r\n\r\n"
+    with serving(tmp_path, STORAGE_RESERVE_BYTES=str(1 << 50)) as server:
+        with server.connect() as client:
+            answer = client.send(head % 100_000 + b"x" * 100_000).answer()
+            assert (answer.status, answer.code) == (503, "service_unavailable")
+            assert answer.json["error"]["details"] == {"reason": "storage_full"}
+        with server.connect() as client:
+            assert client.send(head % 60_000 + b"x" * 60_000).answer().json["size"] == 60_000

@@ -1,5 +1,6 @@
 """Images of pages: rendered on request in a child process, and cached for a while."""
 
+from contextlib import suppress
 from threading import BoundedSemaphore
 from typing import Any, Literal
 from uuid import UUID
@@ -7,7 +8,7 @@ from uuid import UUID
 from app.engines import documents
 from app.kit import errors
 from app.kit.api.responses import Download
-from app.kit.storage import NotStored
+from app.kit.storage import NotStored, StorageUnavailable
 from app.kit.tenancy import current_organization_id
 from app.labeling.artifacts.queries import reading as queries
 from app.labeling.artifacts.service import files
@@ -47,7 +48,9 @@ def page_image(
     with files.answering():
         kept = _size(key)
         data = b"" if kept is not None else _render(row, number, width, format)
-        if kept is None and width % KEPT_STEP == 0:
+    if kept is None and width % KEPT_STEP == 0:
+        # Without space, or without the storage, it is rendered again the next time.
+        with suppress(StorageUnavailable):
             files.storage().write(key, [data])
 
     def read(start: int, end: int) -> Any:
