@@ -6,6 +6,7 @@ make bench BENCH_ARGS="--rows 100000 --only list save"
 import argparse
 import sys
 import time
+from collections.abc import Callable
 
 from bench.report import Report
 from bench.service import Service, running
@@ -16,8 +17,8 @@ LABELS = ("large", "revisions", "agreement")
 DOCUMENTS = ("search", "stats", "archive")
 WORK = ("next", "assign")
 NAMES = (
-    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS, *WORK),
-    *("export", "deliver", "memory", "routing", "backlog"),
+    *("live", "list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS),
+    *(*WORK, "export", "deliver", "memory", "routing", "backlog", "stalled"),
 )
 
 
@@ -48,6 +49,7 @@ def main() -> int:
             next_rows,
             review_rows,
             search_rows,
+            stalled_rows,
         )
         from bench.requests_rows import Requests  # noqa: PLC0415
         from tests.factories import make_org  # noqa: PLC0415
@@ -64,15 +66,19 @@ def main() -> int:
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
         report.head()
         Requests(service, org, labeled, options.seconds).measure(report, names)
-        if not names or names & set(IDENTITY):
-            identity_rows.measure(report, service, names, options.rows, options.seconds)
-        if not names or names & set(REVIEW):
-            reviewed = make_org(service.app)
-            review_rows.measure(report, service, reviewed, names, options.rows, options.seconds)
-        if not names or names & set(LABELS):
-            label_rows.measure(report, service, make_org(service.app), names)
-        if not names or names & set(DOCUMENTS):
-            search_rows.measure(report, service, names, options.rows, options.seconds)
+        seconds, rows = options.seconds, options.rows
+        groups: dict[tuple[str, ...], Callable[[], None]] = {
+            ("stalled",): lambda: stalled_rows.measure(report, service, org, seconds),
+            IDENTITY: lambda: identity_rows.measure(report, service, names, rows, seconds),
+            REVIEW: lambda: review_rows.measure(
+                report, service, make_org(service.app), names, rows, seconds
+            ),
+            LABELS: lambda: label_rows.measure(report, service, make_org(service.app), names),
+            DOCUMENTS: lambda: search_rows.measure(report, service, names, rows, seconds),
+        }
+        for group, measure in groups.items():
+            if not names or names & set(group):
+                measure()
         next_rows.measure(report, service, names, options.rows, options.seconds)
         _background(report, service, names, options)
     for name in report.missed():

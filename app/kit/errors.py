@@ -1,7 +1,7 @@
 """The one table of error codes, and the one way an error becomes a response.
 
 A service raises `ApiError` or one of the short-hands below; nothing else in the project builds an
-error body. The codes are the contract's, and four more that belong to transport.
+error body. The codes are the contract's, and those of transport.
 """
 
 from collections.abc import Mapping
@@ -21,14 +21,17 @@ STATUS_OF: Mapping[str, int] = {
     "insufficient_role": 403,
     "not_found": 404,
     "method_not_allowed": 405,
+    "request_timeout": 408,
     "conflict": 409,
     "artifact_duplicate": 409,
     "schema_version_conflict": 409,
     "stale_precondition": 409,
     "payload_too_large": 413,
+    "uri_too_long": 414,
     "unsupported_media_type": 415,
     "unprocessable": 422,
     "rate_limited": 429,
+    "headers_too_large": 431,
     "internal_error": 500,
     "service_unavailable": 503,
 }
@@ -87,6 +90,16 @@ def unprocessable(field: str, message: str) -> ApiError:
     """A part of the request does not fit its declared schema; `field` is its path."""
     errors = [{"field": field, "message": message}]
     return ApiError("unprocessable", message, field=field, details={"errors": errors})
+
+
+def busy(message: str, *, retry_after: int) -> ApiError:
+    """Too much of this is under way; the client may repeat the request after so many seconds."""
+    return ApiError(
+        "service_unavailable",
+        message,
+        details={"reason": "busy"},
+        headers={"Retry-After": str(retry_after)},
+    )
 
 
 def denied(message: str) -> ApiError:

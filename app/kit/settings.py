@@ -56,6 +56,8 @@ class Settings:
     webhook_retry_delays: RetryDelays = _setting(values.retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable
     web_workers: int = _setting(values.whole(1, 256), 2)
     web_threads: int = _setting(values.whole(1, 256), 4)
+    web_connections: int = _setting(values.whole(16, 65_536), 2_000)
+    web_spool_bytes: int = _setting(values.whole(1 << 20, 1 << 50), 1 << 30)
     job_workers: int = _setting(values.whole(1, 256), 2)
     smtp_url: str = _setting(values.smtp_url, "", secret=True)
     mail_from: str = _setting(values.sender, "Labeling Service <no-reply@localhost>")

@@ -11,6 +11,7 @@ import psycopg2
 from app.kit.settings import Settings, SettingsError
 from app.runtime import children, environment
 from app.runtime.demo.people import PEOPLE, address
+from app.runtime.listener import Listener, ListenError
 from app.runtime.lock import DataInUseError, DataLock
 from app.runtime.progress import Progress, print_error
 from app.runtime.server import ServerError
@@ -48,19 +49,21 @@ def run(environ: Mapping[str, str]) -> int:
 
 
 def _run_locked(settings: Settings, env: dict[str, str]) -> int:
-    if (problem := _port_problem(settings)) is not None:
-        print_error(f"Not started: {problem}.")
+    try:
+        listener = _listener(settings)
+    except ListenError as error:
+        print_error(f"Not started: {error}.")
         return EXIT_FAILED
     progress = Progress()
-    service = Service(settings, env, progress)
+    service = Service(settings, env, progress, listener)
     try:
-        with Supervisor(progress.say, changed=service.record) as supervisor:
+        with Supervisor(progress.say, changed=service.record) as supervisor, listener:
             with contextlib.suppress(StopRequested):
                 service.start(supervisor)
                 _announce(progress, settings, service.demo_password)
                 supervisor.run(service.rotate_logs, ROTATE_SECONDS)
             progress.say("Stopping ...")
-    except (ChildFailedError, ServerError, OSError, psycopg2.Error) as error:
+    except (ChildFailedError, ListenError, ServerError, OSError, psycopg2.Error) as error:
         progress.failed()
         print_error(f"Not started: {error}")
         return EXIT_FAILED
@@ -70,12 +73,16 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
     return 0
 
 
-def _port_problem(settings: Settings, patience: float = 1.0) -> str | None:
-    """Look again for a moment: after a kill -9 the old processes are just about to be gone."""
+def _listener(settings: Settings, patience: float = 1.0) -> Listener:
+    """Try again for a moment: after a kill -9 the old processes are just about to be gone."""
     deadline = time.monotonic() + patience
-    while (problem := children.port_problem(settings)) and time.monotonic() < deadline:
+    while True:
+        try:
+            return Listener(settings)
+        except ListenError:
+            if time.monotonic() > deadline:
+                raise
         time.sleep(0.05)
-    return problem
 
 
 def _announce(progress: Progress, settings: Settings, demo_password: str | None) -> None:

@@ -10,14 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.runtime.child import Backoff, ChildSpec
 from app.runtime.process import Launch
-from app.runtime.supervisor import (
-    Backoff,
-    ChildFailedError,
-    ChildSpec,
-    StopRequested,
-    Supervisor,
-)
+from app.runtime.supervisor import ChildFailedError, StopRequested, Supervisor
 
 
 def say(**record: Any) -> None:

@@ -50,7 +50,7 @@ def test_a_tree_has_every_descendant_and_no_zombie(eventually):
         assert {os.getpid(), pid} <= found
         assert zombie not in found
         assert memory.tree_pss(os.getpid()) > memory.pss([os.getpid(), pid]) - MIB
-        assert {pid, zombie} & set(processes.own_children()) == {pid}
+        assert {pid, zombie} & {child.pid for child in processes.own_children()} == {pid}
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

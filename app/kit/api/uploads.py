@@ -10,9 +10,9 @@ from werkzeug.formparser import FormDataParser
 from app.kit import capacity, container, errors
 from app.kit.api import requests
 from app.kit.errors import ApiError
+from app.kit.serving.limits import FORM_BYTES
 from app.kit.storage import Staged, TooLarge
 
-_MAX_FIELDS_BYTES = 256 * 1024
 _MAX_PARTS = 50
 
 
@@ -41,7 +41,7 @@ def read(schema: Schema) -> dict[str, Any]:
     full.
     """
     limit = container.settings().max_upload_bytes
-    if (request.content_length or 0) > limit + _MAX_FIELDS_BYTES:
+    if (request.content_length or 0) > limit + FORM_BYTES:
         raise _too_large(limit)
     staged: list[Staged] = []
 
@@ -84,7 +84,7 @@ def _too_large(limit: int) -> ApiError:
 def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
     parser = FormDataParser(
         stream_factory=stream,
-        max_form_memory_size=_MAX_FIELDS_BYTES,
+        max_form_memory_size=FORM_BYTES,
         max_form_parts=_MAX_PARTS,
         silent=False,
     )

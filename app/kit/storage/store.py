@@ -23,7 +23,8 @@ from app.kit.storage.remote import RemoteFiles
 from app.kit.storage.space import Reserve
 
 STAGING = "staging"
-CHUNK = 256 * 1024
+# A client that does not read its download holds one chunk of it in memory.
+CHUNK = 64 * 1024
 _CHECK_BYTES = 1024 * 1024
 """How much of a file is written between two looks at the free space."""
 
