@@ -268,8 +268,10 @@ def test_the_log_holds_no_value_of_statements_and_errors(own):
                 assert not asleep.done()
             os.kill(pid, signal.SIGKILL)
             assert asleep.exception(60) is not None
-    log = own.log.read_text()
-    assert f"(PID {pid}) was terminated by signal 9" in log
+    ended = f"(PID {pid}) was terminated by signal 9"
+    deadline = time.monotonic() + 60
+    while ended not in (log := own.log.read_text()):
+        assert time.monotonic() < deadline, "the server does not tell of the end of its process"
     assert "Heart of Gold" not in log
 
 
