@@ -6,6 +6,7 @@ import pwd
 import signal
 import stat
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
