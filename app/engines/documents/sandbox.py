@@ -33,15 +33,22 @@ SERVER = ForkServer(
 )
 
 
-def start_server(*, max_processes: int = _MAX_PROCESSES) -> None:
+def start_server(
+    *, max_processes: int = _MAX_PROCESSES, idle_seconds: float | None = None, nice: int = 0
+) -> None:
     """Start the fork server of this process and of those that it forks from now on.
 
-    Without this, each process starts a server of its own at its first document, and the server
-    ends after five idle minutes. Returns at once: the server gets ready in the background. Calling
-    it again is cheap, and replaces a server that has ended. At most `max_processes` documents are
-    read or rendered at once; further calls wait.
+    Without this, each process starts a server of its own at its first document; such a server ends
+    after five idle minutes. Returns at once: the server gets ready in the background. Calling this
+    again is cheap, and replaces a server that is gone.
+
+    Args:
+        max_processes: how many documents are read or rendered at once; further calls wait.
+        idle_seconds: when given, the server starts with the first document, and ends after so many
+            seconds without one. Until then, and afterwards, it takes 4 MB instead of 45.
+        nice: how much lower the priority of the server and its processes is.
     """
-    SERVER.start(max_processes=max_processes)
+    SERVER.start(max_processes=max_processes, idle_seconds=idle_seconds, nice=nice)
 
 
 def stop_server() -> None:

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import orjson
 
 from app.engines.sandbox.frames import STARTED
+from app.engines.sandbox.launcher import NOW, ON_DEMAND
 from app.engines.sandbox.model import (
     MAX_REQUEST_BYTES,
     ProcessLimits,
@@ -58,20 +59,27 @@ class ForkServer:
         self._lock = Lock()
         self._launcher = None  # the parent's child
 
-    def start(self, *, max_processes: int | None = None) -> None:
-        """Start the server unless it runs, without waiting for it, and keep it when it is idle.
+    def start(
+        self,
+        *,
+        max_processes: int | None = None,
+        idle_seconds: float | None = None,
+        nice: int = 0,
+    ) -> None:
+        """Start the server unless there is one, without waiting for it.
 
         Call this in a long-lived process before it forks those that use the server. Calling it
-        again replaces a server that has ended.
+        again replaces a server that is gone. With `idle_seconds` only the launcher starts now, and
+        the server with the first request; see `ServerOptions` for the other arguments.
         """
         with self._lock:
             if self._control is not None and _is_closed(self._control):
                 self._forget()
             if self._control is None:
-                options = replace(self._options, idle_seconds=None)
+                options = replace(self._options, idle_seconds=idle_seconds, nice=nice)
                 if max_processes is not None:
                     options = replace(options, max_processes=max_processes)
-                self._launch(options)
+                self._launch(options, NOW if idle_seconds is None else ON_DEMAND)
 
     def stop(self) -> None:
         """Let go of the server. It ends, with its processes, unless another process uses it."""
@@ -135,7 +143,7 @@ class ForkServer:
     def _send(self, request: bytes, descriptors: list[int]) -> None:
         with self._lock:
             if self._control is None:
-                self._launch(self._options)
+                self._launch(self._options, NOW)
                 assert self._control is not None
             try:
                 socket.send_fds(self._control, [request], descriptors)
@@ -153,14 +161,14 @@ class ForkServer:
                 self._launcher.wait(_STOP_SECONDS)
             self._launcher = None
 
-    def _launch(self, options: ServerOptions) -> None:
+    def _launch(self, options: ServerOptions, when: str) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             server = [sys.executable, "-s", "-P", "-m", "app.engines.sandbox.server"]
             number = str(theirs.fileno())
             self._launcher = subprocess.Popen(  # noqa: S603 - our own interpreter and modules
                 [
-                    *(sys.executable, "-I", "-S", str(_LAUNCHER), number),
+                    *(sys.executable, "-I", "-S", str(_LAUNCHER), number, when),
                     *(*server, number, orjson.dumps(options).decode()),
                 ],
                 stdin=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """The values that the sandbox takes and the errors that it raises."""
 
+import errno
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -30,11 +31,14 @@ class ProcessFailed(Exception):  # noqa: N818 - it is the outcome that it names
         self.detail = detail
 
 
-class SandboxUnavailable(Exception):  # noqa: N818 - it is the outcome that it names
+class SandboxUnavailable(OSError):  # noqa: N818 - it is the outcome that it names
     """No process could be started, or the fork server ended during the call.
 
-    This says nothing about the document. Try again later.
+    This says nothing about the document: try again later. Its `errno` is EAGAIN.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(errno.EAGAIN, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +63,13 @@ class ServerOptions:
 
     `preload` are the modules that it imports before it forks, and the only ones with entry
     functions. At most `max_processes` run at once; further requests wait. After
-    `max_processes_in_all` the server is replaced. It ends when there was nothing to do for
-    `idle_seconds`; with None it stays.
+    `max_processes_in_all` the server is replaced. After `idle_seconds` without work it ends, and
+    comes back with the next request; with None it stays. `nice` lowers its priority and that of
+    its processes.
     """
 
     preload: tuple[str, ...]
     max_processes: int
     max_processes_in_all: int
     idle_seconds: float | None
+    nice: int = 0

@@ -61,9 +61,12 @@ class _Server:
     def serve(self) -> None:
         """Work until another server has taken over, or nothing was to do for long enough."""
         os.write(self._launcher, READY)
-        while self._children or not (self._draining or self._is_idle()):
+        while self._children or not self._draining:
             self._listen_to_control()
-            for descriptor, _ in self._poll.poll(self._milliseconds()):
+            ready = self._poll.poll(self._milliseconds_to_idle())
+            if not ready and self._is_idle():
+                return
+            for descriptor, _ in ready:
                 if descriptor == self._control.fileno():
                     self._accept()
                 elif descriptor == self._wake:
@@ -90,9 +93,11 @@ class _Server:
 
     def _is_idle(self) -> bool:
         idle = self._options.idle_seconds
-        return idle is not None and time.monotonic() - self._idle_since >= idle
+        return (
+            idle is not None and not self._children and time.monotonic() - self._idle_since >= idle
+        )
 
-    def _milliseconds(self) -> float | None:
+    def _milliseconds_to_idle(self) -> float | None:
         idle = self._options.idle_seconds
         if idle is None or self._children:
             return None
@@ -193,6 +198,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, set())  # whatever the application had blocked
     control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
     launcher, report_to = int(sys.argv[3]), int(sys.argv[4])
+    os.nice(options.nice)
     for name in options.preload:
         importlib.import_module(name)
     confinement.confine_server()

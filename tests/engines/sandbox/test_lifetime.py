@@ -194,17 +194,38 @@ def test_an_idle_server_ends_and_comes_back(make_server: MakeServer) -> None:
     calls = Calls(make_server(idle_seconds=0.2))
     assert calls.run("echo") == ANSWER
     before = launchers()
+    for _ in range(3):
+        wait_until(lambda: not servers(), "the end of the idle server")
+        assert calls.run("echo") == ANSWER
+    assert launchers() == before
+
+
+def test_a_server_on_demand_starts_with_the_first_call(make_server: MakeServer) -> None:
+    server = make_server()
+    server.start(idle_seconds=0.2)
+    (launcher,) = launchers()
+    wait_until(lambda: launcher.status() == psutil.STATUS_SLEEPING, "the launcher to wait")
+    assert servers() == []
+    assert Calls(server).run("echo") == ANSWER
     wait_until(lambda: not servers(), "the end of the idle server")
-    assert calls.run("echo") == ANSWER
-    assert launchers() != before
+    server.start(idle_seconds=0.2)
+    assert launchers() == [launcher]
+
+
+def test_no_call_is_lost_while_servers_end_and_come_back(make_server: MakeServer) -> None:
+    calls = Calls(make_server(idle_seconds=0.001, max_processes_in_all=5))
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda _: calls.run("echo"), range(40)))
+    assert results == [ANSWER] * 40
+    assert len(launchers()) == 1
 
 
 def test_a_server_that_was_started_stays(make_server: MakeServer) -> None:
     server = make_server(idle_seconds=0.05)
-    server.start()
-    calls = Calls(server)
-    assert calls.run("echo") == ANSWER
+    server.start(nice=3)
+    assert Calls(server).run("echo") == ANSWER
     (first,) = servers()
+    assert first.nice() == psutil.Process().nice() + 3
     other = Calls(make_server(idle_seconds=0.05))
     assert other.run("echo") == ANSWER
     wait_until(lambda: len(servers()) == 1, "the end of the idle server")
@@ -215,11 +236,13 @@ def test_start_is_idempotent_and_replaces_what_has_ended(make_server: MakeServer
     server = make_server()
     for _ in range(3):
         server.start()
-    (launcher,) = launchers()
+    wait_until(servers, "the start of the server")
+    (launcher,), (first,) = launchers(), servers()
     kill(launcher)
+    wait_until(lambda: ended(first), "the end of the server")
     server.start()
     server.start()
-    wait_until(lambda: len(servers()) == 1, "the start of the server")
+    wait_until(servers, "the start of the server")
     assert len(launchers()) == 1
 
 
