@@ -1,9 +1,12 @@
 """The processes of fork servers, as the tests find them among their descendants."""
 
+import signal
 import time
 from collections.abc import Callable
 
 import psutil
+
+from tests.factories.processes import ended, send
 
 LAUNCHER = "engines/sandbox/launcher.py"
 
@@ -43,3 +46,9 @@ def _is_launcher(process: psutil.Process) -> bool:
         return any(LAUNCHER in part for part in process.cmdline())
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
         return False
+
+
+def kill(process: psutil.Process) -> None:
+    """Kill a process and wait for its end."""
+    send(process, signal.SIGKILL)
+    wait_until(lambda: ended(process), "the end of a killed process")

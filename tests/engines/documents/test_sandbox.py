@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -18,19 +17,16 @@ from app.engines.documents import (
     Limits,
     Page,
     ParseFailed,
-    SandboxUnavailable,
     frames,
     parse,
     parse_stream,
     render,
-    start_server,
-    stop_server,
 )
 from app.engines.sandbox import DONE, SandboxedProcess
 from app.engines.sandbox.frames import FRAME_HEADER
 from tests.engines.documents import samples
 from tests.factories.processes import ended, send
-from tests.factories.sandboxes import launchers, sandboxed, servers, wait_until
+from tests.factories.sandboxes import sandboxed, wait_until
 
 PDF = "application/pdf"
 
@@ -41,18 +37,6 @@ def failure(action: Callable[[], object]) -> ParseFailed:
     assert caught.value.code in FAILURE_CODES
     assert not sandboxed()
     return caught.value
-
-
-@pytest.fixture
-def long(tmp_path: Path) -> Path:
-    """A document whose pages do not fit into a pipe at once."""
-    lines = ["many words on every line of it " * 3] * 14
-    return samples.stored(tmp_path, samples.pdf([lines] * 60), "long.pdf")
-
-
-@pytest.fixture
-def endless(tmp_path: Path) -> Path:
-    return samples.stored(tmp_path, samples.endless_pdf(), "endless.pdf")
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
@@ -275,53 +259,3 @@ def test_more_pages_than_any_document_may_have(
     pages: list[Page] = []
     error = failure(lambda: parse_stream(path, PDF, Limits(max_pages=7), pages.append))
     assert (error.code, len(pages)) == ("crashed", 7)
-
-
-def test_a_server_that_dies_fails_no_document(long: Path) -> None:
-    pages: list[Page] = []
-
-    def kill(page: Page) -> None:
-        pages.append(page)
-        for server in servers():
-            send(server, signal.SIGKILL)
-
-    with pytest.raises(SandboxUnavailable):
-        parse_stream(long, PDF, Limits(), kill)
-    assert 0 < len(pages) < 60
-    assert not sandboxed()
-    assert len(parse(long, PDF).pages) == 60
-
-
-def test_parsing_and_rendering_from_threads(tmp_path: Path) -> None:
-    paths = [
-        samples.stored(tmp_path, samples.pdf([[f"Document {n}"]]), f"{n}.pdf") for n in range(6)
-    ]
-
-    def work(number: int) -> tuple[str, bytes]:
-        path = paths[number % 6]
-        return parse(path, PDF).text, render(path, PDF, 1, width_px=100)
-
-    images = [render(path, PDF, 1, width_px=100) for path in paths]
-    assert len(set(images)) == 6
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(work, range(48)))
-    assert found == [(f"Document {n % 6}", images[n % 6]) for n in range(48)]
-    assert len(launchers()) == 1
-
-
-def test_the_server_is_started_ahead_and_shared(tmp_path: Path) -> None:
-    stop_server()
-    start_server()
-    wait_until(servers, "the start of the server")
-    path = samples.stored(tmp_path, b"words")
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os._exit(0 if parse(path, "text/plain").text == "words" and not launchers() else 2)
-        finally:
-            os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
-    before = launchers()
-    start_server()
-    assert parse(path, "text/plain").text == "words"
-    assert launchers() == before
