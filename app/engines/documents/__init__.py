@@ -21,7 +21,7 @@ from app.engines.documents.model import (
     UnsupportedMediaType,
     Word,
 )
-from app.engines.documents.sandbox import start_server, stop_server
+from app.engines.documents.processes import start_server, stop_server
 from app.engines.documents.service import ImageFormat, parse, parse_stream, render
 from app.engines.sandbox import SandboxUnavailable
 

@@ -21,7 +21,7 @@ from app.engines.documents.model import (
     UnsupportedMediaType,
     Word,
 )
-from app.engines.documents.sandbox import call_entry, distrusted
+from app.engines.documents.processes import call_entry, distrusted
 from app.engines.documents.text import clean
 
 ImageFormat = Literal["png", "jpeg", "webp"]

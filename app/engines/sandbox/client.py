@@ -122,21 +122,20 @@ class ForkServer:
         self, request: bytes, document: BinaryIO | None, deadline: float
     ) -> Channel | None:
         """Return the channel to a new process; None when it did not start in time, or at all."""
-        with ExitStack() as stack:
+        with ExitStack() as ours, ExitStack() as theirs:
             results, their_results = os.pipe()
-            stack.callback(os.close, results)
+            ours.callback(os.close, results)
+            theirs.callback(os.close, their_results)
             reports, their_reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            stack.callback(reports.close)
-            try:
-                passed = [their_results, their_reports.fileno()]
-                if document is not None:
-                    passed.append(document.fileno())
-                self._send(request, passed)
-            finally:
-                os.close(their_results)
-                their_reports.close()
+            ours.callback(reports.close)
+            theirs.callback(their_reports.close)
+            passed = [their_results, their_reports.fileno()]
+            if document is not None:
+                passed.append(document.fileno())
+            self._send(request, passed)
+            theirs.close()  # else nobody would see the process close them
             if _has_started(reports, deadline):
-                stack.pop_all()
+                ours.pop_all()
                 return Channel(results, reports)
         return None
 
@@ -163,7 +162,8 @@ class ForkServer:
 
     def _launch(self, options: ServerOptions, when: str) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        with theirs, ExitStack() as stack:
+            stack.callback(ours.close)
             server = [sys.executable, "-s", "-P", "-m", "app.engines.sandbox.server"]
             number = str(theirs.fileno())
             self._launcher = subprocess.Popen(  # noqa: S603 - our own interpreter and modules
@@ -178,6 +178,7 @@ class ForkServer:
                 cwd="/",
                 start_new_session=True,  # Ctrl-C in a terminal is for the service alone
             )
+            stack.pop_all()
         ours.settimeout(0)
         self._control = ours
 

@@ -12,7 +12,7 @@ import ctypes
 import os
 import resource
 import signal
-import sys
+import sysconfig
 from collections.abc import Iterable
 
 from app.engines.sandbox import landlock
@@ -22,6 +22,12 @@ OPEN_FILES = 64
 SERVER_OPEN_FILES = 256
 UNPRIVILEGED_ID = 65_533
 """The user and group of a process whose server is root. Systems give it to nobody."""
+
+# Not /usr as a whole: some install the service, and its documents, below it.
+_LIBRARIES = {
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
+    *("/usr/share", "/usr/local/share"),  # fonts
+}
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
@@ -59,8 +65,9 @@ def _leave_network() -> None:
 
 def create_file_rules() -> int | None:
     """Create the rules by which a process reads the libraries and opens no other file."""
-    folders = {sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64"}
-    return landlock.create_rules(sorted(folders - {"/"}))
+    paths = sysconfig.get_paths()
+    packages = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return landlock.create_rules(sorted(packages | _LIBRARIES))
 
 
 def confine_process(

@@ -34,7 +34,15 @@ _DESCRIPTORS = 3
 # Signals of a process that went wrong by itself. Each shows how memory is laid out, which is the
 # same in every process of a server: the next one must not get further by trying again.
 _CRASHES = frozenset(
-    (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGSYS)
+    (
+        signal.SIGSEGV,
+        signal.SIGBUS,
+        signal.SIGABRT,
+        signal.SIGILL,
+        signal.SIGTRAP,
+        signal.SIGFPE,
+        signal.SIGSYS,
+    )
 )
 
 
@@ -127,6 +135,7 @@ class _Server:
     ) -> None:
         if _is_given_up(reports):
             return
+        reporting = socket.socket(fileno=os.dup(reports))
         server = os.getpid()
         pid = os.fork()
         if pid == 0:
@@ -138,10 +147,9 @@ class _Server:
                 document=document,
                 file_rules=self._file_rules,
             )
-        child = _Child(pid, socket.socket(fileno=os.dup(reports)))
-        self._children[child.reports.fileno()] = child
-        self._poll.register(child.reports, select.POLLIN | select.POLLRDHUP)
-        _send(child.reports, STARTED)
+        self._children[reporting.fileno()] = _Child(pid, reporting)
+        self._poll.register(reporting, select.POLLIN | select.POLLRDHUP)
+        _send(reporting, STARTED)
         self._left -= 1
         if self._left <= 0:
             self._ask_for_successor()

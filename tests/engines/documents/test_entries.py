@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.engines.documents import Limits, frames
-from app.engines.documents.sandbox import SERVER
+from app.engines.documents.processes import SERVER
 from app.engines.sandbox import ProcessLimits
 from tests.engines.documents import samples
 from tests.engines.documents.every_type import make_documents

@@ -15,7 +15,8 @@ import pytest
 
 from app.engines.sandbox import landlock
 from app.engines.sandbox.confinement import UNPRIVILEGED_ID
-from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
+from tests.engines.sandbox.calls import ENTRIES, KINDS, LIMITS, Calls
+from tests.engines.sandbox.conftest import MakeServer
 from tests.factories.sandboxes import launchers, sandboxed, servers
 
 SECRET = "do-not-hand-this-on"
@@ -67,13 +68,13 @@ def test_environment_and_folder(calls: Calls, monkeypatch: pytest.MonkeyPatch) -
     assert found["folder"] == "/"
 
 
-def test_only_libraries_and_engines_are_in_memory(calls: Calls) -> None:
-    modules = set(calls.probe()["modules"])
-    ours = {name for name in modules if name.startswith("app.")}
-    assert {".".join(name.split(".")[:3]) for name in ours} == {
-        "app.engines",
-        "app.engines.sandbox",
-    }
+def test_only_libraries_and_engines_are_in_memory(make_server: MakeServer) -> None:
+    documents = "app.engines.documents"
+    server = make_server(preload=(f"{documents}.entries", ENTRIES))
+    modules = set(Calls(server).probe()["modules"])
+    ours = {".".join(name.split(".")[:3]) for name in modules if name.startswith("app.")}
+    assert ours == {"app.engines", documents, "app.engines.sandbox"}
+    assert f"{documents}.readers.pdf" in modules
     assert not modules & {"flask", "sqlalchemy", "psycopg2", "redis", "rq"}
 
 
