@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from tests.factories.processes import send
 from tests.factories.sandboxes import launchers, sandboxed, servers, wait_until
 
 PDF = "application/pdf"
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_server_that_dies_fails_no_document(long: Path) -> None:
@@ -72,3 +75,31 @@ def test_the_server_is_started_ahead_and_shared(tmp_path: Path) -> None:
     start_server()
     assert parse(path, "text/plain").text == "words"
     assert launchers() == before
+
+
+AS_WORKERS_DO = """
+import os, signal, sys
+from pathlib import Path
+from app.engines.documents import parse, start_server
+from tests.factories.processes import ended
+from tests.factories.sandboxes import kill, launchers, servers, wait_until
+
+start_server()
+os.register_at_fork(before=start_server)
+wait_until(servers)
+(first,), (server,) = launchers(), servers()
+kill(first)
+wait_until(lambda: ended(server))
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if parse(Path(sys.argv[1]), "text/plain").text == "words" and not launchers() else 2)
+assert os.waitpid(pid, 0)[1] == 0
+(second,) = launchers()
+assert second != first
+"""
+
+
+def test_a_worker_whose_launcher_is_gone_replaces_it_before_it_forks(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, b"words")
+    command = [sys.executable, "-c", AS_WORKERS_DO, str(path)]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
