@@ -26,6 +26,11 @@ def sandboxed(of: int | None = None) -> list[psutil.Process]:
     return [child for server in servers(of) for child in _children(server.pid)]
 
 
+def belongs_to_fork_server(process: psutil.Process) -> bool:
+    """Return whether a process is a launcher, a fork server, or one that works on a document."""
+    return any("engines/sandbox/" in part.replace(".", "/") for part in process.cmdline())
+
+
 def wait_until(condition: Callable[[], object], what: str = "it", seconds: float = 60) -> None:
     """Wait for a condition, looking often."""
     deadline = time.monotonic() + seconds
