@@ -20,6 +20,7 @@ from app.kit.jobs.processes import STOP_SECONDS
 from app.kit.jobs.queues import QUEUES, local_slots
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories.processes import ended, send
+from tests.factories.sandboxes import belongs_to_fork_server
 
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
@@ -67,7 +68,8 @@ class Workers:
     def children(self) -> list[psutil.Process]:
         try:
             found = psutil.Process(self.parent.pid).children(recursive=True)
-            return [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
+            alive = [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
+            return [child for child in alive if not belongs_to_fork_server(child)]
         except psutil.NoSuchProcess:
             return []
 
