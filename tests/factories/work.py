@@ -14,7 +14,7 @@ from app.kit.ids import uuid7
 from app.kit.jobs import claims, handlers, worker
 from app.kit.jobs.claims import Claimed, Lease
 from app.kit.jobs.handlers import Job
-from app.kit.jobs.queues import QUEUES
+from app.kit.jobs.queues import GROUPS, QUEUES
 from app.kit.jobs.relay import DRAIN, Relay
 from app.kit.jobs.rq_workers import InProcess, make
 from tests.factories.orgs import Org
@@ -77,7 +77,7 @@ def drain(app: Flask) -> None:
     """Relay and work, by turns, until a round moves nothing; deliveries are sent and written."""
     connection = container.current().redis(timeout=5)
     relay = Relay(app, lambda: connection)
-    names = [*QUEUES, *(source.queue for source in handlers.SOURCES)]
+    names = [*GROUPS, *(source.queue for source in handlers.SOURCES)]
     queues = [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
     functions = frozenset({DRAIN, *(source.function for source in handlers.SOURCES)})
     for _ in range(_ROUNDS):

@@ -17,17 +17,16 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.jobs import handlers, processes
 from app.kit.jobs.processes import STOP_SECONDS
-from app.kit.jobs.queues import QUEUES, local_slots
+from app.kit.jobs.queues import GROUPS, QUEUES, local_slots
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories.processes import ended, send
 from tests.factories.sandboxes import belongs_to_fork_server
 
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
-# The relay and the deliverer; a process for each queue, and one for each slot of those that fork.
-CHILDREN = 2 + sum(
-    local_slots(queue, JOB_WORKERS) if queue.forking else 1 for queue in QUEUES.values()
-)
+FORKING = [queue for queue in QUEUES.values() if queue.group.forking]
+# The relay and the deliverer; a process for each group, and one for each slot of those that fork.
+CHILDREN = 2 + len(GROUPS) - len(FORKING) + sum(local_slots(one, JOB_WORKERS) for one in FORKING)
 _TAKE = text(
     """
     INSERT INTO schedule_runs (name, due_at)
@@ -203,7 +202,7 @@ def _clients(workers: Workers) -> int:
 def test_there_is_a_process_for_every_queue(app: object) -> None:
     names = [child.name for child in processes.children(JOB_WORKERS)]
     assert (names[0], names[-1]) == ("relay", "webhooks")
-    assert {name.partition("-")[0] for name in names[1:-1]} == set(QUEUES)
+    assert {name.partition("-")[0] for name in names[1:-1]} == set(GROUPS)
     assert [name for name in names if name.startswith("documents")] == [
         "documents-1",
         "documents-2",
