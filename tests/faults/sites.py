@@ -132,9 +132,9 @@ class Site:
         return [row.data for row in self.sql(statement, name=name)]
 
     def job_of(self, function: str) -> Any:
-        """id, status and attempts of the organization's last job of a function."""
+        """Return the organization's latest job of a function: id, status, attempts, interruptions."""
         (found,) = self.sql(
-            "SELECT id, status, attempts FROM jobs WHERE organization_id = :org"
+            "SELECT id, status, attempts, interruptions FROM jobs WHERE organization_id = :org"
             " AND function = :function ORDER BY created_at DESC LIMIT 1",
             function=function,
         )
