@@ -9,6 +9,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
+from app.engines import documents
 from app.kit import logging
 from app.kit.serving import balance, supervision
 from app.kit.serving.limits import reserve_descriptors
@@ -82,6 +83,8 @@ def on_starting(server: Any) -> None:
     """
     if server.app.app_uri == _APPLICATION:
         importlib.import_module(_ITS_MODULES)
+        # Requests come before the rendering of pages. Until the first page this takes 4 MB.
+        documents.start_server(idle_seconds=300, nice=10)
         gc.freeze()
 
 

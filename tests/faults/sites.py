@@ -132,7 +132,7 @@ class Site:
         return [row.data for row in self.sql(statement, name=name)]
 
     def job_of(self, function: str) -> Any:
-        """Return the organization's latest job of a function: id, status, attempts, interruptions."""
+        """Return id, status, attempts and interruptions of a function's latest job."""
         (found,) = self.sql(
             "SELECT id, status, attempts, interruptions FROM jobs WHERE organization_id = :org"
             " AND function = :function ORDER BY created_at DESC LIMIT 1",

@@ -284,6 +284,23 @@ def test_only_so_many_pages_are_rendered_at_once(org: Org) -> None:
     assert answer.headers["Retry-After"] == "1"
 
 
+def test_an_image_waits_for_a_process_that_renders_it(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = create_text(org.api("labeler"), "Some text")
+
+    def render(*_: object, **__: object) -> bytes:
+        raise documents.SandboxUnavailable("The fork server does not start processes.")
+
+    monkeypatch.setattr(documents, "render", render)
+    path = f"/artifacts/{document['id']}/pages/1/image"
+    answer = org.api("viewer").get(path)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert answer.json["error"]["details"] == {"reason": "busy"}
+    monkeypatch.undo()
+    assert org.api("viewer").get(path).status_code == 200
+
+
 @pytest.mark.parametrize("what", ["", "/content", "/text", "/pages", "/pages/1/image"])
 def test_another_organizations_document_is_not_there(org: Org, other_org: Org, what: str) -> None:
     document = create_text(other_org.api("labeler"), "text")

@@ -19,6 +19,7 @@ KEPT_STEP = 100
 LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
 RENDERINGS_AT_ONCE = 1
 RETRY_SECONDS = 1
+UNAVAILABLE_RETRY_SECONDS = 5
 # A rendering holds a thread, a core and up to a gigabyte. Whoever comes second does not wait: the
 # threads that waited would be missing for everything else.
 _rendering = BoundedSemaphore(RENDERINGS_AT_ONCE)
@@ -36,7 +37,8 @@ def page_image(
     """Return the image of a page, `width` pixels wide.
 
     Raises 404 for no such document or page, 409 before it is read or when it cannot be rendered,
-    400 on `width` when the image would be too large, 503 while other pages are being rendered.
+    400 on `width` when the image would be too large, 503 while other pages are being rendered or no
+    process can be started for it.
     """
     row = files.readable(queries.content(artifact_id))
     if not 1 <= number <= row.page_count:
@@ -89,5 +91,10 @@ def _render(row: Any, number: int, width: int, format: Format) -> bytes:  # noqa
         if failure.code == "too_many_pixels":
             raise errors.invalid(failure.message, "width") from None
         raise errors.conflict(failure.message, code=failure.code) from None
+    except documents.SandboxUnavailable as failure:
+        raise errors.busy(
+            "The page cannot be rendered now. Repeat the request in a moment.",
+            retry_after=UNAVAILABLE_RETRY_SECONDS,
+        ) from failure
     finally:
         _rendering.release()
