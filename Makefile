@@ -1,4 +1,4 @@
-# make run | test | lint | bench | migration m="..." | clean
+# make run | test | lint | bench | chaos | migration m="..." | clean
 # Needs make and Python 3.11 or later with venv; everything else goes into .venv.
 
 VENV := .venv
@@ -11,7 +11,7 @@ CONSTRAINTS := $(wildcard constraints.txt)
 PYTEST_PROCESSES ?= 2
 LABEL_STUDIO := 1.23.2
 
-.PHONY: run test lint bench migration clean
+.PHONY: run test lint bench chaos migration clean
 
 run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
@@ -27,6 +27,9 @@ lint: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m bench $(BENCH_ARGS)
+
+chaos: $(VENV)/dev.stamp
+	@exec $(BIN)/python -m tests.chaos $(CHAOS_ARGS)
 
 migration: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m app.runtime migration "$$m"

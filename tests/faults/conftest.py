@@ -93,9 +93,28 @@ class Service:
 
     base: str
     process: subprocess.Popen[bytes]
-    data_dir: Path
+    folder: Path
     password: str
+    start: Callable[[], subprocess.Popen[bytes]]
     headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def data_dir(self) -> Path:
+        """The data folder, seen through the process, which may see another file system there."""
+        return Path(f"/proc/{self.process.pid}/root{self.folder}/data")
+
+    def restart(self) -> None:
+        """Start the service again, on the same data, after its process has ended."""
+        self.process = self.start()
+        until(self.is_ready, "the service to be ready", 180)
+
+    def is_ready(self) -> bool:
+        """Whether it takes requests. Fails when its process has ended."""
+        assert self.process.poll() is None, (self.folder / "log").read_text()[-4000:]
+        try:
+            return requests.get(f"{self.base}/health/ready", timeout=2).ok
+        except requests.RequestException:
+            return False
 
     def call(self, method: str, path: str, timeout: float = 30, **kwargs: Any) -> requests.Response:
         url = f"{self.base}/api/v1{path}"
@@ -242,30 +261,24 @@ def running(
         }
         log = (folder / "log").open("wb")
         starter = [*through, environ["DATA_DIR"]] if through else []
-        process = subprocess.Popen(
-            [*starter, sys.executable, "-m", "app.runtime", "run"],
-            cwd=ROOT,
-            env=environ,
-            stdout=log if output is None else output,
-            stderr=log if output is None else output,
-            start_new_session=True,
-        )
-        # Through the process, as it may see another file system there.
-        data_dir = Path(f"/proc/{process.pid}/root{folder}/data")
-        found = Service(f"http://127.0.0.1:{port}", process, data_dir, environ["DEMO_PASSWORD"])
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                [*starter, sys.executable, "-m", "app.runtime", "run"],
+                cwd=ROOT,
+                env=environ,
+                stdout=log if output is None else output,
+                stderr=log if output is None else output,
+                start_new_session=True,
+            )
+
+        base, password = f"http://127.0.0.1:{port}", environ["DEMO_PASSWORD"]
+        found = Service(base, start(), folder, password, start)
         try:
-            until(lambda: _ready(found, folder), "the service to be ready", 180)
+            until(found.is_ready, "the service to be ready", 180)
             found.login()
             yield found
         finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
+            found.process.send_signal(signal.SIGTERM)
+            found.process.wait(60)
             log.close()
-
-
-def _ready(service: Service, folder: Path) -> bool:
-    assert service.process.poll() is None, (folder / "log").read_text()[-4000:]
-    try:
-        return requests.get(f"{service.base}/health/ready", timeout=2).ok
-    except requests.RequestException:
-        return False
