@@ -1,9 +1,10 @@
-"""The command line: `python -m app.runtime run | status | env | migration | prepare`."""
+"""The command line: `python -m app.runtime run | status | env | backup | restore | …`."""
 
 import argparse
 import os
 import signal
 import sys
+from pathlib import Path
 
 
 def main() -> int:
@@ -21,6 +22,11 @@ def main() -> int:
     migration = commands.add_parser("migration", help="write a migration from the models")
     migration.add_argument("message")
     commands.add_parser("prepare", help="migrate, and load the demo into an empty database")
+    backup = commands.add_parser("backup", help="copy the running service into a new folder")
+    backup.add_argument("folder", type=Path)
+    backup.add_argument("--database-url", help="a role with BYPASSRLS on a database of your own")
+    restore = commands.add_parser("restore", help="put a backup into a new DATA_DIR")
+    restore.add_argument("folder", type=Path)
     return _dispatch(parser.parse_args())
 
 
@@ -43,6 +49,8 @@ def _dispatch(arguments: argparse.Namespace) -> int:
             from app.runtime.status import env  # noqa: PLC0415
 
             return env(os.environ)
+        case "backup" | "restore":
+            return _copy(arguments)
         case "migration":
             from app.runtime.migration import write  # noqa: PLC0415
 
@@ -51,6 +59,16 @@ def _dispatch(arguments: argparse.Namespace) -> int:
             from app.runtime.prepare import main as prepare  # noqa: PLC0415
 
             return prepare()
+
+
+def _copy(arguments: argparse.Namespace) -> int:
+    if arguments.command == "backup":
+        from app.runtime.backup import backup  # noqa: PLC0415
+
+        return backup(os.environ, arguments.folder, arguments.database_url)
+    from app.runtime.restore import restore  # noqa: PLC0415
+
+    return restore(os.environ, arguments.folder)
 
 
 if __name__ == "__main__":

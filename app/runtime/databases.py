@@ -38,6 +38,22 @@ def ensure_owner(admin_url: str, role: str, password: str) -> None:
             statements.execute(sql.SQL("ALTER ") + attributes)
 
 
+def ensure_application_role(url: str, role: str, owner: str) -> None:
+    """Create the role that the application works under, for the owner of the database at `url`.
+
+    Roles belong to the cluster: a dump of the database does not have it.
+    """
+    create = sql.SQL("CREATE ROLE {} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE")
+    grant = sql.SQL("GRANT {} TO {} WITH SET TRUE, INHERIT FALSE")
+    with (
+        closing(psycopg2.connect(url, connect_timeout=10)) as connection,
+        connection,
+        connection.cursor() as statements,
+    ):
+        statements.execute(create.format(sql.Identifier(role)))
+        statements.execute(grant.format(sql.Identifier(role), sql.Identifier(owner)))
+
+
 def set_for_role(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
     """Give every later session of the role these settings."""
     with _superuser(admin_url) as statements:

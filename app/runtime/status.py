@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from app.kit.settings import Settings, SettingsError
 from app.runtime import environment, lock
@@ -15,13 +16,13 @@ _WIDTH = 88
 
 def status(environ: Mapping[str, str]) -> int:
     """Print every process of the service with its share of memory; 1 when it does not run."""
-    if (settings := _settings(environ)) is None:
+    if (data_dir := read_data_dir(environ)) is None:
         return 2
-    supervisor = lock.holder(settings.data_dir)
+    supervisor = lock.holder(data_dir)
     if supervisor is None:
-        print(f"Nothing runs on {settings.data_dir}.")
+        print(f"Nothing runs on {data_dir}.")
         return 1
-    children = environment.Record(settings.data_dir).read().get("children", {})
+    children = environment.Record(data_dir).read().get("children", {})
     names = {supervisor: "supervisor", **{pid: name for name, pid in children.items()}}
     total = 0
     print(f"{'pid':>8} {'PSS MiB':>8}  process")
@@ -37,22 +38,22 @@ def status(environ: Mapping[str, str]) -> int:
 
 def env(environ: Mapping[str, str]) -> int:
     """Print the running service's environment as shell commands; 1 when it does not run."""
-    if (settings := _settings(environ)) is None:
+    if (data_dir := read_data_dir(environ)) is None:
         return 2
-    record = environment.Record(settings.data_dir).read()
-    if lock.holder(settings.data_dir) is None or not record:
-        print(f"Nothing runs on {settings.data_dir}.", file=sys.stderr)
+    record = environment.Record(data_dir).read()
+    if lock.holder(data_dir) is None or not record:
+        print(f"Nothing runs on {data_dir}.", file=sys.stderr)
         return 1
     for name, value in record["environment"].items():
         print(f"export {name}={shlex.quote(value)}")
     return 0
 
 
-def _settings(environ: Mapping[str, str]) -> Settings | None:
-    """Only DATA_DIR matters here, so that the keys need not be given."""
+def read_data_dir(environ: Mapping[str, str]) -> Path | None:
+    """Return DATA_DIR, or print what is wrong with it. Other settings need not be given."""
     named = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
     try:
-        return Settings.from_env(named, require_servers=False)
+        return Settings.from_env(named, require_servers=False).data_dir
     except SettingsError as error:
         print(error, file=sys.stderr)
         return None

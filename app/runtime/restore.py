@@ -1,0 +1,85 @@
+"""`python -m app.runtime restore FOLDER`: a service's data out of a backup, into a new DATA_DIR.
+
+The database is built in a folder of its own, which gets its name at the very end: a restore that
+broke off is no database, and can be repeated.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import psycopg2
+
+from app.kit.db import APPLICATION_ROLE
+from app.runtime import databases
+from app.runtime.backup import (
+    DUMP,
+    EXIT_FAILED,
+    EXIT_SETTINGS,
+    FILES,
+    MANIFEST,
+    SECRETS,
+    copy_files,
+)
+from app.runtime.lock import DataInUseError, DataLock
+from app.runtime.postgres import ROLE, EmbeddedPostgres
+from app.runtime.postgres_tools import run_tool, superuser_url
+from app.runtime.process import write_private
+from app.runtime.progress import Progress, print_error
+from app.runtime.server import ServerError
+from app.runtime.status import read_data_dir
+
+
+def restore(environ: Mapping[str, str], folder: Path) -> int:
+    """Put a backup into DATA_DIR, which must not have a database; return the exit status.
+
+    Nothing is started but the embedded PostgreSQL, which ends again.
+    """
+    data_dir = read_data_dir(environ)
+    if data_dir is None:
+        return EXIT_SETTINGS
+    if not (folder / MANIFEST).exists():
+        print_error(f"{folder} is no complete backup: it has no {MANIFEST}.")
+        return EXIT_FAILED
+    try:
+        held = DataLock(data_dir)
+    except DataInUseError as error:
+        print_error(f"The service runs on {data_dir}, process {error.pid}. Name another DATA_DIR.")
+        return EXIT_FAILED
+    try:
+        return _restore_locked(data_dir, folder)
+    finally:
+        held.release()
+
+
+def _restore_locked(data_dir: Path, folder: Path) -> int:
+    if (data_dir / "postgres").exists():
+        print_error(f"{data_dir} has a database already. Name another DATA_DIR.")
+        return EXIT_FAILED
+    progress = Progress()
+    try:
+        _fill(data_dir, folder, progress)
+    except (OSError, ServerError, subprocess.SubprocessError, psycopg2.Error) as error:
+        progress.failed()
+        print_error(f"The restore failed: {error}. Nothing can be started on {data_dir} yet.")
+        return EXIT_FAILED
+    progress.say(f"{data_dir} is restored. OUTBOUND=off keeps it from sending anything.")
+    return 0
+
+
+def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
+    draft = data_dir / "postgres.restoring"
+    shutil.rmtree(draft, ignore_errors=True)
+    if (folder / FILES).exists():
+        copy_files(folder / FILES, data_dir / FILES, progress)
+    if (folder / SECRETS).exists():
+        write_private(data_dir / SECRETS, (folder / SECRETS).read_text(encoding="utf-8").rstrip())
+    progress.begin("database")
+    with EmbeddedPostgres(draft) as server:
+        databases.ensure_application_role(server.url, APPLICATION_ROLE, ROLE)
+        arguments = ["--exit-on-error", "--verbose", str(folder / DUMP)]
+        for _ in run_tool("pg_restore", superuser_url(server), arguments):
+            progress.tick()
+    draft.rename(data_dir / "postgres")
+    progress.done("")
