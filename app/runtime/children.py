@@ -21,8 +21,13 @@ API, WORKERS = "API", "workers"
 _API_STOPS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
 
 
+# The C library would keep a pool of memory for each thread, which none of them gives back.
+_MEMORY: Mapping[str, str] = {"MALLOC_ARENA_MAX": "2"}
+
+
 def _python(*arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] = ()) -> Launch:
-    return Launch(argv=(sys.executable, *arguments), cwd=ROOT, env=env, pass_fds=pass_fds)
+    argv = (sys.executable, *arguments)
+    return Launch(argv=argv, cwd=ROOT, env={**_MEMORY, **env}, pass_fds=pass_fds)
 
 
 def api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:

@@ -8,7 +8,6 @@ import unicodedata
 from functools import cache
 
 import idna
-from confusable_homoglyphs import confusables
 from email_validator import EmailNotValidError, validate_email
 
 from app.kit import errors
@@ -80,6 +79,9 @@ def _prototype(character: str) -> str:
 
     The data lists, for each character, the prototype alone, and for a prototype all the others.
     """
+    # 7 MB, which only an address beyond ASCII needs.
+    from confusable_homoglyphs import confusables  # noqa: PLC0415
+
     listed = [entry["c"] for entry in confusables.confusables_data.get(character, ())]
     if character.isascii() or len(listed) != 1:
         return character

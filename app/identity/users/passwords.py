@@ -10,8 +10,6 @@ import unicodedata
 from functools import cache
 from itertools import pairwise
 
-from zxcvbn.frequency_lists import FREQUENCY_LISTS
-
 from app.kit import errors
 
 MIN_LENGTH = 10
@@ -36,6 +34,9 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
 
 @cache
 def _common() -> frozenset[str]:
+    # 13 MB, which most processes never need.
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415
+
     return frozenset(FREQUENCY_LISTS["passwords"])
 
 
