@@ -12,6 +12,7 @@ _MARK = r" ?([./ -]) ?"
 _YEAR_FIRST = re.compile(rf"([0-9]{{4}}){_MARK}([0-9]{{1,2}}) ?\2 ?([0-9]{{1,2}})\.?")
 _YEAR_LAST = re.compile(rf"([0-9]{{1,2}}){_MARK}([0-9]{{1,2}}) ?\2 ?([0-9]{{4}})\.?")
 _SHORT_YEAR = re.compile(r"[0-9]{1,2} ?[./ -] ?[0-9]{1,2} ?[./ -] ?[0-9]{1,2}\.?")
+_WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}")
 _CJK = re.compile(r"([0-9]{4}) ?[年년] ?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日일]")
 _DAY_AND_YEAR = re.compile(r"([0-9]{1,2}) ([0-9]{4})")
 _TOKENS = re.compile(r"[0-9]+|[^\s0-9.,/()-]+")
@@ -32,8 +33,10 @@ def read_date(text: str) -> date:
 
     ISO 8601; numbers with points (day first), slashes, dashes or spaces; a month by name in any of
     thirty languages. 03/04/2024, which may be in March or April, is refused, and so is a year of
-    two digits. Raises ValueProblem.
+    two digits or a week without its day. Raises ValueProblem.
     """
+    if _WEEK.fullmatch(text):
+        raise ValueProblem("is a week; write a date as YYYY-MM-DD")
     try:
         return date.fromisoformat(text)
     except ValueError:

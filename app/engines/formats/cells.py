@@ -12,13 +12,13 @@ Cells: TypeAlias = Callable[[Any], list[str]]
 
 # OWASP, "CSV Injection": also their full-width forms, and what a program may skip before them.
 _RISKY = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\ufeff") | {chr(code) for code in range(32)}
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def guarded(text: str) -> str:
     """`text` that no spreadsheet takes for a formula: with an apostrophe before it if need be.
 
-    Plain numbers, negative ones too, stay as they are.
+    Plain numbers with or without a sign, phone numbers among them, stay as they are.
     """
     if text and text[0] in _RISKY and not _NUMBER.fullmatch(text):
         return "'" + text

@@ -5,7 +5,7 @@ from app.engines.fields.model import Field, JsonValue, Normaliser
 from app.engines.fields.plain import plain, text_of
 
 _TRUE = (
-    *("true", "yes", "y", "on", "1", "x", "checked", "☑", "☒", "✓", "✔", "✗", "✘"),
+    *("true", "yes", "y", "on", "1", "x", "checked", "☑", "☒", "✓", "✔"),
     *("ja", "oui", "si", "sí", "sì", "sim", "tak", "да"),
 )
 _FALSE = (

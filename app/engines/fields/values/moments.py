@@ -16,6 +16,8 @@ _WRITTEN = re.compile(
     re.IGNORECASE,
 )
 
+_WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
+
 
 def make(field: Field) -> Normaliser:
     """The normaliser of a date, time or datetime field, its `min` and `max` included."""
@@ -57,7 +59,8 @@ def _datetime(value: object) -> str:
 
 
 def _iso(text: str) -> datetime | None:
-    if len(text) <= len("YYYY-MM-DD"):
+    # A week without its day would be read as its Monday.
+    if len(text) <= len("YYYY-MM-DD") or _WEEK_AND_TIME.match(text):
         return None
     try:
         return datetime.fromisoformat(text)

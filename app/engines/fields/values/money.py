@@ -13,7 +13,8 @@ from app.engines.fields.values.quantities import check_range
 
 _WRITTEN = re.compile(r"([^0-9]*)([0-9](?:[0-9.,' ]*[0-9])?)([^0-9]*)")
 _SIGN_OR_BRACKET = re.compile(r"[-+()]")
-_NO_CENTS = re.compile(r"^[.,] ?-")
+_NO_CENTS = re.compile(r"([.,]) ?-{1,2}(?!-)")
+_BARE_FRACTION = re.compile(r"(?<![^\W\d_])(?<![.,])[.,]$")
 
 
 def make(field: Field) -> Normaliser:
@@ -59,7 +60,12 @@ def _from_text(text: str) -> tuple[Decimal, str]:
     if match is None:
         raise ValueProblem("is not an amount of money")
     before, body, after = match.groups()
-    after = _NO_CENTS.sub("", after)
+    if (no_cents := _NO_CENTS.match(after)) is not None:
+        body, after = f"{body}{no_cents[1]}00", after[no_cents.end() :]
+    if _BARE_FRACTION.search(before):  # $.50; in Rs.50 the point belongs to the currency
+        before, body = before[:-1], before[-1] + body
+    if before.endswith(("..", ",")):
+        raise ValueProblem("is not an amount of money")
     signs = _SIGN_OR_BRACKET.findall(before + after)
     if signs not in ([], ["-"], ["+"], ["(", ")"]):
         raise ValueProblem("is not an amount of money")
