@@ -19,6 +19,7 @@ from app.kit import metrics
 from app.kit.container import REDIS_TIMEOUT_SECONDS
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
+from app.kit.networks import network_of
 
 log = get_logger(__name__)
 
@@ -37,8 +38,17 @@ LIMITS: dict[str, tuple[str, str]] = {
 }
 """The contract's table: name → allowance, and what it is counted by."""
 
+
+def client_key() -> str:
+    """Return what requests of one client are counted by: its network, see `app.kit.networks`."""
+    try:
+        return network_of(request.remote_addr or "").hex()
+    except OSError:
+        return request.remote_addr or "unknown"
+
+
 limiter = Limiter(
-    key_func=lambda: request.remote_addr or "unknown",
+    key_func=client_key,
     swallow_errors=True,
     strategy="moving-window",
 )
@@ -101,7 +111,7 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
         return
     item = _items[name]
     by_organization = LIMITS[name][1] == "org"
-    key = organization_key() if by_organization else request.remote_addr or "unknown"
+    key = organization_key() if by_organization else client_key()
     answer = _store.hit(item, name, key)
     if answer is None:
         return

@@ -43,6 +43,20 @@ def test_the_eleventh_login_of_a_minute_is_refused(org: Org) -> None:
     assert _login(org, "192.0.2.2").status_code == 401
 
 
+def test_addresses_of_one_ipv6_network_share_an_allowance(org: Org) -> None:
+    for number in range(10):
+        assert _login(org, f"2001:db8:1:2:{number}::1").status_code == 401
+    assert _login(org, "2001:db8:1:2:ffff::1").status_code == 429
+    assert _login(org, "2001:db8:1:3::1").status_code == 401
+
+
+def test_an_ipv4_address_written_as_ipv6_is_the_same_client(org: Org) -> None:
+    for _ in range(10):
+        assert _login(org, "::ffff:192.0.2.9").status_code == 401
+    assert _login(org, "192.0.2.9").status_code == 429
+    assert _login(org, "::ffff:192.0.2.10").status_code == 401
+
+
 def test_forwarded_addresses_are_not_believed_unless_told_to(org: Org) -> None:
     for number in range(10):
         org.anonymous().post(

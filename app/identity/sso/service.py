@@ -266,6 +266,8 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     was = row.verified_at is not None
     if vouch:
         row.vouched = domains.prove(row)
+        # Here, where the organization is bound: the caller's transaction ends outside.
+        db.session().flush()
     else:
         db.checkpoint()
         domains.judge([row], dns_proof.look({row.domain: row.token}))

@@ -5,14 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
+from app.kit.networks import network_of
 from app.kit.serving.requests import Request
 from app.kit.serving.responses import Exchange
 
 _EVICTED_SHARE = 20
 """One in so many connections is closed at a time, so that a flood does not cost a search each."""
 _STALLED_SECONDS = 2.0
-_IPV6_NETWORK_BYTES = 8
-_IPV4_IN_IPV6 = bytes(10) + b"\xff\xff"
 
 
 class State(Enum):
@@ -168,11 +167,5 @@ def _unsent_size(connection: Connection) -> int:
 
 
 def _network_of(peer: object) -> bytes:
-    """Return the client's IPv4 address, or the /64 network of its IPv6 address."""
-    if not isinstance(peer, tuple):
-        return b""
-    if ":" not in peer[0]:
-        return socket.inet_aton(peer[0])
-    address = socket.inet_pton(socket.AF_INET6, peer[0].partition("%")[0])
-    is_mapped = address.startswith(_IPV4_IN_IPV6)
-    return address[len(_IPV4_IN_IPV6) :] if is_mapped else address[:_IPV6_NETWORK_BYTES]
+    """Return the network of a client, nothing for one on a socket of this machine."""
+    return network_of(peer[0]) if isinstance(peer, tuple) else b""

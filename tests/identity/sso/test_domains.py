@@ -1,5 +1,6 @@
 """Domains are proven by a record in the DNS, asked of a real server on loopback."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -190,6 +191,19 @@ def test_the_operators_word_stands_for_the_record(
     refused = pytest.raises(ApiError, match="no such record")
     with org.app.app_context(), tenancy.organization(org.id), refused:
         service.verify_domain("unlisted.example")
+
+
+def test_the_operator_vouches_on_the_command_line(
+    app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
+) -> None:
+    configure(org, email_domains=[domain])
+    command = ["sso", "verify-domain", org.slug, domain]
+    looked_up = app.test_cli_runner().invoke(args=command)
+    assert looked_up.exit_code == 3, looked_up.output
+    vouched = app.test_cli_runner().invoke(args=[*command, "--vouch", "--json"])
+    assert vouched.exit_code == 0, vouched.output
+    assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
+    assert _domain(org)["verified_at"] is not None
 
 
 def test_what_was_proven_stays_proven_when_the_rest_is_changed(

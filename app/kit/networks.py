@@ -1,0 +1,19 @@
+"""The network that a client's address belongs to: what limits by address count."""
+
+import socket
+
+_IPV4_IN_IPV6 = bytes(10) + b"\xff\xff"
+_IPV6_NETWORK_BYTES = 8
+
+
+def network_of(address: str) -> bytes:
+    """Return an IPv4 address, or the /64 network of an IPv6 address, in network byte order.
+
+    A household or a server gets a whole /64 network, so its single addresses tell nothing apart. An
+    IPv4 address that is written as IPv6 counts as IPv4. Raises OSError for anything else.
+    """
+    if ":" not in address:
+        return socket.inet_aton(address)
+    packed = socket.inet_pton(socket.AF_INET6, address.partition("%")[0])
+    is_mapped = packed.startswith(_IPV4_IN_IPV6)
+    return packed[len(_IPV4_IN_IPV6) :] if is_mapped else packed[:_IPV6_NETWORK_BYTES]
