@@ -139,10 +139,10 @@ def init(app: Flask, url: str, threads: int) -> None:
     with app.app_context():
         for engine in db.engines.values():
             tenancy.guard(engine)
-            event.listen(engine, "checkout", _replace_dead)
+            event.listen(engine, "checkout", replace_dead)
 
 
-def _replace_dead(connection: Any, *_: Any) -> None:
+def replace_dead(connection: Any, *_: Any) -> None:
     """Have the pool replace a connection that the server has closed, and look at all others.
 
     It costs a microsecond, and spares an error to the first that takes each one after an outage.

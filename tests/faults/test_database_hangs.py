@@ -90,7 +90,7 @@ def test_a_database_that_vanishes(guarded: Service, database: Database) -> None:
     assert _total(guarded) - before == len(clients.created)
 
     def parsed() -> bool:
-        answer = guarded.call("GET", "/artifacts", params={"status": "pending", "page_size": 1})
+        answer = guarded.call("GET", "/artifacts", params={"status": "processing", "page_size": 1})
         return answer.status_code == 200 and answer.json()["meta"]["total"] == 0
 
     until(parsed, "the documents to be parsed")
