@@ -104,8 +104,16 @@ def slow(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[byte
     return [b"slow"]
 
 
+def stuck(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Waits for something that does not come while a test lasts."""
+    time.sleep(30)
+    return slow(_, start_response)
+
+
 ROUTES = {
     "echo": echo,
+    "health": echo,
+    "stuck": stuck,
     "large": large,
     "stream": stream,
     "broken": broken,
