@@ -123,6 +123,10 @@ class Clients:
             begun = [answer.began for answer in self.latest.values()]
         return len(begun) == len(self._threads) and min(begun) > moment
 
+    def await_success_since(self, moment: float) -> None:
+        """Wait until all clients are served again."""
+        until(lambda: self.all_succeed_since(moment), "all clients to be served again", 90)
+
 
 def check_refusal(answer: Answered) -> None:
     """A refusal says what is wrong and when to come back."""
@@ -157,10 +161,10 @@ def outage(
     finally:
         ended = time.monotonic()
         resume()
-    until(lambda: clients.all_succeed_since(ended), "all clients to be served again", 90)
+    clients.await_success_since(ended)
     # Whoever was answered from the last moment before the outage got what they wanted.
     told = [answer for answer in clients.since(began) if answer.ended < ended]
-    refused = [answer for answer in told if answer.status != 200 and answer.status != 201]
+    refused = [answer for answer in told if answer.status not in {200, 201}]
     assert len(refused) >= 40
     for answer in refused:
         check_refusal(answer)

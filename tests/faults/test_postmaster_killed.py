@@ -43,7 +43,7 @@ def test_the_service_is_soon_back_after_a_kill_under_load() -> None:
         pauses = []
         for _ in range(KILLS):
             killed = _kill(service)
-            until(lambda: clients.all_succeed_since(killed), "all clients to be served again")
+            clients.await_success_since(killed)
             pauses.append(_longest_pause(clients, killed))
             for answer in clients.since(killed):
                 if answer.status >= 300:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import psycopg2
@@ -203,11 +204,15 @@ def test_deadlines_of_the_url_win() -> None:
     assert found["keepalives_idle"] > 0
 
 
+def _descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 def test_descriptors_are_given_back(engine: Engine) -> None:
     assert _one(engine) == 1
     engine.dispose()
-    before = len(os.listdir("/proc/self/fd"))
+    before = _descriptors()
     for _ in range(5):
         assert _one(engine) == 1
         engine.dispose()
-    assert len(os.listdir("/proc/self/fd")) <= before
+    assert _descriptors() <= before

@@ -1,11 +1,12 @@
 """libpq's deadlines. Only the standard library is needed here: the supervisor uses them too."""
 
 from collections.abc import Mapping
+from typing import Any
 
 CONNECT_SECONDS = 3
 """A server that accepts a connection and says nothing is given up after so long."""
 
-LIBPQ: Mapping[str, int] = {
+LIBPQ: Mapping[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,
     # A host that vanished while it owes an answer is noticed by four seconds, as is one that was
     # started again meanwhile. In milliseconds: data that nobody acknowledges.
