@@ -17,6 +17,7 @@ from sqlalchemy.exc import OperationalError
 from app.kit import db
 from app.kit.db_guard.guard import Guard
 from app.kit.db_guard.probe import Answer, Probe
+from app.kit.jobs.faults import is_fault
 from app.runtime.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
 from tests.faults.conftest import until
@@ -96,11 +97,12 @@ def test_an_empty_pool_opens_the_circuit_too(engine: Engine, guard: Guard, proxy
 def test_a_commit_and_a_copy_are_woken_too(engine: Engine, proxy: Proxy) -> None:
     with engine.connect() as connection:
         raw: Any = connection.connection
-        with raw.cursor() as cursor, pytest.raises(psycopg2.Error):
+        with raw.cursor() as cursor, pytest.raises(psycopg2.Error) as broken:
             cursor.copy_expert(
                 "COPY (SELECT generate_series(1, 100000000)) TO STDOUT", _Vanishing(proxy)
             )
         assert raw.dbapi_connection.closed
+        assert is_fault(broken.value), "an export counts no attempt"
         connection.invalidate()
     proxy.come_back()
     until(lambda: _answers(engine), "the database", 30)

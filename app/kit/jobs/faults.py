@@ -41,5 +41,8 @@ def _is_fault_itself(error: BaseException) -> bool:
         return not isinstance(error, DataError | IntegrityError)
     if isinstance(error, OSError):
         return isinstance(error, ConnectionError) or error.errno in _NO_ROOM
-    # A cursor of psycopg2's own, as COPY needs it, raises its errors unwrapped.
+    # A cursor of psycopg2's own, as COPY needs it, raises its errors unwrapped; the bare class when
+    # the connection ends in the middle of a COPY.
+    if type(error) is psycopg2.DatabaseError:
+        return True
     return isinstance(error, (StorageUnavailable, RedisError, *_DATABASE_FAULTS))
