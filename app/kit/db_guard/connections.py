@@ -24,7 +24,7 @@ class Connection(extensions.connection):
             super().__init__(dsn, **options)
         self._guard = guard
         descriptor = os.dup(self.fileno())
-        self._descriptor = descriptor
+        self._descriptor: int | None = descriptor
         self._close_descriptor = weakref.finalize(self, os.close, descriptor)
         self._close_descriptor.atexit = False
         self._poller = select.poll()
@@ -50,6 +50,8 @@ class Connection(extensions.connection):
 
     def shut_down(self) -> None:
         """Wake the thread that waits for the server; it gets an OperationalError."""
+        if self._descriptor is None:
+            return
         wire = socket.socket(fileno=self._descriptor)
         try:
             wire.shutdown(socket.SHUT_RDWR)
@@ -61,5 +63,6 @@ class Connection(extensions.connection):
     def close(self) -> None:
         """Close the connection; the guard watches it no more."""
         self._guard.remove(self)
+        self._descriptor = None
         self._close_descriptor()
         super().close()

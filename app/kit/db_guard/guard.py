@@ -50,8 +50,9 @@ class Guard:
 
     def _reset(self) -> None:
         """Forget everything: the child of a fork has no connections and no thread."""
-        self._lock = threading.Lock()
-        self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
+        # Reentrant: the garbage collector may close a connection in the middle of a look.
+        self._lock = threading.RLock()
+        self._connections: dict[int, weakref.ref[Connection]] = {}
         self._waiting: set[int] = set()
         self._thread: threading.Thread | None = None
         self._connecting = 0
@@ -79,9 +80,9 @@ class Guard:
         if self._is_open or started - self._refused_at < _REFUSED_SECONDS:
             raise psycopg2.OperationalError("the database does not answer; it is being asked again")
         with self._lock:
-            self._connecting += 1
             self._dsn = dsn
             self._start()
+            self._connecting += 1
         try:
             yield
         except psycopg2.OperationalError:
@@ -103,14 +104,20 @@ class Guard:
 
     def add(self, connection: Connection) -> None:
         """Watch a new connection."""
+        key, connections = id(connection), self._connections
         with self._lock:
-            self._connections.add(connection)
+            connections[key] = weakref.ref(connection, lambda _: connections.pop(key, None))
             self._start()
 
     def remove(self, connection: Connection) -> None:
         """Watch a connection no more. It must not be closed before this returns."""
         with self._lock:
-            self._connections.discard(connection)
+            self._connections.pop(id(connection), None)
+
+    def _watched(self) -> list[Connection]:
+        """Return the open connections; none is closed by another thread under the lock."""
+        found = (reference() for reference in list(self._connections.values()))
+        return [connection for connection in found if connection is not None]
 
     def _start(self) -> None:
         if self._thread is None:
@@ -137,12 +144,12 @@ class Guard:
         Any will do when the server did not answer somebody who wanted to connect.
         """
         with self._lock:
-            waiting = {id(one): one for one in self._connections if one.is_waiting}
-            anyone = next(iter(self._connections), None)
+            connections = self._watched()
+            waiting = {id(one): one for one in connections if one.is_waiting}
         before, self._waiting = self._waiting, set(waiting)
         if self._is_doubtful:
             self._is_doubtful = False
-            return anyone
+            return connections[0] if connections else None
         return next((one for key, one in waiting.items() if key in before), None)
 
     def _ask(self, suspect: Connection) -> None:
@@ -177,12 +184,12 @@ class Guard:
             if self._is_open:
                 return
             self._is_open = True
-            for connection in self._connections:
+            connections = self._watched()
+            for connection in connections:
                 connection.shut_down()
-            count = len(self._connections)
             self._start()
         OUTAGES.inc()
-        log.error("database.unreachable", connections=count)
+        log.error("database.unreachable", connections=len(connections))
 
     def _try_to_close(self) -> None:
         """Let connections be made again once one succeeds."""

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from app.kit.serving.limits import Limits
@@ -105,8 +106,10 @@ def slow(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[byte
 
 
 def stuck(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Waits for something that does not come while a test lasts."""
-    time.sleep(30)
+    """Waits until the file of STAND_IN_GATE is there."""
+    gate = Path(os.environ["STAND_IN_GATE"])
+    while not gate.exists():
+        time.sleep(0.02)
     return slow(_, start_response)
 
 
