@@ -13,7 +13,7 @@ from alembic import context
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from sqlalchemy import Connection, create_engine
 
-from app.kit.db import Base
+from app.kit.db import Base, deadlines_for
 from app.kit.settings import Settings
 from migrations import auditing, waiting
 
@@ -27,9 +27,9 @@ def _url() -> str:
 
 def run() -> None:
     """Migrate."""
-    engine = create_engine(
-        _url(), connect_args={"options": waiting.OPTIONS, "application_name": "labeling-migrate"}
-    )
+    url = _url()
+    options = {"options": waiting.OPTIONS, "application_name": "labeling-migrate"}
+    engine = create_engine(url, connect_args={**deadlines_for(url), **options})
     if getattr(context.config.cmd_opts, "autogenerate", False):
         import_module("app.features")  # knows every model
     with engine.connect() as connection:

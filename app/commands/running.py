@@ -62,7 +62,7 @@ def checked(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
 def _words(error: ApiError) -> str:
     if error.code == "not_found" and error.field is None:
         return "There is no such organization."
-    if error.code == "service_unavailable":
+    if error.code == "service_unavailable" and (error.details or {}).get("reason") == "database":
         return "The database cannot be reached."
     return f"{error.message} ({error.field})" if error.field else error.message
 

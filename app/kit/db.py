@@ -12,11 +12,14 @@ import orjson
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import Connection, DateTime, Engine, MetaData, String, Uuid
+from sqlalchemy import Connection, DateTime, Engine, MetaData, String, Uuid, event, make_url
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from app.kit import tenancy
+from app.kit.db_guard.deadlines import LIBPQ
+from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
 
 APPLICATION_ROLE = "labeling_app"
@@ -75,8 +78,14 @@ def _dumps(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def engine_options(threads: int) -> JSON:
-    """Options of the application's engine; `threads` is how many use it at once."""
+def deadlines_for(url: str) -> JSON:
+    """Return libpq's deadlines for the connections of `url`; those that it sets itself win."""
+    query = make_url(url).query
+    return {name: value for name, value in LIBPQ.items() if name not in query}
+
+
+def engine_options(url: str, threads: int) -> JSON:
+    """Return the options of the application's engines; `threads` is how many use one at once."""
     return {
         # A thread of the reading pool may hold one of its own (see `app.kit.prepared`).
         "pool_size": 2 * threads + 1,
@@ -88,9 +97,9 @@ def engine_options(threads: int) -> JSON:
         # An error's text gets into logs and jobs; the values may be hashes, tokens or addresses.
         "hide_parameters": True,
         "connect_args": {
-            "connect_timeout": 5,
+            **deadlines_for(url),
+            "connection_factory": Guard().connection_factory,
             "application_name": "labeling",
-            "keepalives_idle": 30,
             "options": f"-c role={APPLICATION_ROLE} -c app.release={RELEASE}"
             " -c timezone=UTC -c statement_timeout=30s -c lock_timeout=10s"
             " -c idle_in_transaction_session_timeout=120s -c jit=off",
@@ -121,7 +130,7 @@ def init(app: Flask, url: str, threads: int) -> None:
     Two pools: setting autocommit anew on each request's connection would cost more than the check
     of its token.
     """
-    options = engine_options(threads)
+    options = engine_options(url, threads)
     app.config["SQLALCHEMY_DATABASE_URI"] = url
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = options
     read = {"url": url, "isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None}
@@ -130,6 +139,16 @@ def init(app: Flask, url: str, threads: int) -> None:
     with app.app_context():
         for engine in db.engines.values():
             tenancy.guard(engine)
+            event.listen(engine, "checkout", replace_dead)
+
+
+def replace_dead(connection: Any, *_: Any) -> None:
+    """Have the pool replace a connection that the server has closed, and look at all others.
+
+    It costs a microsecond, and spares an error to the first that takes each one after an outage.
+    """
+    if connection.is_dead:
+        raise InvalidatePoolError
 
 
 def session() -> Session:

@@ -4,7 +4,10 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm.exc import StaleDataError
 
-from app.kit.errors import ApiError, conflict, storage_full
+from app.kit.errors import ApiError, busy, conflict, storage_full
+
+RETRY_AFTER_SECONDS = 2
+"""What a client is told to wait while the database does not answer."""
 
 _CONFLICTS: dict[str, tuple[str, str | None]] = {}
 
@@ -14,13 +17,22 @@ def register(constraint: str, message: str, field: str | None = None) -> None:
     _CONFLICTS[constraint] = (message, field)
 
 
-def unavailable() -> ApiError:
-    """The database cannot answer now; the request changed nothing."""
+def database_unavailable() -> ApiError:
+    """Return the error for a database that does not answer, or did not until the end.
+
+    A write whose commit was under way may have been made.
+    """
     return ApiError(
         "service_unavailable",
-        "The service is busy. Try again shortly.",
-        headers={"Retry-After": "1"},
+        "The database does not answer. Try again shortly.",
+        details={"reason": "database"},
+        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
     )
+
+
+def database_busy() -> ApiError:
+    """Return the error for a transaction that the database gave up; it changed nothing."""
+    return busy("The service is busy. Try again shortly.", retry_after=1)
 
 
 def translate(failure: SQLAlchemyError) -> Exception:
@@ -30,19 +42,28 @@ def translate(failure: SQLAlchemyError) -> Exception:
     if isinstance(failure, IntegrityError):
         return _integrity(failure)
     if isinstance(failure, PoolTimeout):
-        return unavailable()
+        return database_busy()
     if isinstance(failure, DBAPIError):
-        code = getattr(failure.orig, "pgcode", None) or ""
-        if code == _DISK_FULL:
-            return storage_full()
-        # 40: rolled back (deadlock); 53, 57, 58, 08: no resources, shut down, no connection.
-        if failure.connection_invalidated or code in ("55P03",) or code[:2] in _BUSY or not code:
-            return unavailable()
+        return _refusal(failure) or failure
     return failure
 
 
 _DISK_FULL = "53100"
-_BUSY = {"08", "40", "53", "57", "58"}
+_ROLLED_BACK = "40"  # a deadlock, for instance
+_TOOK_TOO_LONG = {"55P03", "57014"}  # lock_timeout, statement_timeout
+_OUTAGES = {"08", "53", "57", "58"}  # no connection, no resources, shut down, a fault of the system
+
+
+def _refusal(failure: DBAPIError) -> ApiError | None:
+    """Return the error for what the database cannot do now, None for what it never can."""
+    code = getattr(failure.orig, "pgcode", None) or ""
+    if code == _DISK_FULL:
+        return storage_full()
+    if code[:2] == _ROLLED_BACK or code in _TOOK_TOO_LONG:
+        return database_busy()
+    if failure.connection_invalidated or not code or code[:2] in _OUTAGES:
+        return database_unavailable()
+    return None
 
 
 def _integrity(failure: IntegrityError) -> Exception:

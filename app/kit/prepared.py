@@ -120,10 +120,18 @@ def _is_useless(proxied: Any, failure: psycopg2.Error) -> bool:
 def _own_connection() -> PoolProxiedConnection:
     """The thread's connection in autocommit: taken from the pool once, kept for its life."""
     held: PoolProxiedConnection | None = getattr(_local, "connection", None)
+    if held is not None and _is_dead(held):
+        forget_connection()
+        held = None
     if held is None:
         held = db.db.engines["read"].raw_connection()
         _local.connection = held
     return held
+
+
+def _is_dead(held: PoolProxiedConnection) -> bool:
+    connection: Any = held.dbapi_connection
+    return connection is None or bool(connection.is_dead)
 
 
 def forget_connection() -> None:

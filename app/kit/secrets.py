@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from app.kit import metrics
-from app.kit.errors import ApiError
+from app.kit.errors import busy
 
 SIGNATURE_BYTES = 16
 # Argon2id with 19 MiB, two passes, one lane: OWASP Password Storage Cheat Sheet. One hash takes
@@ -188,11 +188,7 @@ class Gate:
                 flood = now - self._crowded_since > self.rush
                 if flood or not self._free.wait_for(self._has_place, self.patience):
                     metrics.LOGINS_TURNED_AWAY.inc()
-                    raise ApiError(
-                        "service_unavailable",
-                        "Too many people are signing in. Try again shortly.",
-                        headers={"Retry-After": "1"},
-                    )
+                    raise busy("Too many people are signing in. Try again shortly.", retry_after=1)
             self._inside += 1
 
     def _has_place(self) -> bool:

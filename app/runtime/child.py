@@ -30,7 +30,8 @@ class ChildSpec:
 
     `prepare` says how to start it and runs before every start. `stops` are the signals that end it,
     each with the seconds it gets; SIGKILL follows by itself. `log` is where its output goes, if it
-    is not the terminal. With a `handover` its own children may outlive it.
+    is not the terminal. With a `handover` its own children may outlive it. `backoff` is used
+    instead of the supervisor's, if it is given.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ChildSpec:
     stops: Sequence[tuple[int, float]] = ((signal.SIGTERM, 30.0),)
     log: Path | None = None
     handover: Handover | None = None
+    backoff: Backoff | None = None
 
 
 @dataclass

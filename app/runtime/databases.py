@@ -7,11 +7,13 @@ import psycopg2
 from psycopg2 import errors, sql
 from psycopg2.extensions import cursor
 
+from app.kit.db_guard.deadlines import LIBPQ
+
 
 @contextmanager
 def _superuser(admin_url: str) -> Iterator[cursor]:
     # CREATE DATABASE refuses to run in a transaction.
-    with closing(psycopg2.connect(admin_url, connect_timeout=10)) as connection:
+    with closing(psycopg2.connect(admin_url, **{**LIBPQ, "connect_timeout": 10})) as connection:
         connection.autocommit = True
         with connection.cursor() as statements:
             yield statements
@@ -20,7 +22,7 @@ def _superuser(admin_url: str) -> Iterator[cursor]:
 def can_connect(url: str) -> bool:
     """Whether a session can be opened at this URL."""
     try:
-        psycopg2.connect(url, connect_timeout=5).close()
+        psycopg2.connect(url, **LIBPQ).close()
     except psycopg2.OperationalError:
         return False
     return True

@@ -10,6 +10,8 @@ from functools import partial
 
 import psycopg2
 
+from app.kit.db_guard.deadlines import LIBPQ
+
 PROGRESS_FD = "PROGRESS_FD"
 
 
@@ -77,7 +79,9 @@ def _organizations(url: str) -> tuple[int, int]:
     One that a cut-off load of the demo left behind does not count: the next load replaces it.
     """
     with (
-        closing(psycopg2.connect(url, options="-c app.all_organizations=on")) as connection,
+        closing(
+            psycopg2.connect(url, options="-c app.all_organizations=on", **LIBPQ)
+        ) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute(

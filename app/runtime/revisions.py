@@ -7,6 +7,8 @@ from pathlib import Path
 import psycopg2
 from psycopg2 import errors
 
+from app.kit.db_guard.deadlines import LIBPQ
+
 _ASSIGNMENT = re.compile(
     r"^(revision|down_revision)\b[^=\n]*=\s*(?:[\"']([^\"']+)[\"']|None)", re.MULTILINE
 )
@@ -26,7 +28,7 @@ def head(versions: Path) -> str | None:
 def applied(url: str) -> str | None:
     """The revision a database is at; None for a new one. Raises psycopg2.OperationalError."""
     with (
-        closing(psycopg2.connect(url, connect_timeout=5)) as connection,
+        closing(psycopg2.connect(url, **LIBPQ)) as connection,
         connection.cursor() as cursor,
     ):
         try:

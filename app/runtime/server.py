@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from app.runtime.child import Backoff
 from app.runtime.process import Launch, log_tail, spawn
 
 
@@ -25,6 +26,8 @@ class EmbeddedServer(ABC):
 
     name: str
     log: Path
+    backoff: Backoff | None = None
+    """How long the supervisor waits before it starts the server again, if not as usual."""
     stop_signals: Sequence[tuple[int, float]]
     """Signals to stop it with, each with the seconds to wait before the next."""
 

@@ -83,7 +83,13 @@ class Service:
         self._progress.begin("PostgreSQL")
         self.supervisor.start(
             *(
-                ChildSpec(server.name, server.prepare, server.stop_signals, server.log)
+                ChildSpec(
+                    server.name,
+                    server.prepare,
+                    server.stop_signals,
+                    server.log,
+                    backoff=server.backoff,
+                )
                 for server in embedded
             )
         )

@@ -236,10 +236,10 @@ class Supervisor:
                     handover.forget(ended)
 
     def _died(self, child: Child, how: str) -> None:
-        lived = time.monotonic() - child.started_at
-        if lived >= self._backoff.healthy:
+        backoff = child.spec.backoff or self._backoff
+        if time.monotonic() - child.started_at >= backoff.healthy:
             child.delay, child.deaths = 0.0, 0
-        child.delay = min(child.delay * 2 or self._backoff.first, self._backoff.longest)
+        child.delay = min(child.delay * 2 or backoff.first, backoff.longest)
         child.due_at = time.monotonic() + child.delay
         child.deaths += 1
         self._report(f"{child.spec.name} {how}; next start in {child.delay:g} s")

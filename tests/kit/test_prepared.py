@@ -1,5 +1,6 @@
 """Prepared statements: their errors are SQLAlchemy's, and a broken connection is given up."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import psycopg2
@@ -12,8 +13,10 @@ from app.kit.errors import ApiError
 from app.kit.prepared import Prepared
 from app.runtime.postgres import EmbeddedPostgres
 from tests.factories import Org
+from tests.faults.conftest import until
 
 BACKEND = Prepared("test_backend", "", "SELECT pg_backend_pid()")
+SLOW = Prepared("test_slow", "", "SELECT pg_sleep(60)")
 FORBIDDEN = Prepared("test_forbidden", "", "SELECT count(*) FROM pg_authid")
 RETYPED = Prepared("test_retyped", "", "SELECT value FROM retyped")
 COUNT = Prepared("test_count", "", "SELECT count(*) FROM memberships")
@@ -32,7 +35,40 @@ def test_reads_keep_the_connection_of_their_thread(app: Flask) -> None:
     assert first == second
 
 
-def test_a_broken_connection_is_given_up_and_told_as_unavailable(
+def _end_slow_statement(admin_url: str) -> None:
+    """Terminate the session that runs SLOW, as soon as there is one."""
+    with closing(psycopg2.connect(admin_url)) as admin, admin.cursor() as cursor:
+        admin.autocommit = True
+
+        def terminated() -> bool:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE query LIKE '%EXECUTE test_slow%' AND state = 'active'"
+                " AND pid <> pg_backend_pid()"
+            )
+            return bool(cursor.fetchall())
+
+        until(terminated, "the slow statement", 30)
+
+
+def test_a_connection_that_breaks_is_given_up_and_told_as_unavailable(
+    app: Flask, postgres: EmbeddedPostgres
+) -> None:
+    with app.app_context(), ThreadPoolExecutor(1) as pool:
+        db.set_reading(reading=True)
+        ended = pool.submit(_end_slow_statement, postgres.admin_url)
+        with pytest.raises(DBAPIError) as failure:
+            SLOW.first()
+        ended.result()
+        translated = db_errors.translate(failure.value)
+        assert isinstance(translated, ApiError)
+        assert translated.status == 503
+        assert translated.details == {"reason": "database"}
+        assert BACKEND.first() is not None
+        db.set_reading(reading=False)
+
+
+def test_a_connection_that_was_closed_meanwhile_is_replaced_unnoticed(
     app: Flask, postgres: EmbeddedPostgres
 ) -> None:
     with app.app_context():
@@ -42,11 +78,6 @@ def test_a_broken_connection_is_given_up_and_told_as_unavailable(
         with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
         db.set_reading(reading=True)
-        with pytest.raises(DBAPIError) as failure:
-            BACKEND.first()
-        translated = db_errors.translate(failure.value)
-        assert isinstance(translated, ApiError)
-        assert translated.status == 503
         assert BACKEND.first() != (pid,)
         db.set_reading(reading=False)
 

@@ -8,8 +8,10 @@ from argon2 import PasswordHasher
 from cryptography.fernet import Fernet
 
 from app.kit import secrets
+from app.kit.errors import ApiError
 from app.kit.secrets import (
     DecryptionFailed,
+    Gate,
     Keyring,
     dummy_verify,
     hash_password,
@@ -167,3 +169,13 @@ def test_a_flood_of_sign_ins_hashes_two_at_a_time(monkeypatch: pytest.MonkeyPatc
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(dummy_verify, ["password"] * 16))
     assert most == 2
+
+
+def test_who_finds_no_place_is_told_that_the_service_is_busy() -> None:
+    gate = Gate()
+    gate.places, gate.patience = 1, 0.01
+    with gate.place(), ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(gate.place().__enter__).exception(30)
+    assert isinstance(refused, ApiError)
+    assert (refused.status, refused.details) == (503, {"reason": "busy"})
+    assert refused.headers == {"Retry-After": "1"}

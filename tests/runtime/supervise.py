@@ -20,16 +20,21 @@ def say(**record: Any) -> None:
     sys.stdout.flush()
 
 
-def spec(name: str, code: str, stop_seconds: float) -> ChildSpec:
+def spec(name: str, code: str, plan: dict[str, Any]) -> ChildSpec:
     launch = Launch(argv=(sys.executable, "-c", code), cwd=Path.cwd(), env={})
-    return ChildSpec(name, lambda: launch, stops=((signal.SIGTERM, stop_seconds),))
+    own = plan.get("own_backoff", {}).get(name)
+    return ChildSpec(
+        name,
+        lambda: launch,
+        stops=((signal.SIGTERM, plan.get("stop_seconds", 60.0)),),
+        backoff=None if own is None else Backoff(**own),
+    )
 
 
 def main() -> int:
     plan = json.loads(sys.argv[1])
     # Who runs the tests may have had it ignored, as nohup does, and a supervisor lets it be then.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    stop_seconds = plan.get("stop_seconds", 60.0)
     supervisor = Supervisor(
         lambda text: say(report=text),
         backoff=Backoff(**plan.get("backoff", {})),
@@ -38,7 +43,7 @@ def main() -> int:
     try:
         with supervisor:
             for stage in plan["stages"]:
-                supervisor.start(*(spec(name, code, stop_seconds) for name, code in stage.items()))
+                supervisor.start(*(spec(name, code, plan) for name, code in stage.items()))
             if "executable" in plan:
                 missing = Launch(argv=(plan["executable"],), cwd=Path.cwd(), env={})
                 supervisor.start(ChildSpec("missing", lambda: missing))

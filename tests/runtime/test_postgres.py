@@ -39,6 +39,14 @@ def query(url, *statements):
         return cursor.fetchall() if cursor.description else []
 
 
+def query_alone(url, statement):
+    """Run a statement that refuses to be in a transaction."""
+    with closing(psycopg2.connect(url)) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("postgres")
@@ -142,6 +150,19 @@ def test_committed_rows_survive_kill_9_of_the_server(tmp_path):
         server.stop()
         server.start()
         assert query(server.url, "SELECT count(*) FROM t") == [(1000,)]
+
+
+def test_recovery_reads_little_and_syncs_the_file_system_at_once(own):
+    own.start()
+    names = ("recovery_init_sync_method", "max_wal_size")
+    settings = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
+    assert query(own.url, settings) == [("syncfs", "128MB")]
+    # What concerns the size of the server is the operator's to change.
+    query_alone(own.admin_url, "ALTER SYSTEM SET max_wal_size = '2GB'")
+    os.kill(own.pid, signal.SIGKILL)
+    own.stop()
+    own.start()
+    assert query(own.url, settings) == [("syncfs", "2GB")]
 
 
 def test_it_stops_cleanly_when_its_starter_is_killed(running, all_gone, eventually, tmp_path):

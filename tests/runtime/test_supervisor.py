@@ -107,6 +107,16 @@ def test_a_healthy_life_makes_the_next_wait_short_again(supervise):
     assert all(report.endswith("next start in 0.05 s") for report in reports)
 
 
+def test_a_child_can_have_a_wait_of_its_own(supervise):
+    own = {"quick": {"first": 0.01, "longest": 0.02}}
+    service = supervise({"quick": DIES}, backoff={"first": 5, "longest": 9}, own_backoff=own)
+    reports = [
+        service.record("report", lambda text: "ended with status 7" in text) for _ in range(3)
+    ]
+    waits = [report.rpartition("next start in ")[2] for report in reports]
+    assert waits == ["0.01 s", "0.02 s", "0.02 s"]
+
+
 def test_a_start_that_keeps_failing_ends_the_supervisor(supervise, all_gone):
     service = supervise({"good": SLEEPS}, {"bad": DIES}, backoff={"first": 0.01}, attempts=3)
     pids = service.pids_of("good")

@@ -8,8 +8,7 @@ from typing import Any
 
 import orjson
 
-from app.kit import container
-from app.kit.errors import ApiError
+from app.kit import container, errors
 
 DEADLINE = 5.0
 """Seconds for one answer."""
@@ -39,10 +38,8 @@ def place() -> Iterator[None]:
     Anybody may be one, and choose a slow server: it must not hold up what others do here.
     """
     if not places().acquire(timeout=PATIENCE):
-        raise ApiError(
-            "service_unavailable",
-            "Too many are waiting for identity providers. Try again shortly.",
-            headers={"Retry-After": "1"},
+        raise errors.busy(
+            "Too many are waiting for identity providers. Try again shortly.", retry_after=1
         )
     try:
         yield

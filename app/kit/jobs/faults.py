@@ -6,6 +6,7 @@ no room. It is waited out and never uses up the job's attempts.
 
 import errno
 
+import psycopg2
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
@@ -21,6 +22,7 @@ _NO_ROOM = {
     errno.EAGAIN,
     errno.EROFS,
 }
+_DATABASE_FAULTS = (psycopg2.OperationalError, psycopg2.InterfaceError)
 
 
 def is_fault(error: BaseException) -> bool:
@@ -39,4 +41,8 @@ def _is_fault_itself(error: BaseException) -> bool:
         return not isinstance(error, DataError | IntegrityError)
     if isinstance(error, OSError):
         return isinstance(error, ConnectionError) or error.errno in _NO_ROOM
-    return isinstance(error, StorageUnavailable | RedisError)
+    # A cursor of psycopg2's own, as COPY needs it, raises its errors unwrapped; the bare class when
+    # the connection ends in the middle of a COPY.
+    if type(error) is psycopg2.DatabaseError:
+        return True
+    return isinstance(error, (StorageUnavailable, RedisError, *_DATABASE_FAULTS))

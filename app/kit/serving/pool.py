@@ -14,6 +14,8 @@ from app.kit.serving.sockets import Sockets
 log = get_logger("app.serving")
 
 Application = Callable[..., Iterable[bytes]]
+_LIVE_PATH = "/health/live"
+"""Has a thread of its own: who watches the process must not wait for those that wait."""
 
 
 class Pool:
@@ -24,6 +26,7 @@ class Pool:
         self._sockets = sockets
         self._config = config
         self._ready: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        self._probed: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         self.draining = False
         """Whether each connection is to end with its response."""
         self.served = 0
@@ -31,16 +34,22 @@ class Pool:
     def start(self, threads: int) -> None:
         """Start the threads; they end with the process."""
         for number in range(threads):
-            threading.Thread(target=self._work, name=f"web-{number}", daemon=True).start()
+            self._start_thread(f"web-{number}", self._ready)
+        self._start_thread("web-live", self._probed)
+
+    def _start_thread(self, name: str, ready: "queue.SimpleQueue[Connection]") -> None:
+        threading.Thread(target=self._work, args=(ready,), name=name, daemon=True).start()
 
     def submit(self, connection: Connection) -> None:
         """Hand over a connection whose request is complete, or whose client has read."""
         connection.state = State.RUNNING
-        self._ready.put(connection)
+        request = connection.request
+        is_probe = request is not None and request.path == _LIVE_PATH
+        (self._probed if is_probe else self._ready).put(connection)
 
-    def _work(self) -> None:
+    def _work(self, ready: "queue.SimpleQueue[Connection]") -> None:
         while True:
-            connection = self._ready.get()
+            connection = ready.get()
             try:
                 self._sockets.guarded(connection, self._answer)
             except BaseException:

@@ -2,6 +2,7 @@
 
 import errno
 
+import psycopg2
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from sqlalchemy import text
@@ -38,6 +39,22 @@ def test_a_database_that_refuses_is_waited_for(org: Org, statement: str) -> None
         refusing[0] = False
         run_jobs_of(org, "default")
     assert [row.status for row in rows(org)] == ["completed"]
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (psycopg2.OperationalError("server closed the connection"), True),
+        (psycopg2.InterfaceError("connection already closed"), True),
+        (psycopg2.DatabaseError("no message from the libpq"), True),
+        (psycopg2.ProgrammingError("can't adapt"), False),
+        (psycopg2.DataError("invalid byte"), False),
+    ],
+)
+def test_errors_that_come_unwrapped_are_told_apart(
+    error: psycopg2.Error, *, expected: bool
+) -> None:
+    assert is_fault(error) is expected
 
 
 def test_faults_in_a_row_are_counted(org: Org) -> None:

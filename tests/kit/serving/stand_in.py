@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from app.kit.serving.limits import Limits
@@ -104,8 +105,18 @@ def slow(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[byte
     return [b"slow"]
 
 
+def stuck(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Waits until the file of STAND_IN_GATE is there."""
+    gate = Path(os.environ["STAND_IN_GATE"])
+    while not gate.exists():
+        time.sleep(0.02)
+    return slow(_, start_response)
+
+
 ROUTES = {
     "echo": echo,
+    "health": echo,
+    "stuck": stuck,
     "large": large,
     "stream": stream,
     "broken": broken,

@@ -166,3 +166,17 @@ def test_bodies_leave_the_reserve_of_the_disk_alone(tmp_path: Path) -> None:
             assert answer.json["error"]["details"] == {"reason": "storage_full"}
         with server.connect() as client:
             assert client.send(head % 60_000 + b"x" * 60_000).answer().json["size"] == 60_000
+
+
+def test_liveness_has_a_thread_of_its_own(tmp_path: Path) -> None:
+    """Who watches the process must not take it for dead because its threads wait."""
+    request = b"GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n"
+    gate = tmp_path / "gate"
+    with (
+        serving(tmp_path, STAND_IN_GATE=str(gate)) as server,
+        opened(server, 8, request, "127.0.0.2") as clients,
+    ):
+        for path in ("/health/live", "/health/live?verbose=1"):
+            assert server.get(path).status == 200
+        gate.touch()
+        assert [client.answer().status for client in clients] == [200] * 8

@@ -1,0 +1,96 @@
+"""PostgreSQL stands still, or vanishes: everybody is refused soon, and all goes on afterwards."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+from sqlalchemy import make_url
+
+from app.runtime.postgres import EmbeddedPostgres
+from tests.factories.proxy import Proxy
+from tests.faults.conftest import Receiver, Service, running, until
+from tests.faults.outages import Clients, check_health, outage
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+class Database:
+    """An external PostgreSQL, as the service sees it: behind an address."""
+
+    def __init__(self, server: EmbeddedPostgres, proxy: Proxy) -> None:
+        self._server = server
+        self.proxy = proxy
+
+    @property
+    def url(self) -> str:
+        url = make_url(self._server.url).set(port=self.proxy.port)
+        return url.render_as_string(hide_password=False)
+
+    def _processes(self) -> list[psutil.Process]:
+        postmaster = psutil.Process(self._server.pid)
+        return [postmaster, *postmaster.children()]
+
+    def suspend(self) -> None:
+        for process in self._processes():
+            process.suspend()
+
+    def resume(self) -> None:
+        for process in self._processes():
+            process.resume()
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Database]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labeling-hangs-")))
+        folder.chmod(0o755)
+        server = stack.enter_context(EmbeddedPostgres(folder / "postgres", fast=True))
+        proxy = stack.enter_context(Proxy(("127.0.0.1", server.port)))
+        yield Database(server, proxy)
+
+
+@pytest.fixture(scope="module")
+def guarded(database: Database) -> Iterator[Service]:
+    """A service on that database."""
+    with running(RATE_LIMITS="off", DATABASE_URL=database.url) as found:
+        yield found
+
+
+def _total(service: Service) -> int:
+    total: int = service.call("GET", "/artifacts?page_size=1").json()["meta"]["total"]
+    return total
+
+
+def test_a_database_that_stands_still(
+    guarded: Service, database: Database, receiver: Receiver
+) -> None:
+    webhook = guarded.hook(receiver)
+    before = _total(guarded)
+    with (
+        Clients(guarded) as clients,
+        outage(clients, database.suspend, database.resume) as began,
+    ):
+        check_health(guarded, began)
+    # Nothing was done twice, nothing was lost, and the jobs went on by themselves.
+    assert _total(guarded) - before == len(clients.created)
+    guarded.settle(webhook, set(clients.created.values()), receiver)
+    assert guarded.call("DELETE", f"/webhooks/{webhook}").status_code == 204
+
+
+def test_a_database_that_vanishes(guarded: Service, database: Database) -> None:
+    before = _total(guarded)
+    with (
+        Clients(guarded) as clients,
+        outage(clients, database.proxy.vanish, database.proxy.come_back) as began,
+    ):
+        check_health(guarded, began)
+    assert _total(guarded) - before == len(clients.created)
+
+    def parsed() -> bool:
+        answer = guarded.call("GET", "/artifacts", params={"status": "processing", "page_size": 1})
+        return answer.status_code == 200 and answer.json()["meta"]["total"] == 0
+
+    until(parsed, "the documents to be parsed")
