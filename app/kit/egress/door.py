@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -83,23 +84,32 @@ class Egress:
         body: bytes = b"",
         deadline: float = 10.0,
         max_response_bytes: int = 16_384,
+        success_body_seconds: float = inf,
+        repeatable: bool = True,
     ) -> Outcome:
-        """Send one request and tell what became of it.
+        """Send one request and return what became of it.
 
-        Redirects are answers like any other. A connection kept from before that breaks without a
-        byte of an answer is replaced once, so the other side may see the request twice.
+        Redirects are answers like any other.
 
         :param deadline: seconds of wall-clock time for everything, name resolution included.
         :param max_response_bytes: the body is read no further.
+        :param success_body_seconds: nor for longer than this after the headers of a 2xx answer.
+        :param repeatable: a connection kept from before that breaks without a byte of an answer is
+            replaced once, so the other side may see the request twice. Otherwise it is sent once,
+            and only over a connection that was in use just now or is new.
         :raises ValueError: a method that is none, headers malformed or not the caller's to set.
         """
-        started = monotonic()
+        started, answer = monotonic(), _Answer()
         prepared = _prepare(method, headers or {}, body)
-        answer = _Answer()
         error: str | None = None
         kind: ErrorKind | None = None
+        budget = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
+        call = Call(self.policy, started + deadline, budget, repeatable)
         try:
-            self._exchange(prepared, url, started + deadline, max_response_bytes, answer)
+            response = self._open(prepared, url, call, answer)
+            if response.status_code // 100 == 2:  # noqa: PLR2004
+                call.until = min(call.until, monotonic() + success_body_seconds)
+            _read(response, call, max_response_bytes, answer)
         except Exception as problem:  # noqa: BLE001 - hostile answers fail in unheard-of ways
             kind, error = failure(problem)
             log.debug("egress.failed", kind=kind, error=repr(problem))
@@ -140,24 +150,21 @@ class Egress:
             self._made = (os.getpid(), adapter)
         return adapter
 
-    def _exchange(
-        self, prepared: PreparedRequest, url: str, until: float, limit: int, answer: _Answer
-    ) -> None:
-        """Fill in the answer as far as it comes."""
+    def _open(self, prepared: PreparedRequest, url: str, call: Call, answer: _Answer) -> Response:
+        """Send the request and read the answer's head; the body is not read yet."""
         check_target(self.policy, url)
         prepared.prepare_url(url, None)
-        call = Call(self.policy, until, limit * _FRAME_FACTOR + _HEADER_BYTES)
         response = self._send(prepared, call)
         answer.status_code = response.status_code
         answer.headers = {name.lower(): value for name, value in response.headers.items()}
-        _read(response, call, limit, answer)
+        return response
 
     def _send(self, prepared: PreparedRequest, call: Call) -> Response:
         adapter = self._adapter
         try:
             return adapter.send_call(prepared, call, timeout=call.remaining())
         except (RequestException, OSError):
-            if not call.went_stale():
+            if not call.may_repeat():
                 raise
         call.fresh = True
         return adapter.send_call(prepared, call, timeout=call.remaining())

@@ -198,7 +198,7 @@ def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
     deliver()
     assert metrics.DELIVERIES.labels("delivered")._value.get() == before + 3
     hooks.emit(2)
-    hooks.claim()
+    hooks.fan_out()
     page = hooks.org.app.test_client().get("/metrics").text
     assert 'labeling_queue_depth{queue="webhooks"}' in page
     assert 'labeling_queue_oldest_due_seconds{queue="webhooks"}' in page
