@@ -19,9 +19,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.due import Finder
-from app.delivery.webhooks.queries.leases import Attempt, Lease, Room
+from app.delivery.webhooks.queries.leases import Attempt, Lease
 from app.delivery.webhooks.queries.outcomes import Result
-from app.delivery.webhooks.quotas import Quotas
+from app.delivery.webhooks.quotas import Picked, Quotas
 from app.delivery.webhooks.recorder import Recorder
 from app.kit import container, db, metrics, tenancy
 from app.kit.logging import get_logger
@@ -98,7 +98,7 @@ class Dispatcher:
         self._thread.join(timeout)
         with self._changed:
             left = deadline - time.monotonic() - 1.0
-            self._changed.wait_for(lambda: not self._quotas.sending, max(0.0, left))
+            self._changed.wait_for(lambda: not self._quotas.threads.used, max(0.0, left))
         self._recorder.stop(max(0.1, deadline - time.monotonic()))
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -123,7 +123,7 @@ class Dispatcher:
 
     def _has_work(self) -> bool:
         returning = self._released or self._quotas.requeue
-        looking = self._is_woken and self._quotas.free_threads > 0
+        looking = self._is_woken and self._quotas.threads.free > 0
         return bool(self._stopping or returning or looking or self._quotas.may_pick)
 
     def _renew(self) -> None:
@@ -143,7 +143,7 @@ class Dispatcher:
     def _look(self) -> None:
         """Find the webhooks with due deliveries, when somebody said that there are some."""
         with self._changed:
-            if self._stopping or not self._is_woken or not self._quotas.free_threads:
+            if self._stopping or not self._is_woken or not self._quotas.threads.free:
                 return
             self._is_woken, self._is_looking = False, True
         try:
@@ -162,13 +162,11 @@ class Dispatcher:
         """Begin the attempts whose turn it is, and send as many as there are threads for."""
         with self._changed:
             picked = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
-            ended = self._quotas.count_ended(picked)
-            failing = self._quotas.has_failing(picked)
         if not picked:
             return
         began_at = time.monotonic()
         try:
-            attempts = self._begin_in_database(picked, failing=failing)
+            attempts = self._begin_in_database(picked)
         except BaseException:
             with self._changed:
                 self._quotas.cancel(picked)
@@ -178,15 +176,16 @@ class Dispatcher:
                 if attempt.lease_token is not None:
                     valid_until = began_at + leases.LEASE_SECONDS
                     self._leases[attempt.lease_token] = _lease(attempt), valid_until
-            self._quotas.begin(picked, attempts, ended)
+            self._quotas.begin(picked, attempts)
             self._launch()
             self._changed.notify_all()
         _count(attempts)
 
-    def _begin_in_database(self, picked: Sequence[Room], *, failing: bool) -> list[Attempt]:
+    def _begin_in_database(self, picked: Sequence[Picked]) -> list[Attempt]:
         attempts = 1 + len(container.settings().webhook_retry_delays)
+        failing = any(one.is_failing for one in picked)
         with self._database():
-            return leases.begin(picked, attempts=attempts, failing=failing)
+            return leases.begin([one.room for one in picked], attempts=attempts, failing=failing)
 
     def _launch(self) -> None:
         """Give threads to the attempts whose turn it is. The caller holds the lock."""

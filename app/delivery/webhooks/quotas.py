@@ -12,9 +12,10 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 from uuid import UUID
 
-from app.delivery.webhooks.limits import Limits
+from app.delivery.webhooks.limits import Limits, Threads
 from app.delivery.webhooks.queries.due import DueWebhook
 from app.delivery.webhooks.queries.leases import Attempt, Room
 from app.delivery.webhooks.queries.outcomes import Result
@@ -28,8 +29,17 @@ from app.delivery.webhooks.states import (
 
 MAX_DUE = 256
 """So many webhooks of an organization are kept in mind as due; later looks find the others."""
-MAX_UNWRITTEN = 256
-"""An organization with so many outcomes to be written starts nothing more."""
+
+
+class Picked(NamedTuple):
+    """A webhook, and how many attempts at it should begin.
+
+    `ended` is how many ended so far, `is_failing` whether the latest of them failed.
+    """
+
+    room: Room
+    ended: int
+    is_failing: bool
 
 
 class Quotas:
@@ -39,20 +49,13 @@ class Quotas:
     """
 
     def __init__(self, threads: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.threads = threads
-        self.reserved = threads // 16
-        self.sending = 0
+        self.threads = Threads(threads)
         self.requeue: list[Attempt] = []
         self._clock = clock
         self._changed = False
         self._states = States()
         self._due: OrderedDict[UUID, OrganizationState] = OrderedDict()
         self._ready: OrderedDict[UUID, OrganizationState] = OrderedDict()
-
-    @property
-    def free_threads(self) -> int:
-        """Threads that send nothing."""
-        return self.threads - self.sending
 
     @property
     def is_idle(self) -> bool:
@@ -62,7 +65,7 @@ class Quotas:
     @property
     def may_pick(self) -> bool:
         """Whether `pick` might return something that it did not the last time."""
-        return self._changed and bool(self._due) and self.free_threads > 0
+        return self._changed and bool(self._due) and self.threads.free > 0
 
     def note_due(self, found: Iterable[DueWebhook]) -> None:
         """Remember webhooks that have deliveries to attempt now."""
@@ -72,64 +75,55 @@ class Quotas:
                 webhook.failures = one.failures
             self._mark_due(webhook)
 
-    def pick(self, limit: int) -> list[Room]:
+    def pick(self, limit: int) -> list[Picked]:
         """Return for which webhooks how many attempts should begin now, `limit` in all."""
-        picked: list[Room] = []
+        picked: list[Picked] = []
         left = limit
         share = max(1, limit // max(1, len(self._due)))
         for organization in list(self._due.values()):
             if not left:
                 break
-            for room in self._pick_of(organization, min(left, share)):
-                picked.append(room)
-                left -= room.number
+            for one in self._pick_of(organization, min(left, share)):
+                picked.append(one)
+                left -= one.room.number
             self._due.move_to_end(organization.id)
         self._changed = bool(picked)
         return picked
 
-    def cancel(self, picked: Iterable[Room]) -> None:
+    def cancel(self, picked: Iterable[Picked]) -> None:
         """Note that nothing of what was picked has begun."""
-        for webhook in self._webhooks_of(picked):
-            webhook.beginning = 0
+        for room, _, _ in picked:
+            self._states.webhook(room.organization_id, room.webhook_id).beginning = 0
         self._changed = True
 
-    def begin(self, picked: Sequence[Room], attempts: Iterable[Attempt], ended: list[int]) -> None:
+    def begin(self, picked: Sequence[Picked], attempts: Iterable[Attempt]) -> None:
         """Take in the attempts that have begun of what was picked.
 
-        `ended` is what `count_ended` returned for it before. An attempt that begun without the
-        knowledge of a failure that came meanwhile is given back.
+        One that begun without knowledge of a failure that came meanwhile is given back.
         """
-        by_webhook: dict[UUID, list[Attempt]] = {room.webhook_id: [] for room in picked}
+        by_webhook: dict[UUID, list[Attempt]] = {one.room.webhook_id: [] for one in picked}
         for attempt in attempts:
             by_webhook[attempt.webhook_id].append(attempt)
-        for room, ended_before in zip(picked, ended, strict=True):
+        for room, ended, _ in picked:
             webhook = self._states.webhook(room.organization_id, room.webhook_id)
             begun = by_webhook[room.webhook_id]
             webhook.beginning = 0
             if len(begun) < room.number:
                 self._unmark_due(webhook)
-            self._prefetch(webhook, begun, is_current=webhook.ended == ended_before)
+            self._prefetch(webhook, begun, is_current=webhook.ended == ended)
         self._changed = True
-
-    def count_ended(self, picked: Iterable[Room]) -> list[int]:
-        """Return how many attempts at each of these webhooks have ended."""
-        return [webhook.ended for webhook in self._webhooks_of(picked)]
-
-    def has_failing(self, picked: Iterable[Room]) -> bool:
-        """Return whether the latest attempt at one of these webhooks failed, as far as known."""
-        return any(webhook.failures for webhook in self._webhooks_of(picked))
 
     def start_next(self) -> Attempt | None:
         """Return the next attempt to send, and count it as under way; None when none may be."""
         now = self._clock()
-        for _ in range(len(self._ready) if self.free_threads > 0 else 0):
+        for _ in range(len(self._ready) if self.threads.free > 0 else 0):
             organization = next(iter(self._ready.values()))
             self._ready.move_to_end(organization.id)
             organization.reclassify(now)
-            for _ in range(len(organization.ready)):
+            for _ in range(len(organization.ready) if self.threads.has_room(organization) else 0):
                 webhook = next(iter(organization.ready.values()))
                 organization.ready.move_to_end(webhook.id)
-                if self._may_start(organization, webhook):
+                if self.threads.may_start(organization, webhook):
                     return self._start(organization, webhook, now)
         return None
 
@@ -174,9 +168,6 @@ class Quotas:
             self._states.forget_idle(organization)
         return dropped
 
-    def _webhooks_of(self, picked: Iterable[Room]) -> list[WebhookState]:
-        return [self._states.webhook(room.organization_id, room.webhook_id) for room in picked]
-
     def _mark_due(self, webhook: WebhookState) -> None:
         organization = self._states.organization(webhook.organization_id)
         organization.due[webhook.id] = webhook
@@ -192,10 +183,7 @@ class Quotas:
             self._due.pop(organization.id, None)
             self._states.forget_idle(organization)
 
-    def _limits(self, organization: OrganizationState) -> Limits:
-        return Limits.of(self.threads - (self.sending - organization.sending))
-
-    def _pick_of(self, organization: OrganizationState, limit: int) -> list[Room]:
+    def _pick_of(self, organization: OrganizationState, limit: int) -> list[Picked]:
         """Return for which webhooks of an organization attempts should begin.
 
         First each gets one attempt, then the others that it may have.
@@ -204,10 +192,10 @@ class Quotas:
         begun: Counter[Pace] = Counter()
         for webhook in organization.ready.values():
             begun[webhook.pace] += len(webhook.prefetched)
-        if self.free_threads <= self.reserved:
+        if self.threads.are_scarce:
             limit = 0 if organization.sending + begun.total() else 1
         # What is prefetched for quick webhooks takes no thread yet.
-        limits = self._limits(organization)
+        limits = self.threads.limits_of(organization)
         limits = replace(limits, total=2 * limits.total)
         for is_first in (True, False):
             for webhook in list(organization.due.values()):
@@ -222,7 +210,11 @@ class Quotas:
                     begun[webhook.pace] += number
                     limit -= number
         return [
-            Room(organization.id, webhook.id, webhook.beginning)
+            Picked(
+                Room(organization.id, webhook.id, webhook.beginning),
+                webhook.ended,
+                webhook.failures > 0,
+            )
             for webhook in organization.due.values()
             if webhook.beginning
         ]
@@ -237,28 +229,15 @@ class Quotas:
         """Return how many attempts at a webhook should begin, with `begun` not under way yet."""
         threads = organization.threads
         room = limits.room(webhook.pace, lambda pace: threads[pace] + begun[pace])
-        if room <= 0 or self._is_kept_out(webhook):
+        if room <= 0 or self.threads.is_kept_out(webhook):
             return 0
         return min(room, webhook.begin_room(limits.at_once(webhook, room)))
-
-    def _is_kept_out(self, webhook: WebhookState) -> bool:
-        """Whether the last free threads are for others: webhooks that are not slow."""
-        return webhook.pace is Pace.SLOW and self.free_threads <= self.reserved // 2
-
-    def _may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
-        scarce = self.free_threads <= self.reserved
-        if (scarce and organization.sending) or self._is_kept_out(webhook):
-            return False
-        if organization.unwritten >= MAX_UNWRITTEN:
-            return False
-        room = self._limits(organization).room(webhook.pace, organization.threads.__getitem__)
-        return room > 0 and webhook.sending < webhook.at_once
 
     def _start(self, organization: OrganizationState, webhook: WebhookState, now: float) -> Attempt:
         attempt = webhook.prefetched.popleft()
         assert attempt.lease_token is not None
         organization.start(webhook, attempt.lease_token, now)
-        self.sending += 1
+        self.threads.used += 1
         self._update_ready(webhook)
         return attempt
 
@@ -267,7 +246,7 @@ class Quotas:
         organization = self._states.organization(attempt.organization_id)
         assert attempt.lease_token is not None
         organization.stop(webhook, attempt.lease_token)
-        self.sending -= 1
+        self.threads.used -= 1
         self._changed = True
         return webhook, organization
 

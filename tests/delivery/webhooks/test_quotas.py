@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from app.delivery.webhooks import states
 from app.delivery.webhooks.limits import Limits
 from app.delivery.webhooks.queries.due import DueWebhook
-from app.delivery.webhooks.queries.leases import Attempt, Room
+from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import Result
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT, MAX_FAILING
-from app.delivery.webhooks.quotas import Quotas
+from app.delivery.webhooks.quotas import Picked, Quotas
 from app.delivery.webhooks.sending import _result
 from app.delivery.webhooks.states import AT_ONCE, AT_ONCE_NOT_QUICK, PREFETCHED, SLOW_SECONDS
 from app.kit.ids import uuid7
@@ -65,16 +65,15 @@ class Deliverer:
         while returned:
             self.find()
             while picked := self.quotas.pick(64):
-                ended = self.quotas.count_ended(picked)
-                self.quotas.begin(picked, self.begin(picked), ended)
+                self.quotas.begin(picked, self.begin(picked))
                 started += self.send()
             returned = self.give_back() > 0
         return started
 
-    def begin(self, picked: Iterable[Room]) -> list[Attempt]:
+    def begin(self, picked: Iterable[Picked]) -> list[Attempt]:
         """Be the statement that begins attempts."""
         begun: list[Attempt] = []
-        for room in picked:
+        for room, _, _ in picked:
             hook = self.hooks[room.webhook_id]
             for _ in range(self._allowed(hook, room.number)):
                 hook.due -= 1
@@ -220,10 +219,9 @@ def test_what_begun_without_knowledge_of_a_failure_goes_back() -> None:
     deliverer.finish(one)
     deliverer.find()
     picked = deliverer.quotas.pick(64)
-    ended = deliverer.quotas.count_ended(picked)
     begun = deliverer.begin(picked)
     deliverer.finish(deliverer.under_way[0], ok=False)
-    deliverer.quotas.begin(picked, begun, ended)
+    deliverer.quotas.begin(picked, begun)
     assert deliverer.send() == []
     assert deliverer.give_back() == len(begun) > 0
     assert hook.due == 98
@@ -234,7 +232,7 @@ def test_a_paused_one_is_asked_for_once() -> None:
     deliverer.hook(50)
     deliverer.find()
     picked = deliverer.quotas.pick(64)
-    deliverer.quotas.begin(picked, [], deliverer.quotas.count_ended(picked))
+    deliverer.quotas.begin(picked, [])
     assert deliverer.quotas.pick(64) == []
     assert deliverer.quotas.is_idle
 
@@ -374,9 +372,8 @@ def test_tests_are_sent_to_a_failing_webhook() -> None:
     hook = deliverer.hook(1)
     deliverer.find()
     picked = deliverer.quotas.pick(64)
-    ended = deliverer.quotas.count_ended(picked)
     test = _attempt(hook, test=True)
-    deliverer.quotas.begin(picked, [test], ended)
+    deliverer.quotas.begin(picked, [test])
     assert deliverer.send() == [test]
 
 
@@ -457,10 +454,10 @@ def _check_shares(deliverer: Deliverer) -> None:
     """No organization has more than the half of what the others leave, and one thread."""
     counts = deliverer.by_organization()
     total = sum(counts.values())
-    assert total <= deliverer.quotas.threads
+    assert total <= deliverer.quotas.threads.number
     for organization, count in counts.items():
         # Others may have come after it started its last one: then they have less than it had left.
-        assert count <= max(1, deliverer.quotas.threads // 2), organization
+        assert count <= max(1, deliverer.quotas.threads.number // 2), organization
 
 
 @settings(max_examples=40, deadline=None)
@@ -495,7 +492,7 @@ def test_no_more_than_a_statement_takes_is_picked_of_each() -> None:
     deliverer.find()
     picked = deliverer.quotas.pick(64)
     numbers: defaultdict[UUID, int] = defaultdict(int)
-    for room in picked:
+    for room, _, _ in picked:
         numbers[room.organization_id] += room.number
     assert len(numbers) == 5, "every organization has its turn in one statement"
     assert sum(numbers.values()) <= 64
