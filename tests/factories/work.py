@@ -7,13 +7,14 @@ from uuid import UUID
 from flask import Flask
 from rq import Queue
 from rq.serializers import JSONSerializer
+from sqlalchemy import text
 
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import claims, handlers, worker
 from app.kit.jobs.claims import Claimed, Lease
 from app.kit.jobs.handlers import Job
-from app.kit.jobs.queues import QUEUES
+from app.kit.jobs.queues import GROUPS, QUEUES
 from app.kit.jobs.relay import DRAIN, Relay
 from app.kit.jobs.rq_workers import InProcess, make
 from tests.factories.orgs import Org
@@ -63,11 +64,20 @@ def job_of(organization_id: UUID | None, args: dict[str, Any], **members: Any) -
     )
 
 
+def make_due(app: Flask, *names: str) -> None:
+    """Let this round of periodic jobs come once more; what died of the last one is gone."""
+    everything = tenancy.across_organizations(reason="a test is the clock")
+    values = {"names": list(names), "keys": [f"periodic:{name}" for name in names]}
+    with app.app_context(), everything, db.transaction() as session:
+        session.execute(text("DELETE FROM jobs WHERE unique_key = ANY(:keys)"), values)
+        session.execute(text("DELETE FROM schedule_runs WHERE name = ANY(:names)"), values)
+
+
 def drain(app: Flask) -> None:
     """Relay and work, by turns, until a round moves nothing; deliveries are sent and written."""
     connection = container.current().redis(timeout=5)
     relay = Relay(app, lambda: connection)
-    names = [*QUEUES, *(source.queue for source in handlers.SOURCES)]
+    names = [*GROUPS, *(source.queue for source in handlers.SOURCES)]
     queues = [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
     functions = frozenset({DRAIN, *(source.function for source in handlers.SOURCES)})
     for _ in range(_ROUNDS):

@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from app.kit.jobs.claims import LEASE_SECONDS
-from app.kit.jobs.queues import QUEUES
+from app.kit.jobs.queues import GROUPS, QUEUES
 from tests.faults.conftest import Receiver, Service, until
 from tests.faults.sites import Site
 
@@ -83,7 +83,7 @@ def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
     waiting: list[int] = []
 
     def drained() -> bool:
-        waiting.append(max(_messages(store, name) for name in QUEUES))
+        waiting.append(max(_messages(store, name) for name in GROUPS))
         return place.one(_LEFT) == 0
 
     until(drained, "the backlog to be worked off")
@@ -97,5 +97,5 @@ def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
     assert row.interrupted <= QUEUES["bulk"].slots, "only what was in hand may run twice"
 
 
-def _messages(store: Any, queue: str) -> int:
-    return int(store.llen(f"rq:queue:{queue}"))
+def _messages(store: Any, group: str) -> int:
+    return int(store.llen(f"rq:queue:{group}"))

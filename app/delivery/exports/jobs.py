@@ -42,6 +42,7 @@ def _reopen(args: dict[str, Any]) -> None:
 )
 def run(job: Job) -> None:
     """Write an export's file. A run that is repeated begins anew; one too many does nothing."""
+    container.current().reserve.check()
     export = service.start(_export_id(job))
     if export is None:
         return

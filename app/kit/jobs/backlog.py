@@ -55,4 +55,4 @@ def readings() -> list[metrics.QueueReading]:
     return [metrics.QueueReading(one.queue, one.depth, one.age) for one in read()]
 
 
-metrics.register_collector(readings)
+metrics.register_collector("queues", readings)

@@ -18,9 +18,9 @@ from typing import NoReturn
 
 from flask import Flask
 
-from app.kit import container, db, deaths
+from app.kit import container, db, deaths, logging, metrics
 from app.kit.jobs import handlers, relay, worker
-from app.kit.jobs.queues import Queue, list_served, local_slots
+from app.kit.jobs.queues import GROUPS, Group, list_queues, local_slots
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, listen
 from app.kit.logging import get_logger
@@ -58,13 +58,14 @@ def children(job_workers: int, *, outbound: bool = True) -> list[Child]:
     stays queued.
     """
     found = [Child("relay", _relay)]
-    for queue in list_served(outbound=outbound):
-        target = partial(_work, queue=queue)
-        if queue.forking:
+    for group in GROUPS.values():
+        target = partial(_work, group=group)
+        if group.forking:
+            (queue,) = list_queues(group)
             numbers = range(1, local_slots(queue, job_workers) + 1)
-            found += [Child(f"{queue.name}-{number}", target) for number in numbers]
-        else:
-            found.append(Child(queue.name, target))
+            found += [Child(f"{group.name}-{number}", target) for number in numbers]
+        elif outbound or not group.outbound:
+            found.append(Child(group.name, target))
     sources = handlers.SOURCES if outbound else []
     return found + [Child(source.name, partial(_serve, source=source)) for source in sources]
 
@@ -77,12 +78,12 @@ def _relay(app: Flask, stopping: Event) -> None:
     loop.loop()
 
 
-def _work(app: Flask, stopping: Event, *, queue: Queue) -> None:
-    os.nice(queue.nice)
-    kind = Forking if queue.forking else InProcess
+def _work(app: Flask, stopping: Event, *, group: Group) -> None:
+    os.nice(group.nice)
+    kind = Forking if group.forking else InProcess
     connect = partial(container.current().redis, timeout=None)
     listen(stopping)
-    consume(kind, app, [queue.name], frozenset({relay.DRAIN}), connect, stopping)
+    consume(kind, app, [group.name], frozenset({relay.DRAIN}), connect, stopping)
 
 
 def _serve(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
@@ -154,6 +155,8 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
         log.exception("worker.died", name=child.name)
     finally:
         sys.stdout.flush()
+        metrics.flush()
+        logging.flush()
         os._exit(status)
 
 

@@ -1,6 +1,7 @@
 """The queues: what kind of work each carries, by how many slots it is served, when it is late.
 
-Work that may wait for each other shares a queue; work that must not has a queue of its own.
+Work that may wait for each other shares a queue; work that must not has a queue of its own. Queues
+that are alike share a group, whose processes serve them side by side.
 """
 
 from dataclasses import dataclass
@@ -10,44 +11,65 @@ _HOUR = 60 * _MINUTE
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
-    """A queue and the slots that serve it on one machine: so many of its jobs run at once.
+class Group:
+    """The processes that serve some queues on one machine.
 
-    A slot of a `forking` queue is a process that runs its jobs in a fork of itself, for jobs that
-    take memory or may crash. The slots of the others are threads of one process, for jobs that
-    wait for the database or for other hosts. `late_after`: how many seconds a due job may wait
-    before the queue counts as behind. `nice` lowers the priority of the processes. An `outbound`
-    queue is for calls of other hosts.
+    One process has a thread for each slot of its queues, for jobs that wait for the database or
+    for other hosts. A `forking` group has one queue and a process for each slot, which runs jobs in
+    a fork of itself: they take memory, or may crash. `nice` lowers the priority of the processes.
+    An `outbound` group is for calls of other hosts.
     """
 
     name: str
-    slots: int = 1
     forking: bool = False
-    late_after: float = _MINUTE
     nice: int = 0
     outbound: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue of a group. `slots` of its jobs run at once on one machine.
+
+    `late_after`: how many seconds a due job may wait before the queue counts as behind.
+    """
+
+    name: str
+    group: Group
+    slots: int = 1
+    late_after: float = _MINUTE
+
+
+_QUICK = Group("quick")
+_OUTSIDE = Group("outside", outbound=True)
+_SLOW = Group("slow", nice=5)
+_DOCUMENTS = Group("documents", forking=True, nice=5)
+_EXPORTS = Group("exports", forking=True, nice=5)
 _ALL = (
-    Queue("default"),
-    Queue("fanout"),
-    Queue("notifications"),
-    Queue("routing"),
-    Queue("mail", slots=4, late_after=5 * _MINUTE, outbound=True),
-    Queue("third_party", slots=4, late_after=15 * _MINUTE, outbound=True),
-    Queue("documents", forking=True, late_after=10 * _MINUTE, nice=5),
-    Queue("exports", slots=2, forking=True, late_after=15 * _MINUTE, nice=5),
-    Queue("bulk", slots=2, late_after=15 * _MINUTE, nice=5),
-    Queue("erasing", late_after=6 * _HOUR, nice=10),
-    Queue("maintenance", late_after=6 * _HOUR, nice=10),
+    Queue("default", _QUICK),
+    Queue("fanout", _QUICK),
+    Queue("notifications", _QUICK),
+    Queue("routing", _QUICK),
+    Queue("mail", _OUTSIDE, slots=4, late_after=5 * _MINUTE),
+    Queue("third_party", _OUTSIDE, slots=4, late_after=15 * _MINUTE),
+    Queue("bulk", _SLOW, slots=2, late_after=15 * _MINUTE),
+    Queue("erasing", _SLOW, late_after=6 * _HOUR),
+    Queue("maintenance", _SLOW, late_after=6 * _HOUR),
+    Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
+    Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
 """Every queue that handlers may name."""
+GROUPS: dict[str, Group] = {queue.group.name: queue.group for queue in _ALL}
 
 
 def list_served(*, outbound: bool) -> list[Queue]:
     """Return the queues that are worked on; those for other hosts only with `outbound`."""
-    return [queue for queue in QUEUES.values() if outbound or not queue.outbound]
+    return [queue for queue in QUEUES.values() if outbound or not queue.group.outbound]
+
+
+def list_queues(group: Group) -> list[Queue]:
+    """Return the queues of a group."""
+    return [queue for queue in QUEUES.values() if queue.group == group]
 
 
 def local_slots(queue: Queue, job_workers: int) -> int:

@@ -1,9 +1,9 @@
 """The relay: starts periodic work, and wakes workers for what is due in PostgreSQL.
 
-A message in Redis says that a queue has something to do, not what: the worker claims the jobs
-itself when it starts them. So a queue never has more than one message waiting, however many jobs
-are due; a message that is lost is sent again a moment later; and one too many does nothing. Several
-relays may run.
+A message in Redis says that a group of queues has something to do, not what: the worker claims the
+jobs itself when it starts them. So a group never has more than one message waiting, however many
+jobs are due; a message that is lost is sent again a moment later; and one too many does nothing.
+Several relays may run.
 """
 
 import random
@@ -16,20 +16,20 @@ from uuid import uuid4
 from flask import Flask
 from redis import Redis
 from redis.exceptions import RedisError
-from rq import Queue
+from rq import Queue as RqQueue
 from rq.serializers import JSONSerializer
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import container, db, schedule, tenancy
 from app.kit.jobs import claims, handlers, slots
 from app.kit.jobs.handlers import DueSource
-from app.kit.jobs.queues import QUEUES, list_served
+from app.kit.jobs.queues import QUEUES, Queue, list_served
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
 DRAIN = "app.kit.jobs.worker.drain"
-"""The function that messages call; their one argument is the queue's name."""
+"""The function that messages call; their one argument is the group's name."""
 IDLE_SECONDS = 0.1
 SOURCE_MESSAGES = 16
 """So many messages of a due source may wait: what is claimed for more could expire unsent."""
@@ -77,20 +77,27 @@ class Relay:
             return sent + sum(self._claim(connection, source) for source in sources)
 
     def _wake_workers(self, connection: Redis) -> int:
-        """Send a message to each queue that has a job to claim and no message waiting."""
+        """Send a message to each group that has a job to claim and no message waiting."""
         served = list_served(outbound=container.settings().outbound)
         with db.transaction():
             due = claims.list_due_queues([queue.name for queue in served])
-        lengths = self._lengths(connection, due)
-        sent = 0
+        groups: dict[str, list[Queue]] = {}
         for name in due:
-            quota = slots.get_quota(QUEUES[name], lambda: connection)
+            groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
+        lengths = self._lengths(connection, list(groups))
+        awake = [name for name, queues in groups.items() if not lengths[name] and self._can(queues)]
+        for name in awake:
+            self._send(connection, name, DRAIN, [name])
+        return len(awake)
+
+    def _can(self, queues: list[Queue]) -> bool:
+        """Return whether a job of one of these queues can be claimed."""
+        for queue in queues:
+            quota = slots.get_quota(queue, self.connect)
             with db.transaction():
-                claimable = lengths[name] == 0 and claims.is_claimable(name, quota=quota)
-            if claimable:
-                self._send(connection, name, DRAIN, [name])
-                sent += 1
-        return sent
+                if claims.is_claimable(queue.name, quota=quota):
+                    return True
+        return False
 
     def _claim(self, connection: Redis, source: DueSource) -> int:
         if self._lengths(connection, [source.queue])[source.queue] >= SOURCE_MESSAGES:
@@ -106,16 +113,16 @@ class Relay:
         with connection.pipeline(transaction=False) as pipeline:
             pipeline.ping()
             for name in queues:
-                pipeline.llen(Queue(name, connection=connection).key)
+                pipeline.llen(RqQueue(name, connection=connection).key)
             _, *lengths = pipeline.execute()
         return dict(zip(queues, lengths, strict=True))
 
     def _send(self, connection: Redis, queue: str, function: str, arguments: list[Any]) -> None:
         """Send one message per argument."""
-        target = Queue(queue, connection=connection, serializer=JSONSerializer)
+        target = RqQueue(queue, connection=connection, serializer=JSONSerializer)
         target.enqueue_many(
             [
-                Queue.prepare_data(
+                RqQueue.prepare_data(
                     function,
                     (argument,),
                     timeout=-1,

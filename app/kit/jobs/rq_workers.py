@@ -22,7 +22,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
 
-from app.kit import deaths
+from app.kit import deaths, logging, metrics
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -30,6 +30,7 @@ log = get_logger(__name__)
 _MAINTENANCE_SECONDS = 30
 _WORKER_TTL_SECONDS = 45
 _FAREWELL_SECONDS = 1.0
+_LAST_LINES_SECONDS = 0.1
 _CALLBACKS = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
 
 
@@ -127,6 +128,14 @@ class Forking(_Held, Worker):
         if self.horse_pid:
             with suppress(ProcessLookupError):
                 os.kill(self.horse_pid, signal.SIGTERM)
+
+    def perform_job(self, job: Job, queue: Queue) -> bool:
+        """Run a message in the fork, and send what the fork counted and logged."""
+        try:
+            return super().perform_job(job, queue)
+        finally:  # the process ends with os._exit
+            metrics.flush()
+            logging.flush(_LAST_LINES_SECONDS)
 
 
 def consume(

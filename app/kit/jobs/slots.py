@@ -30,9 +30,9 @@ def _count_slots(queue: Queue, connect: Callable[[], Redis]) -> int:
     if not slots or monotonic() - counted_at > _KEPT_SECONDS:
         slots = local_slots(queue, container.settings().job_workers)
         try:
-            workers = Worker.count(queue=RqQueue(queue.name, connection=connect()))
+            workers = Worker.count(queue=RqQueue(queue.group.name, connection=connect()))
         except RedisError:
             workers = 0
-        slots = max(slots, workers * (1 if queue.forking else queue.slots))
+        slots = max(slots, workers * (1 if queue.group.forking else queue.slots))
         _counted[queue.name] = (monotonic(), slots)
     return slots

@@ -16,13 +16,13 @@ from app.kit.jobs.claims import Claimed, Lease
 from app.kit.jobs.faults import is_fault
 from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, TurnOver
 from app.kit.jobs.leases import keeper
-from app.kit.jobs.queues import QUEUES, Queue
+from app.kit.jobs.queues import GROUPS, QUEUES, Queue, list_queues
 from app.kit.logging import bind_job, get_logger
 
 log = get_logger(__name__)
 
 SLICE_SECONDS = 20.0
-"""So long a message keeps its worker claiming jobs; then RQ gets to do its housekeeping."""
+"""So long a fork goes on with further jobs; then its memory is given back."""
 MAX_INTERRUPTIONS = 10
 """A job whose worker died so often is given up: it is likely what kills them."""
 _BACKOFF_SECONDS = (1, 5, 30, 120, 600)
@@ -30,62 +30,85 @@ _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
 _FAULTS_UNTIL_ERROR = 10
 _UNKNOWN_FUNCTION_SECONDS = 60
 _ERROR_LENGTH = 2000
-_IDLE_SECONDS = 0.1
+_LOOK_SECONDS = 0.1
 
 stopping = threading.Event()
 """Set when this process is told to end: it starts no further job."""
 
 
-def drain(queue_name: str) -> None:
-    """Run what is due in a queue until nothing is, or for `SLICE_SECONDS`. RQ calls it by name."""
-    queue = QUEUES.get(queue_name)
-    if queue is None:
-        log.error("job.unknown_queue", queue=queue_name)
+def drain(group_name: str) -> None:
+    """Run what is due in a group's queues until nothing is, or for `SLICE_SECONDS`.
+
+    RQ calls it by name.
+    """
+    group = GROUPS.get(group_name)
+    if group is None:
+        log.error("job.unknown_group", group=group_name)
         return
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001
-    ends_at = time.monotonic() + SLICE_SECONDS
-    if queue.forking or queue.slots == 1:
-        _serve(app, queue, ends_at, lambda: False)
-        return
-    idle = [False] * queue.slots
-    threads = [
-        threading.Thread(target=_serve_beside, args=(app, queue, ends_at, idle, slot))
-        for slot in range(queue.slots)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    if group.forking:
+        _serve(app, list_queues(group)[0], time.monotonic() + SLICE_SECONDS)
+    else:
+        _serve_side_by_side(app, list_queues(group))
 
 
-def _serve_beside(app: Flask, queue: Queue, ends_at: float, idle: list[bool], slot: int) -> None:
-    """Be one of several slots: look for jobs as long as another slot has one in hand."""
+def _serve(app: Flask, queue: Queue, ends_at: float) -> int:
+    """Run jobs until none can be claimed; return how many there were."""
+    count = 0
+    try:
+        while (
+            time.monotonic() < ends_at and not stopping.is_set() and (ran := run_next(app, queue))
+        ):
+            count += ran
+    except SQLAlchemyError as failure:
+        db.session().rollback()
+        log.warning("job.claim_failed", queue=queue.name, error=type(failure).__name__)
+    return count
 
-    def others_work() -> bool:
-        idle[slot] = True
-        if all(idle):
-            return False
-        stopping.wait(_IDLE_SECONDS)
-        idle[slot] = False
-        return True
 
-    with app.app_context():
+def _serve_side_by_side(app: Flask, queues: Sequence[Queue]) -> None:
+    """Fill the queues' slots with threads for as long as something is due or under way.
+
+    This thread alone looks what is due, so that idle slots cost nothing. It goes on while a thread
+    does: a long job of one queue must not hold up the others.
+    """
+    names = [queue.name for queue in queues]
+    free = {queue.name: threading.Semaphore(queue.slots) for queue in queues}
+    under_way: set[threading.Thread] = set()
+    in_vain = threading.Event()
+
+    def serve(queue: Queue) -> None:
         try:
-            _serve(app, queue, ends_at, others_work)
+            with app.app_context():
+                if not _serve(app, queue, float("inf")):
+                    in_vain.set()
         finally:
-            idle[slot] = True
+            free[queue.name].release()
+
+    while True:
+        for name in () if stopping.is_set() else _list_due(names):
+            if free[name].acquire(blocking=False):
+                thread = threading.Thread(target=serve, args=(QUEUES[name],), name=f"jobs-{name}")
+                under_way.add(thread)
+                thread.start()
+        under_way = {thread for thread in under_way if thread.is_alive()}
+        if in_vain.is_set():
+            # What is due is only that of organizations which have their quota.
+            in_vain.clear()
+            stopping.wait(_LOOK_SECONDS)
+        if not under_way:
+            return
+        next(iter(under_way)).join(_LOOK_SECONDS)
 
 
-def _serve(app: Flask, queue: Queue, ends_at: float, wait_for_more: Callable[[], bool]) -> None:
-    while time.monotonic() < ends_at and not stopping.is_set():
-        try:
-            ran = run_next(app, queue)
-        except SQLAlchemyError as failure:
-            db.session().rollback()
-            log.warning("job.claim_failed", queue=queue.name, error=type(failure).__name__)
-            return
-        if not ran and not wait_for_more():
-            return
+def _list_due(names: Sequence[str]) -> list[str]:
+    everything = tenancy.across_organizations(reason="looks for every organization's due jobs")
+    try:
+        with everything, db.transaction():
+            return claims.list_due_queues(names)
+    except SQLAlchemyError as failure:
+        log.warning("job.look_failed", error=type(failure).__name__)
+        return []
 
 
 def run_next(app: Flask, queue: Queue) -> int:

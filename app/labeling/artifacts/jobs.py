@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
-from app.kit import db, jobs
+from app.kit import container, db, jobs
 from app.kit.jobs import Job
 from app.kit.permissions import Role
 from app.kit.storage import NotStored, StorageUnavailable
@@ -37,6 +37,8 @@ def _reopen(args: dict[str, Any]) -> None:
 )
 def parse(job: Job) -> None:
     """Read the text and the pages of a document that came in or is reprocessed."""
+    # Text, pages and index go into the database, which needs the reserve for itself.
+    container.current().reserve.check()
     artifact_id = UUID(job.args["data"]["artifact_id"])
     try:
         service.parse(artifact_id, job.checkpoint)

@@ -29,6 +29,8 @@ from app.runtime.demo.teams import TEAMS
 SLUG = "demo"
 _SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
 _LOADING = "demo-loading"
+# The demo is small, and a machine to try the service on may be as well.
+_SETTINGS = {"LOG_LEVEL": "WARNING", "RATE_LIMITS": "off", "STORAGE_RESERVE_BYTES": "0"}
 _REASON = "The total is not the amount to pay: tax is missing. Please look at the last line again."
 
 Progress = Callable[[int, int], None]
@@ -62,7 +64,7 @@ def load(progress: Progress) -> None:
     Takes the database, the keys and DEMO_PASSWORD from the environment.
     """
     # Logging in five times within a second is no attack here.
-    app = create_app({**os.environ, "LOG_LEVEL": "WARNING", "RATE_LIMITS": "off"})
+    app = create_app({**os.environ, **_SETTINGS})
     password = os.environ["DEMO_PASSWORD"]
     organization_id = _make_organization(app, password)
     people = {who: _User(app, who, password) for who in ("admin", "reviewer", "labeler")}

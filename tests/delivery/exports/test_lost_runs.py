@@ -2,14 +2,16 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from app.delivery.exports import jobs
-from app.kit import container, metrics
+from app.kit import container
 from app.kit.storage import Staged, StorageUnavailable, Stored
 from tests.factories.labels import make_labeled
+from tests.factories.scrape import counted
 
 
 def test_a_run_that_lost_its_lease_writes_nothing(
@@ -25,11 +27,13 @@ def test_a_run_that_lost_its_lease_writes_nothing(
             exports.take_lease()
 
     during(lose)
-    lost = metrics.JOBS.labels("exports.run", "lost")
-    before = lost._value.get()
+    lost = partial(
+        counted, exports.org.app, "labeling_jobs_total", function="exports.run", outcome="lost"
+    )
+    before = lost()
     exports.work()
     monkeypatch.undo()
-    assert lost._value.get() == before + 1
+    assert lost() == before + 1
     assert after == [0, 1, 2]
     left = exports.get(export_id)
     assert left["status"] == "running"

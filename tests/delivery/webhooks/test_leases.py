@@ -8,8 +8,8 @@ from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases, outcomes
 from app.delivery.webhooks.queries.leases import Attempt, Lease
-from app.kit import metrics
 from tests.delivery.webhooks.conftest import Answer, wait_until
+from tests.factories.scrape import counted
 
 
 def _lease(attempt: Attempt) -> Lease:
@@ -28,10 +28,10 @@ def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: 
     assert len(hooks.begin()) == 1
     deliver()
     assert hooks.receiver.received == [], "the lease still stands"
-    before = metrics.LEASE_EXPIRIES.labels("webhooks")._value.get()
+    before = counted(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks")
     hooks.let_leases_expire()
     deliver()
-    assert metrics.LEASE_EXPIRIES.labels("webhooks")._value.get() > before
+    assert counted(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks") > before
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Attempt"] == "2"
     delivery = _only(hooks, created)

@@ -25,8 +25,8 @@ def closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> container.Container:
 @pytest.mark.usefixtures("closed")
 def test_no_process_serves_other_hosts() -> None:
     names = {child.name for child in processes.children(1, outbound=False)}
-    assert names & {"mail", "third_party", "webhooks"} == set()
-    assert {"documents-1", "fanout", "default"} <= names
+    assert names & {"outside", "webhooks"} == set()
+    assert {"documents-1", "quick", "slow"} <= names
 
 
 def test_nothing_is_woken_or_claimed_for_other_hosts(
@@ -39,7 +39,7 @@ def test_nothing_is_woken_or_claimed_for_other_hosts(
         relay = Relay(app, lambda: closed.redis(timeout=5))
         for _ in range(3):
             relay.round()
-        assert {"mail", "third_party", "webhooks"} & set(woken) == set()
+        assert {"outside", "webhooks"} & set(woken) == set()
         assert [row.status for row in rows(org)] == ["queued"]
         assert len(claim_jobs_of(org, "mail")) == 1
 

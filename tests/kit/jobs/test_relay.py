@@ -1,4 +1,4 @@
-"""The relay: one message wakes a queue, whatever is due in it, and none is work itself."""
+"""The relay: one message wakes a group, whatever is due in it, and none is work itself."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) ->
     relay = Relay(app, lambda: connection)
     for _ in range(5):
         relay.round()
-    assert _messages(connection, "erasing") == [[DRAIN, "erasing"]]
+    assert _messages(connection, "slow") == [[DRAIN, "slow"]]
     with app.app_context(), tenancy.organization(org.id), db.transaction():
         db.session().execute(jobs.JobRow.__table__.delete())
 
@@ -66,16 +66,16 @@ def test_two_relays_at_once_send_few_messages(app: Flask, org: Org, connection: 
         thread.start()
     for thread in threads:
         thread.join()
-    assert 1 <= len(_messages(connection, "erasing")) <= 4
+    assert 1 <= len(_messages(connection, "slow")) <= 4
 
 
 def test_a_message_too_many_runs_nothing_twice(
     org: Org, connection: Redis, work: Callable[[], None]
 ) -> None:
     enqueue(org, "test.relayed", {"n": 1})
-    target = RqQueue("erasing", connection=connection, serializer=JSONSerializer)
+    target = RqQueue("slow", connection=connection, serializer=JSONSerializer)
     for _ in range(3):
-        target.enqueue(DRAIN, "erasing", result_ttl=0)
+        target.enqueue(DRAIN, "slow", result_ttl=0)
     work()
     assert SEEN[org.id]["heard"] == [{"n": 1}]
 
@@ -118,11 +118,11 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
     assert len(_messages(connection, "test-stuck")) == SOURCE_MESSAGES
 
 
-def test_a_message_for_a_queue_that_nobody_knows_is_harmless(
+def test_a_message_for_a_group_that_nobody_knows_is_harmless(
     org: Org, connection: Redis, work: Callable[[], None]
 ) -> None:
-    target = RqQueue("erasing", connection=connection, serializer=JSONSerializer)
-    target.enqueue(DRAIN, "no-such-queue", result_ttl=0)
+    target = RqQueue("slow", connection=connection, serializer=JSONSerializer)
+    target.enqueue(DRAIN, "no-such-group", result_ttl=0)
     enqueue(org, "test.relayed", {"n": 1})
     work()
     assert SEEN[org.id]["heard"] == [{"n": 1}]

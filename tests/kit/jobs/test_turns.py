@@ -10,7 +10,7 @@ from app.kit import db, jobs, tenancy
 from app.kit.jobs import claims, handlers, turns
 from app.kit.jobs.claims import Claimed
 from app.kit.jobs.handlers import Job
-from app.kit.jobs.queues import Queue, local_slots, quota_of
+from app.kit.jobs.queues import Group, Queue, local_slots, quota_of
 from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declared, sql
 
@@ -21,7 +21,7 @@ MANY = 300
 def queue(monkeypatch: pytest.MonkeyPatch, org: Org) -> Iterator[str]:
     """A queue of the test's own, with a handler for one job and one for batches."""
     name = f"test-{org.slug}"
-    monkeypatch.setitem(handlers.QUEUES, name, Queue(name))
+    monkeypatch.setitem(handlers.QUEUES, name, Queue(name, Group("test")))
 
     def ignore(_: Job) -> None:
         """Never run: these tests claim and no more."""

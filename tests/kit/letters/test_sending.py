@@ -216,7 +216,7 @@ def _sending(parent: psutil.Process, port: int) -> psutil.Process | None:
     for child in parent.children(recursive=True):
         try:
             connections = child.net_connections()
-        except psutil.NoSuchProcess:
+        except psutil.Error:  # gone, or not to be looked into
             continue
         if any(c.raddr and c.raddr.port == port and c.status == "ESTABLISHED" for c in connections):
             return child

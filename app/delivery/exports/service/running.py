@@ -19,7 +19,8 @@ GRACE = timedelta(hours=1)
 """How much longer it is kept, for downloads that began in time."""
 
 _BATCH = 100
-_FAILURES = {"StorageUnavailable": ("service_unavailable", "The file storage did not take it.")}
+_STORAGE = ("service_unavailable", "The file storage did not take it.")
+_FAILURES = {"StorageUnavailable": _STORAGE, "StorageFull": _STORAGE}
 _UNKNOWN = ("internal_error", "The export could not be made, however often it was tried.")
 
 
