@@ -148,7 +148,8 @@ class Dispatcher:
             self._is_woken, self._is_looking = False, True
         try:
             with self._database():
-                found = self._finder.find()
+                # The relay has found something, perhaps in another place.
+                found = self._finder.find_any()
         except BaseException:
             with self._changed:
                 self._is_woken, self._is_looking = True, False

@@ -44,19 +44,23 @@ def write(results: Sequence[Result]) -> list[Result]:
     in a row is deactivated here, once: whoever writes has locked its row.
 
     Returns:
-        The outcomes that were not written, as somebody else has their webhooks locked.
+        The outcomes that were not written, as somebody else has their webhooks or deliveries
+        locked.
     """
     counters, busy = outcomes.lock(list({r.webhook for r in results}))
     postponed = [r for r in results if r.webhook in busy]
     results = [r for r in results if r.webhook in counters]
     if not results:
         return postponed
-    standing = outcomes.settle(results, container.settings().webhook_retry_delays)
-    outcomes.mark_arrived([r for r in results if r.ok and r.lease_token not in standing])
+    stood = outcomes.settle(results, container.settings().webhook_retry_delays)
+    locked = outcomes.list_existing([r for r in results if r.lease_token not in stood])
+    postponed += [r for r in results if r.lease_token in locked]
+    results = [r for r in results if r.lease_token in stood]
+    outcomes.mark_arrived([r for r in results if r.ok and not stood[r.lease_token]])
     outcomes.record_attempts(results)
     for result in results:
         _count(counters[result.webhook], result)
-    outcomes.update_counters(counters)
+    outcomes.update_counters({r.webhook: counters[r.webhook] for r in results})
     _deactivate({key: one for key, one in counters.items() if one.deactivated})
     return postponed
 

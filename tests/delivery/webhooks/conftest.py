@@ -28,6 +28,18 @@ INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 60.0
 _LET_PAUSES_PASS = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
 
+_FILL = """
+INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
+    test, round, attempts_in_round, attempt_count, created_at, updated_at, next_attempt_at)
+SELECT :org, gen_random_uuid(), :webhook, gen_random_uuid(), 'artifact.ingested', '{}', :status,
+    false, 1, 0, 0, now(), now(), CASE WHEN :status = 'pending' THEN now() END
+FROM generate_series(1, :count)
+"""
+_COUNT = """
+SELECT count(*) AS n FROM webhook_deliveries WHERE organization_id = :org
+  AND webhook_id = :webhook AND (CAST(:status AS text) IS NULL OR status = :status)
+"""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -183,6 +195,15 @@ class Hooks:
     def fan_out(self) -> None:
         """Create the deliveries of the organization's events."""
         run_jobs_of(self.org, "fanout")
+
+    def fill(self, webhook: dict[str, Any], count: int, status: str = "pending") -> None:
+        """Insert deliveries of a webhook; pending ones are due."""
+        self.sql(_FILL, webhook=webhook["id"], count=count, status=status)
+
+    def count(self, webhook: dict[str, Any], status: str | None = None) -> int:
+        """Count deliveries of a webhook by their rows."""
+        (row,) = self.sql(_COUNT, webhook=webhook["id"], status=status)
+        return int(row.n)
 
     def begin(self, number: int = 1_000) -> list[Attempt]:
         """Fan out, and begin up to `number` attempts at each webhook, as a deliverer does."""

@@ -6,7 +6,7 @@ organization so many are looked at and no more; the next look goes on after them
 thousands of webhooks hides nobody else's.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
@@ -26,6 +26,8 @@ from app.kit import db
 VISITS = 2_000
 """So many webhooks are looked at by one statement, in all and of one organization."""
 VISITS_PER_ORGANIZATION = 64
+LOOKS = 32
+"""So many looks follow each other when one finds nothing and has not seen all webhooks."""
 COUNTED = 100_000
 """Due deliveries are counted up to so many."""
 RECENT_SECONDS = 30
@@ -144,34 +146,61 @@ class DueWebhook(NamedTuple):
 class Finder:
     """Looks at the webhooks with pending deliveries, and goes on where its last look ended.
 
-    One for each process; threads may share it.
+    `first` is the organization to begin with, `marks` the last webhook seen of organizations that
+    have more. One thread may use it at a time.
     """
 
     first: UUID = _FIRST
-    marks: dict[UUID, UUID] | None = None
+    marks: dict[UUID, UUID] = field(default_factory=dict)
+
+    @property
+    def is_halfway(self) -> bool:
+        """Whether the last look left webhooks for the next one."""
+        return bool(self.marks) or self.first != _FIRST
+
+    def find_any(self) -> list[DueWebhook]:
+        """Look until something is found to do, or all webhooks were looked at."""
+        for _ in range(LOOKS):
+            found = self.find()
+            if any(one.due for one in found) or not self.is_halfway:
+                break
+        return found
 
     def find(self) -> list[DueWebhook]:
         """Return the webhooks that something is to be done for, by organization."""
-        marks = self.marks or {}
         values = {
             "first": self.first,
-            "marked": [str(organization) for organization in marks],
-            "marks": [str(webhook) for webhook in marks.values()],
+            "marked": [str(organization) for organization in self.marks],
+            "marks": [str(webhook) for webhook in self.marks.values()],
             "nowhere": _FIRST,
             "visits": VISITS,
             "per_organization": VISITS_PER_ORGANIZATION,
         }
         found: list[DueWebhook] = []
-        first, marks = _FIRST, {}
+        new_marks: dict[UUID, UUID] = {}
+        last = None
         for kind, *row in db.session().execute(_FIND, values):
             if kind == "found":
                 found.append(DueWebhook(*row))
             elif kind == "mark":
-                marks[row[0]] = row[1]
+                new_marks[row[0]] = row[1]
             else:
-                first = UUID(int=row[0].int + 1)
-        self.first, self.marks = first, marks
+                last = row[0]
+        self._move(new_marks, last)
         return found
+
+    def _move(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
+        """Note where the next look goes on. `last` is the organization at which this one stopped.
+
+        Some webhooks of that one may have been left out, so the next look begins with it.
+        """
+        unseen = {
+            organization: mark
+            for organization, mark in self.marks.items()
+            if organization < self.first or (last is not None and organization >= last)
+        }
+        self.marks = unseen | new_marks
+        self.first = last or _FIRST
 
 
 def depth() -> tuple[int, float]:

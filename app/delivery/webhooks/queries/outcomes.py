@@ -85,7 +85,8 @@ _LOCK = text(
     """
 )
 # Every delivery is locked before anything is written of it: whoever begins an attempt of one passes
-# it over meanwhile, and does not wait for the row of an attempt that is not committed.
+# it over meanwhile, and does not wait for the row of an attempt that is not committed. Nor does this
+# wait for others: an outcome whose delivery somebody has locked is written later.
 _SETTLE = text(
     """
     WITH outcome AS MATERIALIZED (
@@ -97,25 +98,36 @@ _SETTLE = text(
         CROSS JOIN LATERAL (
             SELECT organization_id, id, lease_token FROM webhook_deliveries
             WHERE (organization_id, id) = (asked.organization_id, asked.id)
-            FOR NO KEY UPDATE) AS d
+            FOR NO KEY UPDATE SKIP LOCKED) AS d
+    ), settled AS (
+        UPDATE webhook_deliveries d SET
+            status = CASE WHEN ok THEN 'delivered' WHEN fatal THEN 'failed'
+                          WHEN attempts_in_round > cardinality(delays) OR outdated THEN 'abandoned'
+                          ELSE 'pending' END,
+            next_attempt_at = CASE WHEN NOT (ok OR fatal OR outdated)
+                THEN clock_timestamp() + make_interval(secs => delays[attempts_in_round]) END,
+            delivered_at = CASE WHEN ok THEN clock_timestamp() END,
+            lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
+        FROM outcome
+        CROSS JOIN (SELECT CAST(:delays AS integer[]) AS delays) AS retry
+        CROSS JOIN LATERAL (
+            SELECT x.generation < w.generation AND NOT x.test AS outdated
+            FROM webhook_deliveries x
+            JOIN webhooks w ON (w.organization_id, w.id) = (x.organization_id, x.webhook_id)
+            WHERE (x.organization_id, x.id) = (outcome.organization_id, outcome.id)) AS webhook
+        WHERE (d.organization_id, d.id) = (outcome.organization_id, outcome.id) AND outcome.stands
+        RETURNING outcome.token
     )
-    UPDATE webhook_deliveries d SET
-        status = CASE WHEN ok THEN 'delivered' WHEN fatal THEN 'failed'
-                      WHEN attempts_in_round > cardinality(delays) OR outdated THEN 'abandoned'
-                      ELSE 'pending' END,
-        next_attempt_at = CASE WHEN NOT (ok OR fatal OR outdated)
-            THEN clock_timestamp() + make_interval(secs => delays[attempts_in_round]) END,
-        delivered_at = CASE WHEN ok THEN clock_timestamp() END,
-        lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
-    FROM outcome
-    CROSS JOIN (SELECT CAST(:delays AS integer[]) AS delays) AS retry
-    CROSS JOIN LATERAL (
-        SELECT x.generation < w.generation AND NOT x.test AS outdated
-        FROM webhook_deliveries x
-        JOIN webhooks w ON (w.organization_id, w.id) = (x.organization_id, x.webhook_id)
-        WHERE (x.organization_id, x.id) = (outcome.organization_id, outcome.id)) AS webhook
-    WHERE (d.organization_id, d.id) = (outcome.organization_id, outcome.id) AND outcome.stands
-    RETURNING outcome.token
+    SELECT outcome.token, settled.token IS NOT NULL AS stood
+    FROM outcome LEFT JOIN settled ON settled.token = outcome.token
+    """
+)
+_LIST_EXISTING = text(
+    """
+    SELECT asked.token
+    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
+         AS asked (organization_id, id, token)
+    JOIN webhook_deliveries d USING (organization_id, id)
     """
 )
 # Somebody else has the lease, or the delivery was abandoned meanwhile; but it did arrive.
@@ -188,11 +200,15 @@ def lock(webhooks: Sequence[Key]) -> tuple[dict[Key, Counters], set[Key]]:
     return counters, busy
 
 
-def settle(results: Sequence[Result], delays: Sequence[int]) -> set[UUID]:
-    """Write what became of the deliveries whose leases still stand; return their tokens.
+def settle(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]:
+    """Write what became of the deliveries whose leases still stand.
 
     After failure n of a round the next attempt is due in `delays[n - 1]` seconds; without such a
     delay the delivery is abandoned, and so is one that its webhook's deactivation has outdated.
+
+    Returns:
+        Whether the lease stood, by token. Deliveries that somebody else has locked, or that are
+        deleted, are left out.
     """
     values = {
         **_keys(results),
@@ -201,7 +217,15 @@ def settle(results: Sequence[Result], delays: Sequence[int]) -> set[UUID]:
         "fatals": [r.fatal for r in results],
         "delays": list(delays),
     }
-    return {row.token for row in db.session().execute(_SETTLE, values)}
+    return {row.token: row.stood for row in db.session().execute(_SETTLE, values)}
+
+
+def list_existing(results: Sequence[Result]) -> set[UUID]:
+    """Return the lease tokens of those results whose deliveries exist."""
+    if not results:
+        return set()
+    values = {**_keys(results), "tokens": [str(r.lease_token) for r in results]}
+    return set(db.session().scalars(_LIST_EXISTING, values))
 
 
 def mark_arrived(results: Sequence[Result]) -> None:
