@@ -17,6 +17,15 @@ depends_on = None
 # What deliveries leave behind has a trail of its own: their attempts.
 _IGNORED = ("last_triggered_at", "last_status_code", "consecutive_failures", "paused_until")
 
+UNSAFE = (
+    (
+        "ban-drop-default",
+        "ALTER TABLE webhook_deliveries ALTER COLUMN generation DROP DEFAULT",
+        "The default is for the rows that are there; those that come get the webhook's generation by"
+        " the trigger.",
+    ),
+)
+
 # Instances of the release before name no generation when they create or redeliver a delivery.
 STAMP = """
 CREATE FUNCTION stamp_generation() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -33,6 +33,8 @@ QUEUE = "webhooks"
 THREADS = 256
 BEGIN_BATCH = 64
 RENEW_SECONDS = 8.0
+STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
+"""Sending takes so long only when the process stands still."""
 MARGIN_SECONDS = 12.0
 """An attempt whose lease ends within so long is not sent any more: it might outlast its lease."""
 
@@ -197,17 +199,32 @@ class Dispatcher:
         """Send an attempt, and go on with the next one."""
         attempt: Attempt | None = first
         while attempt is not None:
-            result = None if self._is_lost(attempt) else self._send(attempt)
+            is_lost = self._is_lost(attempt)
+            result = None if is_lost else self._send_unstalled(attempt)
             with self._changed:
-                if result is None:
+                if result is not None:
+                    self._quotas.end(attempt, result)
+                elif is_lost:
                     self._quotas.give_up(attempt)
                 else:
-                    self._quotas.end(attempt, result)
+                    self._quotas.forget(attempt)
+                    self._leases.pop(_lease(attempt).token, None)
                 attempt = None if self._stopping else self._quotas.start_next()
                 self._launch()
                 self._changed.notify_all()
             if result is not None:
                 self._recorder.put(result)
+
+    def _send_unstalled(self, attempt: Attempt) -> Result | None:
+        """Send an attempt and return its result.
+
+        Returns None for a failure while this process stood still: that says nothing of the
+        receiver. Whoever attempts the delivery next records this attempt as interrupted.
+        """
+        began_at = time.monotonic()
+        result = self._send(attempt)
+        stalled = time.monotonic() - began_at > STALLED_SECONDS
+        return None if stalled and not result.ok else result
 
     def _is_lost(self, attempt: Attempt) -> bool:
         """Return whether another deliverer may have the delivery: this process stood still."""

@@ -145,6 +145,11 @@ class Quotas:
         self.requeue.append(attempt)
         self._states.forget_idle(organization)
 
+    def forget(self, attempt: Attempt) -> None:
+        """Take note that an attempt that was under way ended without a result."""
+        _, organization = self._stop(attempt)
+        self._states.forget_idle(organization)
+
     def note_written(self, results: Iterable[Result]) -> None:
         """Note that outcomes are in the database, which decides when failing webhooks go on."""
         for result in results:

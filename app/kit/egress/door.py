@@ -39,6 +39,10 @@ class _Answer:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
 
+    @property
+    def is_success(self) -> bool:
+        return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
+
 
 class Egress:
     """Requests to addresses that the policy allows, and to no others.
@@ -87,16 +91,13 @@ class Egress:
         success_body_seconds: float = inf,
         repeatable: bool = True,
     ) -> Outcome:
-        """Send one request and return what became of it.
-
-        Redirects are answers like any other.
+        """Send one request and return what became of it; a redirect is an answer like any other.
 
         :param deadline: seconds of wall-clock time for everything, name resolution included.
         :param max_response_bytes: the body is read no further.
         :param success_body_seconds: nor for longer than this after the headers of a 2xx answer.
-        :param repeatable: a connection kept from before that breaks without a byte of an answer is
-            replaced once, so the other side may see the request twice. Otherwise it is sent once,
-            and only over a connection that was in use just now or is new.
+        :param repeatable: when a kept connection breaks without a byte of an answer, the request is
+            sent again. Otherwise it is sent once, over a new connection or one just used.
         :raises ValueError: a method that is none, headers malformed or not the caller's to set.
         """
         started, answer = monotonic(), _Answer()
@@ -107,8 +108,8 @@ class Egress:
         call = Call(self.policy, started + deadline, budget, repeatable)
         try:
             response = self._open(prepared, url, call, answer)
-            if response.status_code // 100 == 2:  # noqa: PLR2004
-                call.until = min(call.until, monotonic() + success_body_seconds)
+            if answer.is_success:
+                call.shorten(success_body_seconds)
             _read(response, call, max_response_bytes, answer)
         except Exception as problem:  # noqa: BLE001 - hostile answers fail in unheard-of ways
             kind, error = failure(problem)

@@ -67,6 +67,10 @@ class Call:
             raise TooMuch
         return size
 
+    def shorten(self, seconds: float) -> None:
+        """Let the call end within so many seconds from now."""
+        self.until = min(self.until, monotonic() + seconds)
+
     def may_reuse(self, idle_seconds: float) -> bool:
         """Return whether the request may go over a connection that was idle for so long.
 

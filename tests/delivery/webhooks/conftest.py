@@ -43,12 +43,14 @@ SELECT count(*) AS n FROM webhook_deliveries WHERE organization_id = :org
 
 @dataclass(frozen=True)
 class Answer:
-    """What the receiver says. With `gate` it waits for that first."""
+    """What the receiver says. With `gate` it waits for that first. It announces `missing` bytes
+    more than it sends."""
 
     status: int = 200
     body: bytes = b"thanks"
     headers: tuple[tuple[str, str], ...] = ()
     gate: threading.Event | None = None
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
             self.send_response(answer.status)
             for name, value in answer.headers:
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Content-Length", str(len(answer.body) + answer.missing))
             self.end_headers()
             self.wfile.write(answer.body)
 

@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet
 from flask import Flask
 from sqlalchemy.exc import DataError, OperationalError
 
-from app.delivery.webhooks import recorder, sending
+from app.delivery.webhooks import dispatcher, recorder, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.leases import Attempt, Room
@@ -156,3 +156,26 @@ def test_the_dispatcher_waits_for_the_database(
     assert len(calls) >= 3
     assert len(hooks.deliveries(created, status="delivered")) == 5
     assert len(hooks.receiver.received) == 5
+
+
+def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its deadline passed while it was stopped: nobody knows what became of the request."""
+    created = hooks.create()
+    hooks.emit()
+    hooks.fan_out()
+    monkeypatch.setattr(dispatcher, "STALLED_SECONDS", -1.0)
+    other = Dispatcher(app, send=lambda attempt: sending._result(attempt, ok=False))
+    other.start()
+    other.wake()
+    assert other.settle(30)
+    other.stop(10)
+    delivery = _only(hooks, created)
+    assert (delivery["status"], delivery["attempts"]) == ("pending", [])
+    assert hooks.get(created)["consecutive_failures"] == 0
+    monkeypatch.undo()
+    hooks.let_leases_expire()
+    deliver()
+    kinds = [(a["number"], a["error_kind"]) for a in _only(hooks, created)["attempts"]]
+    assert kinds == [(1, "interrupted"), (2, None)]

@@ -114,6 +114,27 @@ def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
         assert abs(row.delay - timedelta(seconds=30)) < timedelta(seconds=1)
 
 
+def test_a_retry_does_not_wait_for_the_pause(hooks: Any, deliver: Any, work: Any) -> None:
+    """Its time is that of its own delivery. First attempts wait."""
+    created = hooks.create()
+    hooks.receiver.say("/hook", *[AWAY] * 4, Answer())
+    hooks.emit()
+    deliver()
+    hooks.emit(5)
+    hooks.fan_out()
+    for number in (2, 3, 4):
+        hooks.pause()
+        hooks.sql(
+            "UPDATE webhook_deliveries SET next_attempt_at = now()"
+            " WHERE organization_id = :org AND attempts_in_round > 0"
+        )
+        work()
+        assert len(hooks.receiver.received) == number
+    (delivery,) = hooks.deliveries(created, status="abandoned")
+    assert len(delivery["attempts"]) == 4
+    assert len(hooks.deliveries(created, status="pending")) == 5
+
+
 def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) -> None:
     """Another deliverer saw the failure; this one was about to send."""
     hooks.create()
