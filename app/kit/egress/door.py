@@ -43,6 +43,16 @@ class _Answer:
     def is_success(self) -> bool:
         return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
 
+    def as_outcome(self, seconds: float, error: str | None, kind: ErrorKind | None) -> Outcome:
+        return Outcome(
+            status_code=self.status_code,
+            headers=self.headers,
+            body=self.body,
+            duration_ms=round(seconds * 1000),
+            error=error,
+            error_kind=kind,
+        )
+
 
 class Egress:
     """Requests to addresses that the policy allows, and to no others.
@@ -114,14 +124,7 @@ class Egress:
         except Exception as problem:  # noqa: BLE001 - hostile answers fail in unheard-of ways
             kind, error = failure(problem)
             log.debug("egress.failed", kind=kind, error=repr(problem))
-        return Outcome(
-            status_code=answer.status_code,
-            headers=answer.headers,
-            body=answer.body,
-            duration_ms=round((monotonic() - started) * 1000),
-            error=error,
-            error_kind=kind,
-        )
+        return answer.as_outcome(monotonic() - started, error, kind)
 
     def session(
         self, *, deadline: float = 30.0, max_response_bytes: int = 16 * 1024 * 1024

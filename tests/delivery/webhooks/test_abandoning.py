@@ -17,7 +17,7 @@ LEFT = 2 * backlog.BATCH + 300
 BACKLOG = abandoning.FIRST_BATCH + LEFT
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """The worker ends here."""
 
 
@@ -55,10 +55,10 @@ def test_a_job_that_is_killed_goes_on_after_its_last_batch(hooks: Any) -> None:
         checkpoints.append(1)
         if len(checkpoints) == 2:
             db.session().rollback()
-            raise Killed
+            raise KilledError
         db.session().commit()
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         _run(hooks, commit)
     assert hooks.count(created, "pending") == LEFT - backlog.BATCH
     run_jobs_of(hooks.org, "bulk")

@@ -85,8 +85,8 @@ _LOCK = text(
     """
 )
 # Every delivery is locked before anything is written of it: whoever begins an attempt of one passes
-# it over meanwhile, and does not wait for the row of an attempt that is not committed. Nor does this
-# wait for others: an outcome whose delivery somebody has locked is written later.
+# it over meanwhile, and does not wait for the row of an attempt that is not committed. Nor does the
+# recorder wait: an outcome whose delivery somebody has locked is written later.
 _SETTLE = text(
     """
     WITH outcome AS MATERIALIZED (
