@@ -20,6 +20,7 @@ from app.kit.jobs import backlog, claims, failures, worker
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.handlers import HANDLERS, Job
 from app.kit.jobs.queues import QUEUES
+from tests.plans import webhooks
 from tests.plans.explaining import Explained, explaining
 
 ROWS = 1_000_000
@@ -54,6 +55,7 @@ _FILL = {
         INSERT INTO idempotency_keys (scope, request_hash)
         SELECT decode(md5('key' || n), 'hex'), '' FROM generate_series(1, %(rows)s) AS n
         """,
+    **webhooks.FILL,
 }
 _INDEXES = """
 SELECT indexname, indexdef FROM pg_indexes
@@ -92,6 +94,7 @@ def act(app: Flask) -> None:
             events.emit("artifact.deleted", {"artifact_id": str(uuid7()), "sha256": "0" * 64})
             events.emit_many("test.heard", [{"n": n} for n in range(10)])
     _look()
+    webhooks.act(app)
     for queue in ("default", "maintenance"):
         while worker.run_next(app, QUEUES[queue]):
             pass
@@ -142,7 +145,7 @@ def main() -> int:
     declare()
     values = {"rows": ROWS, "organizations": ORGANIZATIONS, "queues": list(QUEUES)}
     with app.app_context():
-        fill(values)
+        fill({**values, "secret": webhooks.secret()})
         with explaining(app) as found:
             act(app)
     json.dump([asdict(one) for one in _worst(found)], sys.stdout)

@@ -59,7 +59,7 @@ def explaining(app: Flask) -> Iterator[list[Explained]]:
     """Explain what the block runs through SQLAlchemy in transactions; the list grows with it."""
     found: list[Explained] = []
 
-    def note(conn: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+    def note(conn: Any, _cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
         prefix = _PREFIX.match(statement)
         assert prefix is not None
         main = statement[prefix.end() :].strip()
@@ -71,7 +71,8 @@ def explaining(app: Flask) -> Iterator[list[Explained]]:
         if prefix[0]:
             with connection.cursor() as cursor:
                 cursor.execute(prefix[0])
-        found.append(_explain(connection, main, parameters))
+        *_, is_many = more
+        found.append(_explain(connection, main, parameters[0] if is_many else parameters))
 
     with app.app_context():
         engines = list(db.engines.values())

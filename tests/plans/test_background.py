@@ -13,11 +13,13 @@ import pytest
 from app.kit.db import upgrade
 from app.kit.ids import uuid7
 from app.runtime.postgres import EmbeddedPostgres
+from tests.plans.webhooks import SEEN
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = 2_000
 """More than any of these statements needs, and a hundredth of what a filled table has."""
-FILLED = {"jobs", "outbox_events", "schedule_runs", "idempotency_keys"}
+FILLED = {"jobs", "outbox_events", "schedule_runs", "idempotency_keys", "webhook_deliveries",
+          "webhook_attempts"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def explained(
     subprocess.run(migrate, cwd=ROOT, env=own, check=True, timeout=300)
     command = [sys.executable, "-m", "tests.plans.background"]
     ran = subprocess.run(
-        command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=600, check=False
+        command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=900, check=False
     )
     assert ran.returncode == 0, ran.stderr[-4000:]
     yield json.loads(ran.stdout)
@@ -54,5 +56,5 @@ def test_it_was_all_seen(explained: list[dict[str, Any]]) -> None:
     for part in ("status = 'running'", "status = 'completed'", "status = 'failed'",
                  "status = 'queued'", "leased_until = now()", "INSERT INTO schedule_runs",
                  "DELETE FROM jobs", "DELETE FROM outbox_events", "DELETE FROM schedule_runs",
-                 "DELETE FROM idempotency_keys", "reported_at = now()"):  # fmt: skip
+                 "DELETE FROM idempotency_keys", "reported_at = now()", *SEEN):  # fmt: skip
         assert part in seen, part

@@ -1,7 +1,8 @@
-"""Attempts by many threads. `shares` says whose turn it is.
+"""Sends deliveries with many threads. `quotas` says what begins and which is sent next.
 
-One thread decides what begins and takes the leases, in batches; the threads of a pool send; one
-thread writes outcomes. No transaction is open while anything is sent.
+One thread looks for webhooks with due deliveries, begins attempts in batches, and renews leases;
+the threads of a pool send; one thread records outcomes. No transaction is open while anything is
+sent.
 """
 
 import random
@@ -10,65 +11,88 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Condition, Thread
-from typing import Any
+from uuid import UUID
 
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases
-from app.delivery.webhooks.queries.leases import Lease, Taken
+from app.delivery.webhooks.queries.due import Finder
+from app.delivery.webhooks.queries.leases import Attempt, Lease
 from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.quotas import Picked, Quotas
 from app.delivery.webhooks.recorder import Recorder
-from app.delivery.webhooks.shares import Picked, Shares
 from app.kit import container, db, metrics, tenancy
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-THREADS = 128
-TAKE_BATCH = 64
+QUEUE = "webhooks"
+"""The queue whose messages wake deliverers, and its name in the metrics."""
+THREADS = 256
+BEGIN_BATCH = 64
 RENEW_SECONDS = 8.0
+STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
+"""Sending takes so long only when the process stands still."""
+MARGIN_SECONDS = 12.0
+"""An attempt whose lease ends within so long is not sent any more: it might outlast its lease."""
 
 
 class Dispatcher:
-    """Begins, sends and records. `accept` and `settle` may be called from any thread."""
+    """Begins, sends and records. Its public methods may be called from any thread."""
 
     def __init__(
-        self, app: Flask, *, threads: int = THREADS, send: Callable[[Taken], Result] = sending.send
+        self,
+        app: Flask,
+        *,
+        threads: int = THREADS,
+        send: Callable[[Attempt], Result] = sending.send,
     ) -> None:
         self._app = app
         self._send = send
         self._changed = Condition()
-        self._shares = Shares(threads)
-        self._held: dict[str, Lease] = {}
+        self._quotas = Quotas(threads)
+        self._finder = Finder()
+        self._leases: dict[UUID, tuple[Lease, float]] = {}
+        self._released: list[Lease] = []
+        self._is_woken = False
+        self._is_looking = False
         self._stopping = False
         self._next_renewal = time.monotonic() + RENEW_SECONDS
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
-        self._recorder = Recorder(app, self._written)
+        self._recorder = Recorder(app, self._note_written)
         self._thread = Thread(target=self._run, name="webhook-dispatcher", daemon=True)
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the threads."""
         self._recorder.start()
         self._thread.start()
 
-    def accept(self, batch: Sequence[Sequence[Any]]) -> None:
-        """Queue claimed deliveries: [organization, webhook, failures, delivery, token] each."""
+    def wake(self) -> None:
+        """Look for due deliveries soon."""
         with self._changed:
-            self._shares.add(batch)
+            self._is_woken = True
+            self._changed.notify_all()
+
+    def release(self, claimed: Sequence[Lease]) -> None:
+        """Give back what the relay of the release before has leased, and look for it."""
+        with self._changed:
+            self._released += claimed
+            self._is_woken = True
             self._changed.notify_all()
 
     def settle(self, timeout: float) -> bool:
-        """Wait until nothing waits, is under way or unwritten; whether that came in time."""
+        """Wait until nothing is due, under way or unwritten; return whether that came in time."""
         with self._changed:
-            return self._changed.wait_for(self._idle, timeout)
+            return self._changed.wait_for(self._is_idle, timeout)
 
-    def _idle(self) -> bool:
-        return not self._held and self._shares.idle
+    def _is_idle(self) -> bool:
+        looking = self._is_woken or self._is_looking
+        return not (looking or self._leases or self._released) and self._quotas.is_idle
 
     def stop(self, timeout: float) -> None:
-        """Begin nothing more, let attempts end, write them down, give the rest back."""
+        """Begin nothing more, let attempts end, record them, and give the rest back."""
         deadline = time.monotonic() + timeout
         with self._changed:
             self._stopping = True
@@ -76,19 +100,20 @@ class Dispatcher:
         self._thread.join(timeout)
         with self._changed:
             left = deadline - time.monotonic() - 1.0
-            self._changed.wait_for(lambda: not self._shares.sending, max(0.0, left))
+            self._changed.wait_for(lambda: not self._quotas.threads.used, max(0.0, left))
         self._recorder.stop(max(0.1, deadline - time.monotonic()))
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self) -> None:
         while not self._stopping:
             with self._changed:
-                self._changed.wait_for(self._called_for, self._next_renewal - time.monotonic())
-                picked = [] if self._stopping else self._shares.pick(TAKE_BATCH)
+                self._changed.wait_for(self._has_work, self._next_renewal - time.monotonic())
             try:
-                self._begin(picked)
-                self._return()
+                # First what is held: whoever stood still must not begin the same attempts again.
                 self._renew()
+                self._give_back()
+                self._look()
+                self._begin()
             except SQLAlchemyError as failure:
                 log.warning("webhook.dispatcher_waits", error=type(failure).__name__)
                 # An outage: what somebody else waits for too.
@@ -98,100 +123,149 @@ class Dispatcher:
                 time.sleep(1.0)
         self._leave()
 
-    def _called_for(self) -> bool:
-        return self._stopping or self._shares.giving_back or self._shares.stirred
-
-    def _begin(self, picked: Picked) -> None:
-        if not picked:
-            return
-        try:
-            taken = self._take([lease for _, lease in picked])
-        except BaseException:
-            with self._changed:
-                self._shares.put_back(picked)
-            raise
-        by_id = {str(attempt.id): attempt for attempt in taken}
-        with self._changed:
-            for webhook, lease in picked:
-                attempt = by_id.get(lease.id)
-                if attempt is not None and attempt.lease_token is not None:
-                    held = _lease(attempt)
-                    self._held[held.token] = held
-                self._shares.took(webhook, attempt)
-            self._launch(dict.fromkeys(webhook for webhook, _ in picked))
-            self._changed.notify_all()
-        for attempt in taken:
-            if attempt.lease_token is None and attempt.verdict != leases.PAUSED:
-                metrics.DELIVERIES.labels(attempt.verdict).inc()
-
-    def _take(self, wanted: list[Lease]) -> list[Taken]:
-        attempts = 1 + len(container.settings().webhook_retry_delays)
-        with self._database():
-            return leases.take(wanted, attempts=attempts)
-
-    def _launch(self, webhooks: Iterator[str] | dict[str, None] | list[str]) -> None:
-        """Give threads to these webhooks as far as it is their turn; called under the lock."""
-        for webhook in webhooks:
-            while (attempt := self._shares.next_of(webhook)) is not None:
-                self._pool.submit(self._attempt, webhook, attempt)
-
-    def _attempt(self, webhook: str, first: Taken) -> None:
-        """Send, and go on with the same webhook while nobody else waits for the thread."""
-        attempt: Taken | None = first
-        while attempt is not None:
-            result = self._send(attempt)
-            with self._changed:
-                self._shares.sent(webhook, result)
-                scarce = self._shares.free_threads <= 1
-                attempt = None if scarce or self._stopping else self._shares.next_of(webhook)
-                if scarce and not self._stopping:
-                    self._launch(self._shares.begun())
-                self._changed.notify_all()
-            self._recorder.put(result)
-
-    def _written(self, results: Sequence[Result]) -> None:
-        with self._changed:
-            for result in results:
-                self._held.pop(str(result.lease_token), None)
-                self._shares.written(str(result.webhook_id))
-            self._changed.notify_all()
-
-    def _return(self) -> None:
-        """Give back what is not to be sent now: it costs no attempt."""
-        with self._changed:
-            untaken = [_lease(attempt) for attempt in self._shares.untake]
-            released = list(self._shares.release)
-        if not (untaken or released):
-            return
-        with self._database():
-            leases.untake(untaken)
-            leases.release(released)
-        with self._changed:
-            del self._shares.untake[: len(untaken)]
-            del self._shares.release[: len(released)]
-            for lease in untaken:
-                self._held.pop(lease.token, None)
-            self._changed.notify_all()
+    def _has_work(self) -> bool:
+        returning = self._released or self._quotas.requeue
+        looking = self._is_woken and self._quotas.threads.free > 0
+        return bool(self._stopping or returning or looking or self._quotas.may_pick)
 
     def _renew(self) -> None:
-        if time.monotonic() < self._next_renewal:
+        now = time.monotonic()
+        if now < self._next_renewal:
             return
-        self._next_renewal = time.monotonic() + RENEW_SECONDS
         with self._changed:
-            held = [*self._held.values(), *self._shares.waiting()]
+            held = [lease for lease, _ in self._leases.values()]
         if held:
             with self._database():
-                leases.renew(held)
+                standing = leases.renew(held)
+            with self._changed:
+                for token in standing & self._leases.keys():
+                    self._leases[token] = self._leases[token][0], now + leases.LEASE_SECONDS
+        self._next_renewal = now + RENEW_SECONDS
 
-    def _leave(self) -> None:
-        """At the end: what is not sent is for another worker, and need not wait for its lease."""
+    def _look(self) -> None:
+        """Find the webhooks with due deliveries, when somebody said that there are some."""
         with self._changed:
-            begun = [*self._shares.untake, *self._shares.drop_begun()]
-            waiting = [*self._shares.release, *self._shares.waiting()]
+            if self._stopping or not self._is_woken or not self._quotas.threads.free:
+                return
+            self._is_woken, self._is_looking = False, True
         try:
             with self._database():
-                leases.untake([_lease(unsent) for unsent in begun])
-                leases.release(waiting)
+                # The relay has found something, perhaps in another place.
+                found = self._finder.find_any()
+        except BaseException:
+            with self._changed:
+                self._is_woken, self._is_looking = True, False
+            raise
+        with self._changed:
+            self._is_looking = False
+            self._quotas.note_due(one for one in found if one.due)
+            self._changed.notify_all()
+
+    def _begin(self) -> None:
+        """Begin the attempts whose turn it is, and send as many as there are threads for."""
+        with self._changed:
+            picked = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
+        if not picked:
+            return
+        began_at = time.monotonic()
+        try:
+            attempts = self._begin_in_database(picked)
+        except BaseException:
+            with self._changed:
+                self._quotas.cancel(picked)
+            raise
+        with self._changed:
+            for attempt in attempts:
+                if attempt.lease_token is not None:
+                    valid_until = began_at + leases.LEASE_SECONDS
+                    self._leases[attempt.lease_token] = _lease(attempt), valid_until
+            self._quotas.begin(picked, attempts)
+            self._launch()
+            self._changed.notify_all()
+        _count(attempts)
+
+    def _begin_in_database(self, picked: Sequence[Picked]) -> list[Attempt]:
+        attempts = 1 + len(container.settings().webhook_retry_delays)
+        failing = any(one.is_failing for one in picked)
+        with self._database():
+            return leases.begin([one.room for one in picked], attempts=attempts, failing=failing)
+
+    def _launch(self) -> None:
+        """Give threads to the attempts whose turn it is. The caller holds the lock."""
+        while not self._stopping and (attempt := self._quotas.start_next()) is not None:
+            self._pool.submit(self._attempt, attempt)
+
+    def _attempt(self, first: Attempt) -> None:
+        """Send an attempt, and go on with the next one."""
+        attempt: Attempt | None = first
+        while attempt is not None:
+            is_lost = self._is_lost(attempt)
+            result = None if is_lost else self._send_unstalled(attempt)
+            with self._changed:
+                if result is not None:
+                    self._quotas.end(attempt, result)
+                elif is_lost:
+                    self._quotas.give_up(attempt)
+                else:
+                    self._quotas.forget(attempt)
+                    self._leases.pop(_lease(attempt).token, None)
+                attempt = None if self._stopping else self._quotas.start_next()
+                self._launch()
+                self._changed.notify_all()
+            if result is not None:
+                self._recorder.put(result)
+
+    def _send_unstalled(self, attempt: Attempt) -> Result | None:
+        """Send an attempt and return its result.
+
+        Returns None for a failure while this process stood still: that says nothing of the
+        receiver. Whoever attempts the delivery next records this attempt as interrupted.
+        """
+        began_at = time.monotonic()
+        result = self._send(attempt)
+        stalled = time.monotonic() - began_at > STALLED_SECONDS
+        return None if stalled and not result.ok else result
+
+    def _is_lost(self, attempt: Attempt) -> bool:
+        """Return whether another deliverer may have the delivery: this process stood still."""
+        assert attempt.lease_token is not None
+        with self._changed:
+            held = self._leases.get(attempt.lease_token)
+        return held is None or held[1] < time.monotonic() + MARGIN_SECONDS
+
+    def _note_written(self, results: Sequence[Result]) -> None:
+        with self._changed:
+            for result in results:
+                self._leases.pop(result.lease_token, None)
+            self._quotas.note_written(results)
+            self._launch()
+            self._changed.notify_all()
+
+    def _give_back(self) -> None:
+        """Give back what is not to be sent now: it costs no attempt."""
+        with self._changed:
+            attempts = list(self._quotas.requeue)
+            released = list(self._released)
+        if not (attempts or released):
+            return
+        with self._database():
+            leases.requeue([_lease(attempt) for attempt in attempts])
+            leases.release(released)
+        with self._changed:
+            del self._quotas.requeue[: len(attempts)]
+            del self._released[: len(released)]
+            for attempt in attempts:
+                if attempt.lease_token is not None:
+                    self._leases.pop(attempt.lease_token, None)
+            self._changed.notify_all()
+
+    def _leave(self) -> None:
+        """Give back what is not sent, so that another deliverer need not wait for its lease."""
+        with self._changed:
+            attempts = [*self._quotas.requeue, *self._quotas.drop_prefetched()]
+        try:
+            with self._database():
+                leases.requeue([_lease(attempt) for attempt in attempts])
         except SQLAlchemyError as failure:
             log.warning("webhook.leases_kept", error=type(failure).__name__)
 
@@ -205,5 +279,14 @@ class Dispatcher:
             yield
 
 
-def _lease(attempt: Taken) -> Lease:
-    return Lease(str(attempt.organization_id), str(attempt.id), str(attempt.lease_token))
+def _lease(attempt: Attempt) -> Lease:
+    assert attempt.lease_token is not None
+    return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
+
+
+def _count(attempts: Sequence[Attempt]) -> None:
+    """Count what needed no attempt any more, and what another deliverer did not finish."""
+    metrics.LEASE_EXPIRIES.labels(QUEUE).inc(sum(attempt.expired for attempt in attempts))
+    for attempt in attempts:
+        if attempt.lease_token is None:
+            metrics.DELIVERIES.labels(attempt.status).inc()

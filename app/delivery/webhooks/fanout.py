@@ -1,4 +1,4 @@
-"""Events become deliveries: one to each webhook that hears them."""
+"""Creates deliveries: of an event, one for each webhook that subscribes to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from app.kit.ids import uuid7
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class Event:
     """An event of the bound organization. `at`: when the transaction that wrote it began."""
 
     id: str
@@ -25,35 +25,39 @@ class Happened:
     at: datetime
 
 
-def fan_out(happened: Sequence[Happened]) -> None:
+def fan_out(events: Sequence[Event]) -> None:
     """Create the deliveries of events; done twice, it changes nothing.
 
-    A webhook hears of what happens once it is registered, and not of what happened before and
-    waited for this.
+    A webhook gets the events from its registration on, and none from before it.
     """
-    wanted = [
-        (listener.id, event)
-        for listener in fanout.listeners()
-        for event in happened
-        if event.name in listener.events and event.at >= listener.created_at
+    pairs = [
+        (subscriber, event)
+        for subscriber in fanout.lock_subscribers()
+        for event in events
+        if event.name in subscriber.events and event.at >= subscriber.created_at
     ]
-    if wanted:
-        slug, now = fanout.org_slug(), db.utc_now()
-        fanout.add([_row(webhook_id, event, slug, now) for webhook_id, event in wanted])
+    if pairs:
+        slug, now = fanout.get_org_slug(), db.utc_now()
+        fanout.insert_deliveries(
+            [_row(one.id, one.generation, event, slug, now) for one, event in pairs]
+        )
 
 
-def add_test(webhook_id: UUID, request_id: str | None) -> UUID:
-    """Create a test delivery; its id."""
+def create_test(webhook_id: UUID, request_id: str | None) -> UUID:
+    """Create a test delivery; return its id."""
     now = db.utc_now()
-    event = Happened(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
-    row = _row(webhook_id, event, fanout.org_slug(), now)
-    fanout.add([{**row, "test": True}])
+    event = Event(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
+    generation = fanout.get_generation(webhook_id)
+    row = _row(webhook_id, generation, event, fanout.get_org_slug(), now)
+    fanout.insert_deliveries([{**row, "test": True}])
     created: UUID = row["id"]
     return created
 
 
-def _row(webhook_id: UUID, event: Happened, slug: str, now: datetime) -> dict[str, Any]:
-    """A delivery. Its body is fixed here, so that each attempt sends the same bytes."""
+def _row(
+    webhook_id: UUID, generation: int, event: Event, slug: str, now: datetime
+) -> dict[str, Any]:
+    """Return a delivery. Its body is fixed here, so that each attempt sends the same bytes."""
     body = {
         "event": event.name,
         "timestamp": now.isoformat().replace("+00:00", "Z"),
@@ -63,6 +67,7 @@ def _row(webhook_id: UUID, event: Happened, slug: str, now: datetime) -> dict[st
     return {
         "id": uuid7(),
         "webhook_id": webhook_id,
+        "generation": generation,
         "event_id": UUID(event.id),
         "event": event.name,
         "body": orjson.dumps(body),

@@ -1,27 +1,28 @@
-"""From events to deliveries, and the deliverer's place among the processes."""
+"""The jobs of webhooks, and the deliverer's place among the background processes."""
 
 from collections.abc import Sequence
 from threading import Lock
 from typing import Any
+from uuid import UUID
 
 from flask import Flask, current_app
 
-from app.delivery.webhooks import fanout
+from app.delivery.webhooks import abandoning, fanout
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
-from app.delivery.webhooks.dispatcher import Dispatcher
-from app.delivery.webhooks.queries import leases, outcomes, upkeep
-from app.kit import container, jobs, metrics
+from app.delivery.webhooks.dispatcher import QUEUE, Dispatcher
+from app.delivery.webhooks.queries import backlog, due, upkeep
+from app.delivery.webhooks.queries.leases import Lease
+from app.kit import container, jobs, purging
 from app.kit.jobs import Job, handlers
 from app.kit.logging import get_logger
 from app.kit.secrets import DecryptionFailed
 
 log = get_logger(__name__)
 
-QUEUE = "webhooks"
-BATCH = 64
 _DAY_SECONDS = 86_400
 _lock = Lock()
 _dispatcher: Dispatcher | None = None
+_finder = due.Finder()
 
 
 # An event is never dropped: however often this fails, it is tried again.
@@ -29,10 +30,10 @@ _dispatcher: Dispatcher | None = None
     "webhooks.fan_out", queue="fanout", listens=SUBSCRIBABLE, batch=True, max_attempts=None
 )
 def fan_out(batch: Sequence[Job]) -> None:
-    """Give each event of one organization to every active webhook that subscribes to it."""
+    """Create deliveries of events of one organization for the webhooks that subscribe to them."""
     fanout.fan_out(
         [
-            fanout.Happened(
+            fanout.Event(
                 job.args["event_id"],
                 job.args["name"],
                 job.args["data"],
@@ -46,33 +47,49 @@ def fan_out(batch: Sequence[Job]) -> None:
 
 @jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
 def end(job: Job) -> None:
-    """Give up what waits for the receivers of an organization that was closed."""
+    """Outdate the pending deliveries of an organization that was closed."""
     assert job.organization_id is not None
-    outcomes.abandon(job.organization_id)
+    if backlog.begin_generation(job.organization_id):
+        abandoning.enqueue(job.organization_id)
+
+
+@jobs.handler(abandoning.ABANDON, queue="bulk", resumable=True)
+def abandon(job: Job) -> None:
+    """Abandon the outdated deliveries of an organization."""
+    assert job.organization_id is not None
+    abandoning.run(job.organization_id, job.checkpoint)
+
+
+@jobs.handler(abandoning.PURGE, queue="bulk", resumable=True)
+def purge(job: Job) -> None:
+    """Delete a webhook that users have deleted, with its deliveries."""
+    assert job.organization_id is not None
+    abandoning.purge(job.organization_id, UUID(job.args["webhook_id"]), job.checkpoint)
 
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
 def tidy(job: Job) -> None:
-    """Forget old deliveries and secrets; encrypt anew what an older key had encrypted."""
-    upkeep.forget_secrets()
+    """Delete old deliveries and secrets; encrypt again what an older key has encrypted."""
+    upkeep.delete_expired_secrets()
+    for organization_id, webhook_id in backlog.list_deleted():
+        abandoning.enqueue_purge(organization_id, webhook_id)
     job.checkpoint()
-    found = upkeep.sealed(None)
+    found = upkeep.list_secrets(None)
     while found:
-        _reseal(found)
+        _encrypt_again(found)
         job.checkpoint()
-        found = upkeep.sealed(found[-1])
-    while upkeep.purge():
-        job.checkpoint()
+        found = upkeep.list_secrets(found[-1])
+    purging.purge("webhook_deliveries", upkeep.OLD_DELIVERIES, job.checkpoint)
 
 
-def _reseal(webhooks: Sequence[upkeep.Sealed]) -> None:
-    """Encrypt secrets with the first key where another one had encrypted them."""
+def _encrypt_again(webhooks: Sequence[upkeep.EncryptedSecrets]) -> None:
+    """Encrypt secrets with the first key where another one has encrypted them."""
     keyring = container.keyring()
     for webhook in webhooks:
         for token in (webhook.secret, webhook.previous_secret):
             try:
                 if token is not None and keyring.needs_rotation(token):
-                    upkeep.reseal(webhook, token, keyring.rotate(token))
+                    upkeep.replace_secret(webhook, token, keyring.rotate(token))
             except DecryptionFailed:
                 log.warning("webhook.secret_unreadable", webhook=str(webhook.id))
 
@@ -81,26 +98,33 @@ jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Claims:
-    """Claim what is due, for the relay: batches as `Dispatcher.accept` takes them."""
-    claimed = leases.claim()
-    expired = sum(claim.expired for claim in claimed)
-    if expired:
-        metrics.LEASE_EXPIRIES.labels(QUEUE).inc(expired)
-    rows = [
-        [str(c.organization_id), str(c.webhook_id), c.failures, str(c.id), str(c.lease_token)]
-        for c in claimed
-    ]
-    return [rows[i : i + BATCH] for i in range(0, len(rows), BATCH)]
+    """Return one empty batch, the message that wakes a deliverer, when it has something to do.
+
+    Also enqueues the abandoning of deliveries that are outdated and still pending. A delivery can
+    become so unnoticed: its event was fanned out while its webhook was deactivated.
+    """
+    found = _finder.find()
+    for organization_id in {webhook.organization_id for webhook in found if webhook.outdated}:
+        abandoning.enqueue(organization_id)
+    return [[]] if any(webhook.due for webhook in found) else []
 
 
 def accept(batch: list[list[Any]]) -> None:
-    """Hand claimed deliveries to this process's dispatcher. RQ calls this by name."""
+    """Wake this process's deliverer. RQ calls this by name.
+
+    `batch` is empty; in messages of the release before it holds leased deliveries, as organization,
+    webhook, failures, delivery and token.
+    """
     app: Any = current_app
-    start(app._get_current_object()).accept(batch)  # noqa: SLF001 - Flask's documented way
+    dispatcher = start(app._get_current_object())  # noqa: SLF001 - Flask's documented way
+    if batch:
+        dispatcher.release([Lease(UUID(row[0]), UUID(row[3]), UUID(row[4])) for row in batch])
+    else:
+        dispatcher.wake()
 
 
 def start(app: Flask) -> Dispatcher:
-    """This process's dispatcher; it is made on the first call."""
+    """Return this process's deliverer; the first call makes it."""
     global _dispatcher  # noqa: PLW0603 - one per process
     with _lock:
         if _dispatcher is None:
@@ -110,7 +134,7 @@ def start(app: Flask) -> Dispatcher:
 
 
 def stop(timeout: float) -> None:
-    """End this process's dispatcher within `timeout` seconds; a later `start` makes a new one."""
+    """Stop this process's deliverer within `timeout` seconds; a later `start` makes a new one."""
     global _dispatcher
     with _lock:
         ending, _dispatcher = _dispatcher, None
@@ -119,7 +143,7 @@ def stop(timeout: float) -> None:
 
 
 def drain(timeout: float) -> bool:
-    """Wait until this process has sent and recorded all it accepted; False when out of time."""
+    """Wait until all that is due is sent and recorded; return False when out of time."""
     return _dispatcher is None or _dispatcher.settle(timeout)
 
 
@@ -132,6 +156,6 @@ handlers.SOURCES.append(
         start=start,
         stop=stop,
         settle=drain,
-        depth=leases.depth,
+        depth=due.depth,
     )
 )

@@ -1,6 +1,7 @@
-"""Webhooks, what is to be delivered to them, and every attempt at it."""
+"""Webhooks, their deliveries, and every attempt at one."""
 
 from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
 from sqlalchemy import ForeignKeyConstraint, Index, LargeBinary, func, text
@@ -13,19 +14,41 @@ from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
 
-class Webhook(TenantModel, db.Revised, db.Base):
-    """A receiver. Secrets are encrypted; a rotated one signs too until it expires.
+class DeliveryStatus(StrEnum):
+    """The states of a delivery.
 
-    Until `paused_until` it is left alone after a failure; only test deliveries go to it.
+    PENDING: attempts follow, and only then `next_attempt_at` is set. DELIVERED: an attempt was
+    answered 2xx. FAILED: the service itself could not make the attempt. ABANDONED: the last attempt
+    failed, or the webhook was deactivated. SKIPPED: a retry came due after the delivery succeeded.
+    """
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+    SKIPPED = "skipped"
+
+
+class Webhook(TenantModel, db.Revised, db.Base):
+    """An endpoint to send events to.
+
+    Secrets are encrypted; a rotated one signs too until it expires. Until `paused_until` no first
+    attempt of a delivery is made: the endpoint failed. `generation` counts deactivations: pending
+    deliveries of an earlier generation are abandoned. A webhook with `deleted_at` no longer exists
+    for users; its deliveries are being deleted.
     """
 
     __tablename__ = "webhooks"
-    __table_args__ = (Index("ix_webhooks_list", "organization_id", "created_at", "id"),)
+    __table_args__ = (
+        Index("ix_webhooks_list", "organization_id", "created_at", "id"),
+        Index("ix_webhooks_deleted", "deleted_at", postgresql_where=text("deleted_at IS NOT NULL")),
+    )
 
     url: Mapped[str]
     events: Mapped[list[str]] = mapped_column(ARRAY(TEXT))
     description: Mapped[str] = mapped_column(default="")
     active: Mapped[bool] = mapped_column(default=True)
+    generation: Mapped[int] = mapped_column(default=0, server_default="0")
     consecutive_failures: Mapped[int] = mapped_column(default=0)
     disabled_reason: Mapped[str | None]
     last_triggered_at: Mapped[datetime | None]
@@ -34,17 +57,24 @@ class Webhook(TenantModel, db.Revised, db.Base):
     secret: Mapped[str] = mapped_column(info=encrypted())
     previous_secret: Mapped[str | None] = mapped_column(info=encrypted())
     previous_secret_expires_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]
+
+
+_PENDING = text("next_attempt_at IS NOT NULL")
+_PENDING_RETRY = text("next_attempt_at IS NOT NULL AND attempts_in_round > 0 AND NOT test")
+_PENDING_TEST = text("next_attempt_at IS NOT NULL AND test")
+_ENDED = text("next_attempt_at IS NULL")
+_LEASED = text("leased_until IS NOT NULL")
 
 
 class Delivery(TenantModel, db.Base):
-    """One event to one webhook. `body` is sent byte for byte at every attempt.
+    """One event to one webhook.
 
-    `status`: pending while attempts follow (and only then `next_attempt_at` is set); delivered;
-    abandoned after the last failed attempt or when the webhook was deactivated; skipped when a
-    retry came due of what had been delivered; failed when the service itself could not make the
-    attempt. `round` counts redeliveries; the attempts of a round are limited, not those of a
-    delivery. `attempt_count` and `attempted_at` are written as an attempt begins, so that one whose
-    worker died counts too.
+    `body` is sent byte for byte at every attempt. `round` counts redeliveries; the attempts of a
+    round are limited, not those of a delivery. `attempt_count` and `attempted_at` are written when
+    an attempt begins, so that one whose worker died counts too. `generation` is that of the webhook
+    when the delivery was created or last redelivered (null is never stored: a trigger fills it in
+    for instances of the release before).
     """
 
     __tablename__ = "webhook_deliveries"
@@ -62,23 +92,35 @@ class Delivery(TenantModel, db.Base):
             unique=True,
         ),
         Index("ix_webhook_deliveries_list", "organization_id", "webhook_id", "created_at", "id"),
+        # Which organization and webhook has pending deliveries, and the order within a webhook.
         Index(
-            "ix_webhook_deliveries_due",
+            "ix_webhook_deliveries_turns",
+            "organization_id",
             "webhook_id",
+            "generation",
             "next_attempt_at",
-            postgresql_where=text("next_attempt_at IS NOT NULL"),
+            postgresql_where=_PENDING,
+        ),
+        Index(
+            "ix_webhook_deliveries_retries",
+            "webhook_id",
+            "generation",
+            "next_attempt_at",
+            postgresql_where=_PENDING_RETRY,
         ),
         Index(
             "ix_webhook_deliveries_due_tests",
             "webhook_id",
             "next_attempt_at",
-            postgresql_where=text("next_attempt_at IS NOT NULL AND test"),
+            postgresql_where=_PENDING_TEST,
         ),
         Index(
-            "ix_webhook_deliveries_leased",
-            "webhook_id",
-            "leased_until",
-            postgresql_where=text("leased_until IS NOT NULL"),
+            "ix_webhook_deliveries_leased", "webhook_id", "leased_until", postgresql_where=_LEASED
+        ),
+        Index("ix_webhook_deliveries_ended", "updated_at", postgresql_where=_ENDED),
+        # Only instances of the release before read this one.
+        Index(
+            "ix_webhook_deliveries_due", "webhook_id", "next_attempt_at", postgresql_where=_PENDING
         ),
     )
 
@@ -87,8 +129,9 @@ class Delivery(TenantModel, db.Base):
     event_id: Mapped[UUID]
     event: Mapped[str]
     body: Mapped[bytes] = mapped_column(LargeBinary)
-    status: Mapped[str] = mapped_column(default="pending")
+    status: Mapped[str] = mapped_column(default=DeliveryStatus.PENDING.value)
     test: Mapped[bool] = mapped_column(default=False)
+    generation: Mapped[int | None]
     round: Mapped[int] = mapped_column(default=1)
     attempts_in_round: Mapped[int] = mapped_column(default=0)
     attempt_count: Mapped[int] = mapped_column(default=0)
@@ -103,7 +146,7 @@ class Delivery(TenantModel, db.Base):
 
 
 class DeliveryAttempt(TenantModel, db.Base):
-    """One attempt: what was answered, or why nothing was."""
+    """One attempt at a delivery: the answer, or why there is none."""
 
     __tablename__ = "webhook_attempts"
     __table_args__ = (

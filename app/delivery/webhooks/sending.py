@@ -4,7 +4,7 @@ import time
 from functools import lru_cache
 
 from app.delivery.webhooks import signing
-from app.delivery.webhooks.queries.leases import Taken
+from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container
 from app.kit.egress import Outcome
@@ -14,6 +14,8 @@ from app.kit.secrets import DecryptionFailed
 log = get_logger(__name__)
 
 DEADLINE_SECONDS = 10.0
+BODY_SECONDS = 1.0
+"""So long the body of a success is read: it is one without it."""
 MAX_RESPONSE_BYTES = 16 * 1024
 EXCERPT_LENGTH = 1000
 USER_AGENT = "Labeling-Webhooks/1"
@@ -21,15 +23,16 @@ _UNREADABLE = "The signing secret cannot be decrypted with the keys that the ser
 _REDIRECTED = "The receiver redirects; redirects are not followed."
 
 
-def headers_of(attempt: Taken, now: int) -> dict[str, str]:
-    """The headers of an attempt made at `now` (seconds since the epoch).
+def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
+    """Return the headers of an attempt made at `now` (seconds since the epoch).
 
-    Raises DecryptionFailed when the secret was encrypted with a key that is gone.
+    Raises:
+        DecryptionFailed: the secret was encrypted with a key that is gone.
     """
     body, message_id = attempt.body, str(attempt.id)
-    secrets = [_plain(attempt.secret)]
+    secrets = [_decrypt(attempt.secret)]
     if attempt.previous_secret is not None:
-        secrets.append(_plain(attempt.previous_secret))
+        secrets.append(_decrypt(attempt.previous_secret))
     headers = {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
@@ -46,18 +49,20 @@ def headers_of(attempt: Taken, now: int) -> dict[str, str]:
     return headers
 
 
-def send(attempt: Taken) -> Result:
-    """Make an attempt. It never raises: whatever happens is an outcome."""
+def send(attempt: Attempt) -> Result:
+    """Make an attempt and return its result. Never raises: whatever happens is a result."""
     try:
         outcome = container.current().egress.request(
             "POST",
             attempt.url,
-            headers=headers_of(attempt, int(time.time())),
+            headers=build_headers(attempt, int(time.time())),
             body=attempt.body,
             deadline=DEADLINE_SECONDS,
             max_response_bytes=MAX_RESPONSE_BYTES,
+            success_body_seconds=BODY_SECONDS,
+            repeatable=False,
         )
-        return _judge(attempt, outcome)
+        return _evaluate(attempt, outcome)
     except DecryptionFailed:
         return _result(attempt, ok=False, fatal=True, error=_UNREADABLE, error_kind="secret")
     except Exception:
@@ -66,13 +71,22 @@ def send(attempt: Taken) -> Result:
         return _result(attempt, ok=False, error=error, error_kind="internal")
 
 
-def _judge(attempt: Taken, outcome: Outcome) -> Result:
+def _evaluate(attempt: Attempt, outcome: Outcome) -> Result:
+    """Return the result of an exchange. A status of 2xx is a success, whatever the body did."""
+    if outcome.is_success:
+        return _result(
+            attempt,
+            ok=True,
+            status_code=outcome.status_code,
+            duration_ms=outcome.duration_ms,
+            response_excerpt=_excerpt(outcome.body),
+        )
     error = outcome.error
-    if error is None and outcome.status_code is not None and 300 <= outcome.status_code < 400:  # noqa: PLR2004
+    if error is None and outcome.is_redirect:
         error = _REDIRECTED
     return _result(
         attempt,
-        ok=outcome.ok,
+        ok=False,
         status_code=outcome.status_code,
         error=error,
         error_kind=outcome.error_kind.value if outcome.error_kind else None,
@@ -82,7 +96,7 @@ def _judge(attempt: Taken, outcome: Outcome) -> Result:
 
 
 def _result(
-    attempt: Taken,
+    attempt: Attempt,
     *,
     ok: bool,
     fatal: bool = False,
@@ -113,11 +127,11 @@ def _result(
 
 
 def _excerpt(body: bytes) -> str | None:
-    """The beginning of an answer as text that PostgreSQL can hold; None when it is empty."""
+    """Return the beginning of an answer as text that PostgreSQL can hold; None when it is empty."""
     text = body[: 4 * EXCERPT_LENGTH].decode("utf-8", "replace").replace("\x00", "\ufffd")
     return text[:EXCERPT_LENGTH] or None
 
 
 @lru_cache(maxsize=4096)
-def _plain(token: str) -> bytes:
+def _decrypt(token: str) -> bytes:
     return container.keyring().decrypt(token)

@@ -1,4 +1,4 @@
-"""Webhooks: who is told of what, and what became of it. Sending is the dispatcher's."""
+"""Webhooks and their deliveries, as users manage them. Sending is the dispatcher's."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,10 +9,10 @@ from uuid import UUID
 import orjson
 from sqlalchemy import func
 
-from app.delivery.webhooks import fanout
+from app.delivery.webhooks import abandoning, fanout
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE, EventType
-from app.delivery.webhooks.models import Webhook
-from app.delivery.webhooks.queries import outcomes, records
+from app.delivery.webhooks.models import DeliveryStatus, Webhook
+from app.delivery.webhooks.queries import records
 from app.kit import container, db, errors, events, secrets
 from app.kit.egress import EgressRefused
 from app.kit.pagination import Page, PageRequest
@@ -29,8 +29,8 @@ def list_webhooks(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of webhooks."""
-    return records.webhooks(
+    """Return a page of webhooks."""
+    return records.list_webhooks(
         page,
         active=active,
         event=event,
@@ -40,7 +40,7 @@ def list_webhooks(
 
 
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
-    """Register an endpoint; it comes with its `secret`, this once.
+    """Register an endpoint; return it with its `secret`, which is shown only here.
 
     Raises 400 `validation_error` on `url` or `events`.
     """
@@ -52,15 +52,15 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
         events=events,
         description=description,
         secret=container.keyring().encrypt(secret),
-        # By the clock that dates events: those from now on are told.
+        # By the clock that dates events: it gets those from now on.
         created_at=func.now(),
     )
     db.session().add(webhook)
     db.session().flush()
-    return _issued(webhook, secret)
+    return _with_secret(webhook, secret)
 
 
-def _issued(webhook: Webhook, secret: str) -> dict[str, Any]:
+def _with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
     shown = {column.key: getattr(webhook, column.key) for column in records.WEBHOOK}
     return {**shown, "secret": secret}
 
@@ -87,18 +87,18 @@ def _check_url(url: str) -> None:
 
 
 def get(webhook_id: UUID) -> Webhook:
-    """One webhook. Raises 404."""
-    return _found(records.webhook(webhook_id))
+    """Return one webhook. Raises 404."""
+    return _require(records.get_webhook(webhook_id))
 
 
-def _found(webhook: Webhook | None) -> Webhook:
+def _require(webhook: Webhook | None) -> Webhook:
     if webhook is None:
         raise errors.not_found()
     return webhook
 
 
-def _locked(webhook_id: UUID, revision: int | None = None) -> Webhook:
-    webhook = _found(records.webhook_locked(webhook_id))
+def _lock(webhook_id: UUID, revision: int | None = None) -> Webhook:
+    webhook = _require(records.lock_webhook(webhook_id))
     if revision is not None and revision != webhook.revision:
         raise errors.stale(webhook.revision)
     return webhook
@@ -112,14 +112,16 @@ def update(
     events: list[str] | None = None,
     description: str | None = None,
 ) -> Webhook:
-    """Change what is given. What waits already goes to the new URL, and at once. Raises 400, 404,
-    409."""
+    """Change the given members. Pending deliveries go to a new URL too, without a pause.
+
+    Raises 400, 404, 409.
+    """
     if events is not None:
         _check_events(events)
     if url is not None:
         get(webhook_id)
         _check_url(url)
-    webhook = _locked(webhook_id, revision)
+    webhook = _lock(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
         # The failures were another address's, but only a success or activating forgets them.
@@ -133,14 +135,22 @@ def update(
 
 
 def delete(webhook_id: UUID, *, revision: int | None) -> None:
-    """Delete a webhook with its deliveries. Raises 404, 409."""
-    db.session().delete(_locked(webhook_id, revision))
+    """Delete a webhook with its deliveries; when they are many, a job deletes them afterwards.
+
+    Raises 404, 409.
+    """
+    webhook = _lock(webhook_id, revision)
+    if abandoning.delete_or_enqueue(webhook.organization_id, webhook.id):
+        db.session().delete(webhook)
+    else:
+        webhook.active = False
+        webhook.deleted_at = func.now()
     db.session().flush()
 
 
 def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
-    """Let it hear again, with its failures forgotten. Raises 404, 409."""
-    webhook = _locked(webhook_id, revision)
+    """Let a webhook get events again, with its failures forgotten. Raises 404, 409."""
+    webhook = _lock(webhook_id, revision)
     webhook.active = True
     webhook.consecutive_failures = 0
     webhook.paused_until = None
@@ -150,31 +160,32 @@ def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 
 def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
-    """Stop its deliveries; those that wait are abandoned. Raises 404, 409."""
-    webhook = _locked(webhook_id, revision)
+    """Stop a webhook's deliveries; the pending ones are abandoned. Raises 404, 409."""
+    webhook = _lock(webhook_id, revision)
     if webhook.active:
         webhook.active = False
+        webhook.generation += 1
         webhook.disabled_reason = _BY_HAND
         db.session().flush()
-        outcomes.abandon(webhook.organization_id, webhook.id)
+        abandoning.begin(webhook.organization_id, webhook.id)
     return webhook
 
 
 def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
-    """A new secret; the one before signs beside it for a day. Raises 404, 409."""
-    webhook = _locked(webhook_id, revision)
+    """Issue a new secret; the one before signs beside it for a day. Raises 404, 409."""
+    webhook = _lock(webhook_id, revision)
     secret = secrets.random_hex(32)
     webhook.previous_secret = webhook.secret
     webhook.previous_secret_expires_at = db.utc_now() + SECRET_OVERLAP
     webhook.secret = container.keyring().encrypt(secret)
     db.session().flush()
-    return _issued(webhook, secret)
+    return _with_secret(webhook, secret)
 
 
 def test(webhook_id: UUID) -> dict[str, Any]:
     """Queue one test delivery, of a deactivated webhook too. Raises 404."""
     get(webhook_id)
-    return get_delivery(webhook_id, fanout.add_test(webhook_id, events.request_id()))
+    return _read_delivery(webhook_id, fanout.create_test(webhook_id, events.request_id()))
 
 
 def list_deliveries(
@@ -186,9 +197,9 @@ def list_deliveries(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of a webhook's deliveries with their attempts. Raises 404."""
+    """Return a page of a webhook's deliveries with their attempts. Raises 404."""
     get(webhook_id)
-    found = records.deliveries(
+    found = records.list_deliveries(
         webhook_id,
         page,
         status=status,
@@ -196,16 +207,21 @@ def list_deliveries(
         created_after=created_after,
         created_before=created_before,
     )
-    attempts = records.attempts(row.id for row in found.items)
+    attempts = records.list_attempts(row.id for row in found.items)
     return replace(found, items=[_shown(row, attempts.get(row.id, [])) for row in found.items])
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """One delivery with its attempts. Raises 404."""
-    row = records.delivery(webhook_id, delivery_id)
+    """Return one delivery with its attempts. Raises 404."""
+    get(webhook_id)
+    return _read_delivery(webhook_id, delivery_id)
+
+
+def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
+    row = records.get_delivery(webhook_id, delivery_id)
     if row is None:
         raise errors.not_found()
-    return _shown(row, records.attempts([delivery_id]).get(delivery_id, []))
+    return _shown(row, records.list_attempts([delivery_id]).get(delivery_id, []))
 
 
 def _shown(row: Any, attempts: Sequence[Any]) -> dict[str, Any]:
@@ -216,18 +232,22 @@ def _shown(row: Any, attempts: Sequence[Any]) -> dict[str, Any]:
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Begin another round of the same delivery, whatever became of it before.
 
-    Raises 404, and 409 when the webhook is deactivated or the delivery is on its way already.
+    Raises 404, and 409 when the webhook is deactivated or the delivery is under way already.
     """
-    webhook = _locked(webhook_id)
-    found = records.delivery_locked(webhook_id, delivery_id)
+    webhook = _lock(webhook_id)
+    found = records.lock_delivery(webhook_id, delivery_id)
     if found is None:
         raise errors.not_found()
-    delivery, leased = found
+    delivery, is_leased = found
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
-    if delivery.status == "pending" and (leased or not delivery.attempts_in_round):
+    # What was pending when the webhook was deactivated is abandoned, even if not yet marked so.
+    is_current = delivery.generation == webhook.generation
+    is_pending = delivery.status == DeliveryStatus.PENDING and is_current
+    if is_pending and (is_leased or not delivery.attempts_in_round):
         raise errors.conflict("The delivery is on its way already.", state="pending")
-    delivery.status = "pending"
+    delivery.status = DeliveryStatus.PENDING.value
+    delivery.generation = webhook.generation
     delivery.round += 1
     delivery.attempts_in_round = 0
     delivery.delivered_at = None
@@ -236,11 +256,11 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery.lease_token = delivery.leased_until = None
     delivery.request_id = events.request_id()
     db.session().flush()
-    return get_delivery(webhook_id, delivery_id)
+    return _read_delivery(webhook_id, delivery_id)
 
 
 def list_events(*, page: PageRequest) -> Page:
-    """A page of the catalogue."""
-    found = records.event_names(page, list(CATALOGUE))
+    """Return a page of the catalogue."""
+    found = records.list_event_names(page, list(CATALOGUE))
     kinds: list[EventType] = [CATALOGUE[row.event] for row in found.items]
     return replace(found, items=kinds)

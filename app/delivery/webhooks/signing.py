@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 
 def body_signature(secret: bytes, body: bytes) -> str:
-    """The value of `X-Service-Signature`."""
+    """Return the value of `X-Service-Signature`."""
     return "sha256=" + hmac.digest(secret, body, "sha256").hex()
 
 
 def standard_signature(
     secrets: Sequence[bytes], message_id: str, timestamp: int, body: bytes
 ) -> str:
-    """The value of `webhook-signature`: one signature for each secret, separated by a space."""
+    """Return the value of `webhook-signature`: a signature for each secret, separated by spaces."""
     signed = b"%s.%d.%s" % (message_id.encode("ascii"), timestamp, body)
     digests = (hmac.digest(secret, signed, "sha256") for secret in secrets)
     return " ".join("v1," + base64.b64encode(digest).decode("ascii") for digest in digests)

@@ -4,6 +4,7 @@ import re
 import ssl
 from collections.abc import Callable
 from functools import lru_cache
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,6 +33,8 @@ class _Guarded(HTTPConnection):
     """What plain and TLS connections have in common."""
 
     _used = False
+    idle_since = 0.0
+    """When it was put back for others to use."""
 
     def _new_conn(self) -> CallSocket:
         call = current_call()
@@ -68,11 +71,11 @@ class _Guarded(HTTPConnection):
     def request(self, *args: Any, **kwargs: Any) -> None:
         call = current_call()
         if self.sock is not None and self._used:
-            if call.fresh:
-                self.close()
-            else:
+            if call.may_reuse(monotonic() - self.idle_since):
                 call.reused = True
                 _judge_peer(call, self.sock)
+            else:
+                self.close()
         if self.sock is None:
             self.connect()
         self._used = True
@@ -94,11 +97,20 @@ def _judge_peer(call: Call, connection: Any) -> None:
         raise EgressRefused("the host does not have a public address")
 
 
-class _HTTPPool(HTTPConnectionPool):
+class _StampingPool(HTTPConnectionPool):
+    """Notes when a connection is put back."""
+
+    def _put_conn(self, conn: Any) -> None:
+        if conn is not None:
+            conn.idle_since = monotonic()
+        super()._put_conn(conn)
+
+
+class _HTTPPool(_StampingPool):
     ConnectionCls = GuardedHTTPConnection
 
 
-class _HTTPSPool(HTTPSConnectionPool):
+class _HTTPSPool(_StampingPool, HTTPSConnectionPool):
     ConnectionCls = GuardedHTTPSConnection
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -37,6 +38,20 @@ class _Answer:
     status_code: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+
+    @property
+    def is_success(self) -> bool:
+        return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
+
+    def as_outcome(self, seconds: float, error: str | None, kind: ErrorKind | None) -> Outcome:
+        return Outcome(
+            status_code=self.status_code,
+            headers=self.headers,
+            body=self.body,
+            duration_ms=round(seconds * 1000),
+            error=error,
+            error_kind=kind,
+        )
 
 
 class Egress:
@@ -83,34 +98,33 @@ class Egress:
         body: bytes = b"",
         deadline: float = 10.0,
         max_response_bytes: int = 16_384,
+        success_body_seconds: float = inf,
+        repeatable: bool = True,
     ) -> Outcome:
-        """Send one request and tell what became of it.
-
-        Redirects are answers like any other. A connection kept from before that breaks without a
-        byte of an answer is replaced once, so the other side may see the request twice.
+        """Send one request and return what became of it; a redirect is an answer like any other.
 
         :param deadline: seconds of wall-clock time for everything, name resolution included.
         :param max_response_bytes: the body is read no further.
+        :param success_body_seconds: nor for longer than this after the headers of a 2xx answer.
+        :param repeatable: when a kept connection breaks without a byte of an answer, the request is
+            sent again. Otherwise it is sent once, over a new connection or one just used.
         :raises ValueError: a method that is none, headers malformed or not the caller's to set.
         """
-        started = monotonic()
+        started, answer = monotonic(), _Answer()
         prepared = _prepare(method, headers or {}, body)
-        answer = _Answer()
         error: str | None = None
         kind: ErrorKind | None = None
+        budget = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
+        call = Call(self.policy, started + deadline, budget, repeatable)
         try:
-            self._exchange(prepared, url, started + deadline, max_response_bytes, answer)
+            response = self._open(prepared, url, call, answer)
+            if answer.is_success:
+                call.shorten(success_body_seconds)
+            _read(response, call, max_response_bytes, answer)
         except Exception as problem:  # noqa: BLE001 - hostile answers fail in unheard-of ways
             kind, error = failure(problem)
             log.debug("egress.failed", kind=kind, error=repr(problem))
-        return Outcome(
-            status_code=answer.status_code,
-            headers=answer.headers,
-            body=answer.body,
-            duration_ms=round((monotonic() - started) * 1000),
-            error=error,
-            error_kind=kind,
-        )
+        return answer.as_outcome(monotonic() - started, error, kind)
 
     def session(
         self, *, deadline: float = 30.0, max_response_bytes: int = 16 * 1024 * 1024
@@ -140,24 +154,21 @@ class Egress:
             self._made = (os.getpid(), adapter)
         return adapter
 
-    def _exchange(
-        self, prepared: PreparedRequest, url: str, until: float, limit: int, answer: _Answer
-    ) -> None:
-        """Fill in the answer as far as it comes."""
+    def _open(self, prepared: PreparedRequest, url: str, call: Call, answer: _Answer) -> Response:
+        """Send the request and read the answer's head; the body is not read yet."""
         check_target(self.policy, url)
         prepared.prepare_url(url, None)
-        call = Call(self.policy, until, limit * _FRAME_FACTOR + _HEADER_BYTES)
         response = self._send(prepared, call)
         answer.status_code = response.status_code
         answer.headers = {name.lower(): value for name, value in response.headers.items()}
-        _read(response, call, limit, answer)
+        return response
 
     def _send(self, prepared: PreparedRequest, call: Call) -> Response:
         adapter = self._adapter
         try:
             return adapter.send_call(prepared, call, timeout=call.remaining())
         except (RequestException, OSError):
-            if not call.went_stale():
+            if not call.may_repeat():
                 raise
         call.fresh = True
         return adapter.send_call(prepared, call, timeout=call.remaining())

@@ -44,7 +44,17 @@ class Outcome:
     @property
     def ok(self) -> bool:
         """Whether a whole answer with a status of 2xx came."""
-        return self.error_kind is None and (self.status_code or 0) // 100 == 2  # noqa: PLR2004
+        return self.error_kind is None and self.is_success
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx, whatever became of the body."""
+        return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the status is 3xx."""
+        return (self.status_code or 0) // 100 == 3  # noqa: PLR2004
 
 
 Failure = tuple[ErrorKind, str]

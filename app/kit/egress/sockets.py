@@ -15,6 +15,9 @@ from typing import Any
 
 from app.kit.egress.policy import Policy
 
+IDLE_SECONDS = 1.0
+"""Shorter than any server is known to keep an idle connection."""
+
 
 class TooMuch(HTTPException):
     """The other side sends more than the call may receive.
@@ -28,12 +31,13 @@ class Call:
     """One request on its way: its limits, and what happened to it so far.
 
     ``until`` is in seconds of the monotonic clock, ``budget`` in bytes as they come off the wire;
-    both can be infinite.
+    both can be infinite. ``repeatable``: the request may be sent a second time.
     """
 
     policy: Policy
     until: float = inf
     budget: float = inf
+    repeatable: bool = True
     received: int = field(default=0, init=False)
     reused: bool = field(default=False, init=False)
     fresh: bool = field(default=False, init=False)
@@ -63,12 +67,27 @@ class Call:
             raise TooMuch
         return size
 
-    def went_stale(self) -> bool:
-        """Whether a connection kept from before broke without a sign of an answer.
+    def shorten(self, seconds: float) -> None:
+        """Let the call end within so many seconds from now."""
+        self.until = min(self.until, monotonic() + seconds)
 
-        The server had closed it in that instant, most likely: a new one deserves a try.
+    def may_reuse(self, idle_seconds: float) -> bool:
+        """Return whether the request may go over a connection that was idle for so long.
+
+        The other side may close it at the moment of sending, and then nobody can tell whether the
+        request was read. One that must not be sent twice takes a connection that was in use just
+        now: servers keep those.
         """
-        return self.reused and not self.fresh and not self.received and monotonic() < self.until
+        return not self.fresh and (self.repeatable or idle_seconds <= IDLE_SECONDS)
+
+    def may_repeat(self) -> bool:
+        """Return whether a kept connection broke without a sign of an answer, and a new one may be
+        tried.
+
+        The server had closed it at that moment, most likely.
+        """
+        broke = self.reused and not self.received and monotonic() < self.until
+        return broke and self.repeatable and not self.fresh
 
 
 class _Current(threading.local):

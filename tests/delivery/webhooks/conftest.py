@@ -4,6 +4,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -14,6 +15,10 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.delivery.webhooks import jobs as webhook_jobs
+from app.delivery.webhooks import recorder
+from app.delivery.webhooks.queries import leases
+from app.delivery.webhooks.queries.leases import Attempt, Room
+from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org, run_jobs_of
@@ -23,15 +28,29 @@ INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 60.0
 _LET_PAUSES_PASS = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
 
+_FILL = """
+INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
+    test, round, attempts_in_round, attempt_count, created_at, updated_at, next_attempt_at)
+SELECT :org, gen_random_uuid(), :webhook, gen_random_uuid(), 'artifact.ingested', '{}', :status,
+    false, 1, 0, 0, now(), now(), CASE WHEN :status = 'pending' THEN now() END
+FROM generate_series(1, :count)
+"""
+_COUNT = """
+SELECT count(*) AS n FROM webhook_deliveries WHERE organization_id = :org
+  AND webhook_id = :webhook AND (CAST(:status AS text) IS NULL OR status = :status)
+"""
+
 
 @dataclass(frozen=True)
 class Answer:
-    """What the receiver says. With `gate` it waits for that first."""
+    """What the receiver says. With `gate` it waits for that first. It announces `missing` bytes
+    more than it sends."""
 
     status: int = 200
     body: bytes = b"thanks"
     headers: tuple[tuple[str, str], ...] = ()
     gate: threading.Event | None = None
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,7 +102,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
             self.send_response(answer.status)
             for name, value in answer.headers:
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Content-Length", str(len(answer.body) + answer.missing))
             self.end_headers()
             self.wfile.write(answer.body)
 
@@ -109,11 +128,17 @@ def _ended(app: Flask) -> Iterator[None]:
 
 @pytest.fixture
 def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None]:
-    """Relay, send and record until nothing of the organization is due; what is due later or leased
-    stays. The pauses of its failing webhooks pass as soon as nothing else is to be done."""
+    """Relay, send and record until nothing of the organization is due.
+
+    What is due later or leased stays, and so does what no webhook takes. The pauses of its failing
+    webhooks pass as soon as nothing else is to be done.
+    """
 
     due = text(
-        "SELECT 1 FROM webhook_deliveries WHERE next_attempt_at <= now() AND organization_id = :org"
+        "SELECT 1 FROM webhook_deliveries d"
+        " JOIN webhooks w ON (w.organization_id, w.id) = (d.organization_id, d.webhook_id)"
+        " WHERE next_attempt_at <= now() AND d.organization_id = :org"
+        " AND (d.test OR w.active AND d.generation = w.generation)"
         " AND (leased_until IS NULL OR leased_until <= now()) LIMIT 1"
     )
     let_pass = text(_LET_PAUSES_PASS + " AND organization_id = :org")
@@ -169,20 +194,38 @@ class Hooks:
             result = db.session().execute(text(statement), {"org": self.org.id, **values})
             return list(result) if result.returns_rows else []
 
-    def claim(self) -> list[list[Any]]:
-        """Fan out, and be the relay: all of this organization that is due, as a dispatcher
-        accepts it. What other tests left is claimed too, and left to its lease."""
+    def fan_out(self) -> None:
+        """Create the deliveries of the organization's events."""
         run_jobs_of(self.org, "fanout")
-        everything = tenancy.across_organizations(reason="a test is the relay")
-        with self.org.app.app_context(), everything:
-            rows: list[list[Any]] = []
-            claimed = True
-            while claimed:
-                with db.transaction():
-                    batches = webhook_jobs.claim()
-                rows += [row for batch in batches for row in batch]
-                claimed = bool(batches)
-        return [row for row in rows if str(self.org.id) in row[:2]]
+
+    def fill(self, webhook: dict[str, Any], count: int, status: str = "pending") -> None:
+        """Insert deliveries of a webhook; pending ones are due."""
+        self.sql(_FILL, webhook=webhook["id"], count=count, status=status)
+
+    def count(self, webhook: dict[str, Any], status: str | None = None) -> int:
+        """Count deliveries of a webhook by their rows."""
+        (row,) = self.sql(_COUNT, webhook=webhook["id"], status=status)
+        return int(row.n)
+
+    def begin(self, number: int = 1_000) -> list[Attempt]:
+        """Fan out, and begin up to `number` attempts at each webhook, as a deliverer does."""
+        self.fan_out()
+        webhooks = self.sql("SELECT id FROM webhooks WHERE organization_id = :org ORDER BY id")
+        rooms = [Room(self.org.id, row.id, number) for row in webhooks]
+        with self.as_deliverer():
+            return leases.begin(rooms, attempts=4)
+
+    def write(self, *results: Result) -> None:
+        """Record outcomes, as a deliverer does."""
+        with self.as_deliverer():
+            assert recorder.write(results) == []
+
+    @contextmanager
+    def as_deliverer(self) -> Iterator[None]:
+        """A transaction that sees all organizations."""
+        everything = tenancy.across_organizations(reason="a test is a deliverer")
+        with self.org.app.app_context(), everything, db.transaction():
+            yield
 
     def make_due(self) -> None:
         """Let the time of every retry have come."""

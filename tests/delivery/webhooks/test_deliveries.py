@@ -200,7 +200,7 @@ def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
     deliver()
     assert counted(app, "labeling_deliveries_total", outcome="delivered") == before + 3
     hooks.emit(2)
-    hooks.claim()
+    hooks.fan_out()
     found = scrape(app)
     assert series("labeling_queue_depth", {"queue": "webhooks"}) in found
     assert series("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found

@@ -2,14 +2,18 @@
 
 import threading
 import time
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
 
-from app.delivery.webhooks import sending
+from app.delivery.webhooks import quotas, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
+from app.delivery.webhooks.queries.leases import Attempt
+from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container
 from app.kit.egress import Egress, Policy
 from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer, wait_until
@@ -67,6 +71,61 @@ def test_a_success_ends_the_retries_and_the_count(hooks: Any, deliver: Any) -> N
     assert delivery["attempts"][2]["response_excerpt"] is None
     shown = hooks.get(created)
     assert (shown["consecutive_failures"], shown["last_status_code"]) == (0, 204)
+
+
+def test_a_success_whose_body_never_comes_is_one(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.receiver.say("/hook", Answer(202, b"half", missing=1000))
+    hooks.emit()
+    deliver()
+    delivery = _only(hooks, created)
+    assert delivery["status"] == "delivered"
+    (attempt,) = delivery["attempts"]
+    assert (attempt["status_code"], attempt["error"]) == (202, None)
+    assert len(hooks.receiver.received) == 1
+
+
+def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
+    app: Flask, hooks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few threads are left to those that are slow, each has its ten attempts."""
+    monkeypatch.setattr(quotas, "SLOW_SECONDS", 0.02)
+    hanging = [hooks.create(f"/hangs/{n}") for n in range(30)]
+    quick = hooks.create("/quick")
+    requests: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def send(attempt: Attempt) -> Result:
+        path = urlsplit(attempt.url).path
+        with lock:
+            requests[path] += 1
+        if path == "/quick":
+            return sending._result(attempt, ok=True, duration_ms=1)
+        time.sleep(0.05)
+        return sending._result(attempt, ok=False, duration_ms=50)
+
+    hooks.emit(12)
+    hooks.fan_out()
+    other = Dispatcher(app, threads=32, send=send)
+    other.start()
+
+    def all_end() -> bool:
+        hooks.let_pauses_pass()
+        other.wake()
+        active = "SELECT count(*) AS n FROM webhooks WHERE organization_id = :org AND active"
+        return bool(hooks.sql(active)[0].n == 1)
+
+    other.wake()
+    try:
+        wait_until(lambda: hooks.count(quick, "delivered") == 12)
+        wait_until(all_end)
+    finally:
+        other.stop(10)
+    assert requests.pop("/quick") == 12
+    assert set(requests.values()) == {10}
+    for webhook in hanging:
+        assert hooks.get(webhook)["consecutive_failures"] == 10
+        assert hooks.count(webhook, "abandoned") == 12
 
 
 def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None:
@@ -174,13 +233,12 @@ def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:
     slow, quick = hooks.create("/slow"), hooks.create("/quick")
     hooks.receiver.say("/slow", Answer(gate=gate))
     hooks.emit(60)
-    rows = hooks.claim()
-    other = Dispatcher(app, threads=12)
+    hooks.fan_out()
+    other = Dispatcher(app, threads=32)
     other.start()
     try:
-        other.accept([row for row in rows if row[1] == slow["id"]])
+        other.wake()
         wait_until(lambda: len(hooks.receiver.at("/slow")) == 2)
-        other.accept([row for row in rows if row[1] == quick["id"]])
         wait_until(lambda: len(hooks.deliveries(quick, status="delivered")) == 60)
         assert len(hooks.receiver.at("/slow")) == 2
         assert hooks.deliveries(slow, status="delivered") == []

@@ -15,8 +15,8 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks import sending, signing
 from app.delivery.webhooks.catalogue import CATALOGUE
+from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.delivery.webhooks.recorder import pause_after
-from app.delivery.webhooks.shares import DEACTIVATE_AT
 from app.kit.egress import ErrorKind
 from app.kit.settings import Settings
 

@@ -8,10 +8,10 @@ from cryptography.fernet import Fernet
 from flask import Flask
 from sqlalchemy.exc import DataError, OperationalError
 
-from app.delivery.webhooks import recorder, sending
+from app.delivery.webhooks import dispatcher, recorder, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases
-from app.delivery.webhooks.queries.leases import Lease, Taken
+from app.delivery.webhooks.queries.leases import Attempt, Room
 from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container, db, jobs, tenancy
 from app.kit.secrets import Keyring
@@ -29,17 +29,16 @@ def _ours(hooks: Any, results: Sequence[Result]) -> list[Result]:
 def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit(40)
-    rows = hooks.claim()
+    hooks.fan_out()
     ending: list[Dispatcher] = []
 
-    def send(attempt: Taken) -> Result:
+    def send(attempt: Attempt) -> Result:
         ending[0]._stopping = True
         return sending.send(attempt)
 
     ending.append(Dispatcher(app, send=send))
     ending[0].start()
-    ending[0].accept(rows)
-    assert ending[0]._changed is not None
+    ending[0].wake()
     ending[0]._thread.join(30)
     ending[0].stop(10)
     sent = len(hooks.receiver.received)
@@ -102,13 +101,13 @@ def test_the_recorder_waits_for_the_database(
     created = hooks.create()
     real, calls = recorder.write, []
 
-    def unreliable(results: Sequence[Result]) -> None:
+    def unreliable(results: Sequence[Result]) -> list[Result]:
         # What other tests left may be due too, and is written in the same batches.
         if ours := _ours(hooks, results):
             calls.append(len(ours))
             if len(calls) < 3:
                 raise OperationalError("write", {}, Exception("the server is away"))
-        real(results)
+        return real(results)
 
     monkeypatch.setattr(recorder, "write", unreliable)
     hooks.emit()
@@ -124,12 +123,12 @@ def test_an_outcome_that_cannot_be_written_takes_no_other_along(
     created = hooks.create()
     real, poisoned = recorder.write, []
 
-    def picky(results: Sequence[Result]) -> None:
+    def picky(results: Sequence[Result]) -> list[Result]:
         if not poisoned:
             poisoned.extend(result.delivery_id for result in _ours(hooks, results)[:1])
         if any(result.delivery_id in poisoned for result in results):
             raise DataError("write", {}, Exception("no such value"))
-        real(results)
+        return real(results)
 
     monkeypatch.setattr(recorder, "write", picky)
     hooks.emit(20)
@@ -143,17 +142,40 @@ def test_the_dispatcher_waits_for_the_database(
     app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     created = hooks.create()
-    real, calls = leases.take, []
+    real, calls = leases.begin, []
 
-    def unreliable(wanted: Sequence[Lease], *, attempts: int) -> list[Taken]:
-        calls.append(len(wanted))
+    def unreliable(rooms: Sequence[Room], *, attempts: int, failing: bool) -> list[Attempt]:
+        calls.append(len(rooms))
         if len(calls) < 3:
-            raise OperationalError("take", {}, Exception("the server is away"))
-        return real(wanted, attempts=attempts)
+            raise OperationalError("begin", {}, Exception("the server is away"))
+        return real(rooms, attempts=attempts, failing=failing)
 
-    monkeypatch.setattr(leases, "take", unreliable)
+    monkeypatch.setattr(leases, "begin", unreliable)
     hooks.emit(5)
     deliver()
     assert len(calls) >= 3
     assert len(hooks.deliveries(created, status="delivered")) == 5
     assert len(hooks.receiver.received) == 5
+
+
+def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its deadline passed while it was stopped: nobody knows what became of the request."""
+    created = hooks.create()
+    hooks.emit()
+    hooks.fan_out()
+    monkeypatch.setattr(dispatcher, "STALLED_SECONDS", -1.0)
+    other = Dispatcher(app, send=lambda attempt: sending._result(attempt, ok=False))
+    other.start()
+    other.wake()
+    assert other.settle(30)
+    other.stop(10)
+    delivery = _only(hooks, created)
+    assert (delivery["status"], delivery["attempts"]) == ("pending", [])
+    assert hooks.get(created)["consecutive_failures"] == 0
+    monkeypatch.undo()
+    hooks.let_leases_expire()
+    deliver()
+    kinds = [(a["number"], a["error_kind"]) for a in _only(hooks, created)["attempts"]]
+    assert kinds == [(1, "interrupted"), (2, None)]

@@ -6,31 +6,19 @@ from typing import Any
 
 from flask import Flask
 
-from app.delivery.webhooks import recorder, sending
+from app.delivery.webhooks import sending
 from app.delivery.webhooks.dispatcher import Dispatcher
-from app.delivery.webhooks.queries import leases
-from app.delivery.webhooks.queries.leases import Lease, Taken
+from app.delivery.webhooks.queries.leases import Attempt
+from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.delivery.webhooks.recorder import pause_after
-from app.delivery.webhooks.shares import DEACTIVATE_AT
-from app.kit import db, tenancy
 from tests.delivery.webhooks.conftest import Answer
 
 AWAY = Answer(503, b"starting")
 
 
-def _take(hooks: Any, rows: list[list[Any]]) -> list[Taken]:
-    """Begin attempts, as a deliverer does."""
-    held = [Lease(organization, delivery, token) for organization, _, _, delivery, token in rows]
-    everything = tenancy.across_organizations(reason="a test is the dispatcher")
-    with hooks.org.app.app_context(), everything, db.transaction():
-        return leases.take(held, attempts=4)
-
-
-def _fail(hooks: Any, attempts: list[Taken]) -> None:
-    """Write down that attempts failed."""
-    everything = tenancy.across_organizations(reason="a test is the recorder")
-    with hooks.org.app.app_context(), everything, db.transaction():
-        recorder.write([sending._result(attempt, ok=False) for attempt in attempts])
+def _fail(hooks: Any, attempts: list[Attempt]) -> None:
+    """Record that attempts failed."""
+    hooks.write(*[sending._result(attempt, ok=False) for attempt in attempts])
 
 
 def _pacing(hooks: Any) -> Any:
@@ -81,20 +69,19 @@ def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any, deliver: A
 def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
     hooks.create()
     hooks.emit(30)
-    _fail(hooks, _take(hooks, hooks.claim()[:1]))
-    hooks.let_leases_expire()
+    _fail(hooks, hooks.begin(1))
     for failures in range(1, DEACTIVATE_AT):
         pacing = _pacing(hooks)
         assert pacing.failures == failures
         expected = timedelta(seconds=pause_after(failures))
         assert expected <= pacing.pause < expected + timedelta(milliseconds=50)
         hooks.pause()
-        assert hooks.claim() == [], "while it is paused"
+        assert hooks.begin() == [], "while it is paused"
         hooks.let_pauses_pass()
-        rows = hooks.claim()
-        assert len(rows) == 1
-        assert hooks.claim() == [], "one at a time"
-        _fail(hooks, _take(hooks, rows))
+        begun = hooks.begin()
+        assert len(begun) == 1
+        assert hooks.begin() == [], "one at a time"
+        _fail(hooks, begun)
     assert _pacing(hooks) == (DEACTIVATE_AT, None)
     pauses = [pause_after(failures) for failures in range(1, DEACTIVATE_AT)]
     assert pauses == sorted(pauses)
@@ -127,34 +114,54 @@ def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
         assert abs(row.delay - timedelta(seconds=30)) < timedelta(seconds=1)
 
 
-def test_what_a_deliverer_holds_of_a_paused_webhook_goes_back(app: Flask, hooks: Any) -> None:
-    """Another one saw the failure; this one was about to send."""
+def test_a_retry_does_not_wait_for_the_pause(hooks: Any, deliver: Any, work: Any) -> None:
+    """Its time is that of its own delivery. First attempts wait."""
+    created = hooks.create()
+    hooks.receiver.say("/hook", *[AWAY] * 4, Answer())
+    hooks.emit()
+    deliver()
+    hooks.emit(5)
+    hooks.fan_out()
+    for number in (2, 3, 4):
+        hooks.pause()
+        hooks.sql(
+            "UPDATE webhook_deliveries SET next_attempt_at = now()"
+            " WHERE organization_id = :org AND attempts_in_round > 0"
+        )
+        work()
+        assert len(hooks.receiver.received) == number
+    (delivery,) = hooks.deliveries(created, status="abandoned")
+    assert len(delivery["attempts"]) == 4
+    assert len(hooks.deliveries(created, status="pending")) == 5
+
+
+def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) -> None:
+    """Another deliverer saw the failure; this one was about to send."""
     hooks.create()
     hooks.emit(40)
-    rows = hooks.claim()
-    assert _held(hooks) == 40
+    hooks.fan_out()
     hooks.pause()
     other = Dispatcher(app)
     other.start()
-    other.accept(rows)
+    other.wake()
     assert other.settle(30)
     other.stop(10)
     assert hooks.receiver.received == []
     assert _held(hooks) == 0, "and it cost no attempt"
-    assert hooks.claim() == []
+    assert hooks.begin() == []
     hooks.let_pauses_pass()
-    assert len(hooks.claim()) == 40
+    assert len(hooks.begin()) == 40
 
 
 def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -> None:
     created = hooks.create()
     hooks.receiver.say("/hook", AWAY)
     hooks.emit(60)
-    rows = hooks.claim()
+    hooks.fan_out()
     others = [Dispatcher(app) for _ in range(3)]
-    for number, other in enumerate(others):
+    for other in others:
         other.start()
-        other.accept(rows[number::3])
+        other.wake()
     assert all(other.settle(30) for other in others)
     for other in others:
         other.stop(10)
@@ -170,9 +177,8 @@ def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any, deli
     created = hooks.create()
     hooks.emit(20)
     hooks.sql("UPDATE webhooks SET consecutive_failures = 3 WHERE organization_id = :org")
-    (row,) = hooks.claim()
-    assert len(_take(hooks, [row])) == 1
-    assert hooks.claim() == [], "it may still be under way"
+    assert len(hooks.begin()) == 1
+    assert hooks.begin() == [], "it may still be under way"
     hooks.let_leases_expire()
     deliver()
     found = hooks.deliveries(created)

@@ -1,4 +1,4 @@
-"""SQL of turning events into deliveries."""
+"""SQL that turns events into deliveries."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,38 +13,45 @@ from app.identity.organizations.models import GONE, Organization
 from app.kit import db, tenancy
 
 
-class Listener(NamedTuple):
+class Subscriber(NamedTuple):
     """An active webhook, what it subscribes to, and since when."""
 
     id: UUID
     events: list[str]
     created_at: datetime
+    generation: int
 
 
-def org_slug() -> str:
-    """The bound organization's slug."""
+def get_org_slug() -> str:
+    """Return the bound organization's slug."""
     statement = select(Organization.slug).where(
         Organization.id == tenancy.current_organization_id()
     )
     return db.session().execute(statement).scalar_one()
 
 
-def listeners() -> list[Listener]:
-    """The bound organization's active webhooks, held against deletion until the commit.
+def get_generation(webhook_id: UUID) -> int:
+    """Return the generation of a webhook."""
+    statement = select(Webhook.generation).where(Webhook.id == webhook_id)
+    return db.session().execute(statement).scalar_one()
 
-    None where the organization is closed: what its last jobs still did is told to nobody.
+
+def lock_subscribers() -> list[Subscriber]:
+    """Return the bound organization's active webhooks, locked against deletion until the commit.
+
+    A closed organization has none: what its last jobs still did is sent to nobody.
     """
     statement = (
-        select(Webhook.id, Webhook.events, Webhook.created_at)
+        select(Webhook.id, Webhook.events, Webhook.created_at, Webhook.generation)
         .join(Organization, Organization.id == Webhook.organization_id)
-        .where(Webhook.active, Organization.status.not_in(GONE))
+        .where(Webhook.active, Webhook.deleted_at.is_(None), Organization.status.not_in(GONE))
         .order_by(Webhook.id)
         .with_for_update(read=True, key_share=True, of=Webhook)
     )
-    return [Listener(*row) for row in db.session().execute(statement)]
+    return [Subscriber(*row) for row in db.session().execute(statement)]
 
 
-def add(rows: Sequence[dict[str, Any]]) -> None:
+def insert_deliveries(rows: Sequence[dict[str, Any]]) -> None:
     """Insert deliveries; one that its webhook already has for the event is left as it is."""
     if rows:
         db.session().execute(insert(Delivery).on_conflict_do_nothing(), rows)

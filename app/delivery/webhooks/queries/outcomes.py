@@ -1,7 +1,7 @@
-"""SQL of what became of attempts. Many outcomes are one transaction; it sees every organization.
+"""SQL that records how attempts ended. Many outcomes are one transaction; sees every organization.
 
-Webhooks are locked first and in one order, and their deliveries only after: so neither two
-deliverers nor a deliverer and the API wait for each other in a circle.
+Webhooks are locked first, then their deliveries: so neither two deliverers nor a deliverer and the
+API wait for each other in a circle. A webhook that somebody else has locked is passed over.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,18 @@ from sqlalchemy import text
 from app.kit import db
 
 Key = tuple[UUID, UUID]
-"""(organization id, id)"""
+"""(organization id, webhook id)"""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How an attempt ended. `fatal`: the service could not make it, nor could it later.
+    """How an attempt ended.
 
-    `lease_token` is the attempt's own; `round` and `number` are the attempt's place; `at` is when
-    it began, by the database's clock.
+    Attributes:
+        lease_token: the attempt's own.
+        round, number: the attempt's place among those of its delivery.
+        at: when it began, by the database's clock.
+        fatal: the service could not make the attempt, nor could it later.
     """
 
     organization_id: UUID
@@ -49,10 +52,10 @@ class Result:
 
 
 @dataclass(slots=True)
-class Tally:
+class Counters:
     """A webhook's counters: as they were, and as they are to be written.
 
-    `pause` is how many seconds from now it is left alone; None leaves that as it is.
+    `pause` is for how many seconds from now no first attempt is made; None leaves it as it is.
     """
 
     active: bool
@@ -65,33 +68,70 @@ class Tally:
 
 _LOCK = text(
     """
-    SELECT organization_id, id, active, consecutive_failures FROM webhooks
-    WHERE (organization_id, id) IN (
-        SELECT * FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[])))
-    ORDER BY organization_id, id FOR NO KEY UPDATE
+    WITH locked AS (
+        SELECT organization_id, id, active, consecutive_failures FROM webhooks
+        WHERE (organization_id, id) IN (
+            SELECT * FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[])))
+          AND deleted_at IS NULL
+        FOR NO KEY UPDATE SKIP LOCKED
+    )
+    SELECT w.organization_id, w.id, locked.id IS NOT NULL AS locked, locked.active,
+           locked.consecutive_failures
+    FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]))
+         AS asked (organization_id, id)
+    JOIN webhooks w ON (w.organization_id, w.id) = (asked.organization_id, asked.id)
+        AND w.deleted_at IS NULL
+    LEFT JOIN locked ON (locked.organization_id, locked.id) = (w.organization_id, w.id)
     """
 )
+# Every delivery is locked before anything is written of it: whoever begins an attempt of one passes
+# it over meanwhile, and does not wait for the row of an attempt that is not committed. Nor does the
+# recorder wait: an outcome whose delivery somebody has locked is written later.
 _SETTLE = text(
     """
-    UPDATE webhook_deliveries d SET
-        status = CASE WHEN ok THEN 'delivered' WHEN fatal THEN 'failed'
-                      WHEN attempts_in_round > cardinality(delays) THEN 'abandoned'
-                      ELSE 'pending' END,
-        next_attempt_at = CASE WHEN NOT (ok OR fatal)
-            THEN clock_timestamp() + make_interval(secs => delays[attempts_in_round]) END,
-        delivered_at = CASE WHEN ok THEN clock_timestamp() END,
-        lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
-    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]),
-                CAST(:oks AS boolean[]), CAST(:fatals AS boolean[]))
-         AS outcome (organization_id, id, token, ok, fatal),
-         CAST(:delays AS integer[]) AS delays
-    WHERE (d.organization_id, d.id) = (outcome.organization_id, outcome.id)
-      AND d.lease_token = outcome.token
-    RETURNING outcome.token
+    WITH outcome AS MATERIALIZED (
+        SELECT d.organization_id, d.id, d.lease_token = asked.token AS stands, asked.token,
+               asked.ok, asked.fatal
+        FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]),
+                    CAST(:oks AS boolean[]), CAST(:fatals AS boolean[]))
+             AS asked (organization_id, id, token, ok, fatal)
+        CROSS JOIN LATERAL (
+            SELECT organization_id, id, lease_token FROM webhook_deliveries
+            WHERE (organization_id, id) = (asked.organization_id, asked.id)
+            FOR NO KEY UPDATE SKIP LOCKED) AS d
+    ), settled AS (
+        UPDATE webhook_deliveries d SET
+            status = CASE WHEN ok THEN 'delivered' WHEN fatal THEN 'failed'
+                          WHEN attempts_in_round > cardinality(delays) OR outdated THEN 'abandoned'
+                          ELSE 'pending' END,
+            next_attempt_at = CASE WHEN NOT (ok OR fatal OR outdated)
+                THEN clock_timestamp() + make_interval(secs => delays[attempts_in_round]) END,
+            delivered_at = CASE WHEN ok THEN clock_timestamp() END,
+            lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
+        FROM outcome
+        CROSS JOIN (SELECT CAST(:delays AS integer[]) AS delays) AS retry
+        CROSS JOIN LATERAL (
+            SELECT x.generation < w.generation AND NOT x.test AS outdated
+            FROM webhook_deliveries x
+            JOIN webhooks w ON (w.organization_id, w.id) = (x.organization_id, x.webhook_id)
+            WHERE (x.organization_id, x.id) = (outcome.organization_id, outcome.id)) AS webhook
+        WHERE (d.organization_id, d.id) = (outcome.organization_id, outcome.id) AND outcome.stands
+        RETURNING outcome.token
+    )
+    SELECT outcome.token, settled.token IS NOT NULL AS stood
+    FROM outcome LEFT JOIN settled ON settled.token = outcome.token
     """
 )
-# Somebody else holds the lease, or the delivery was abandoned meanwhile; but it did arrive.
-_ARRIVED = text(
+_LIST_EXISTING = text(
+    """
+    SELECT asked.token
+    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
+         AS asked (organization_id, id, token)
+    JOIN webhook_deliveries d USING (organization_id, id)
+    """
+)
+# Somebody else has the lease, or the delivery was abandoned meanwhile; but it did arrive.
+_MARK_ARRIVED = text(
     """
     UPDATE webhook_deliveries d SET
         delivered_at = clock_timestamp(), updated_at = clock_timestamp(),
@@ -120,46 +160,55 @@ _RECORD = text(
         response_excerpt = excluded.response_excerpt
     """
 )
-_COUNT = text(
+_UPDATE_COUNTERS = text(
     """
-    UPDATE webhooks w SET consecutive_failures = tally.failures, active = tally.active,
-        last_triggered_at = clock_timestamp(), last_status_code = tally.status_code,
-        paused_until = CASE WHEN tally.pause IS NULL THEN w.paused_until WHEN tally.pause > 0
-                            THEN clock_timestamp() + make_interval(secs => tally.pause) END,
-        disabled_reason = coalesce(tally.reason, w.disabled_reason)
+    UPDATE webhooks w SET consecutive_failures = counter.failures, active = counter.active,
+        generation = w.generation + counter.deactivated::int,
+        last_triggered_at = clock_timestamp(), last_status_code = counter.status_code,
+        paused_until = CASE WHEN counter.pause IS NULL THEN w.paused_until WHEN counter.pause > 0
+                            THEN clock_timestamp() + make_interval(secs => counter.pause) END,
+        disabled_reason = coalesce(counter.reason, w.disabled_reason)
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]),
                 CAST(:failures AS integer[]), CAST(:actives AS boolean[]),
-                CAST(:pauses AS double precision[]), CAST(:status_codes AS integer[]),
-                CAST(:reasons AS text[]))
-         AS tally (organization_id, id, failures, active, pause, status_code, reason)
-    WHERE (w.organization_id, w.id) = (tally.organization_id, tally.id)
-    """
-)
-_ABANDON = text(
-    """
-    UPDATE webhook_deliveries SET status = 'abandoned', next_attempt_at = NULL, lease_token = NULL,
-        leased_until = NULL, updated_at = clock_timestamp()
-    WHERE organization_id = :organization_id
-      AND webhook_id = coalesce(CAST(:webhook_id AS uuid), webhook_id)
-      AND next_attempt_at IS NOT NULL AND NOT test
+                CAST(:deactivated AS boolean[]), CAST(:pauses AS double precision[]),
+                CAST(:status_codes AS integer[]), CAST(:reasons AS text[]))
+         AS counter (organization_id, id, failures, active, deactivated, pause, status_code, reason)
+    WHERE (w.organization_id, w.id) = (counter.organization_id, counter.id)
     """
 )
 
 
-def lock(webhooks: Sequence[Key]) -> dict[Key, Tally]:
-    """Lock webhooks against other writers of their counters; one that is gone is left out."""
+def lock(webhooks: Sequence[Key]) -> tuple[dict[Key, Counters], set[Key]]:
+    """Lock webhooks against other writers of their counters.
+
+    Returns:
+        The counters of those that are locked now, and the keys of those that somebody else has
+        locked. Webhooks that are deleted are in neither.
+    """
     rows = db.session().execute(
         _LOCK,
         {"organizations": [str(o) for o, _ in webhooks], "webhooks": [str(i) for _, i in webhooks]},
     )
-    return {(r.organization_id, r.id): Tally(r.active, r.consecutive_failures) for r in rows}
+    counters: dict[Key, Counters] = {}
+    busy: set[Key] = set()
+    for row in rows:
+        if row.locked:
+            key = row.organization_id, row.id
+            counters[key] = Counters(row.active, row.consecutive_failures)
+        else:
+            busy.add((row.organization_id, row.id))
+    return counters, busy
 
 
-def settle(results: Sequence[Result], delays: Sequence[int]) -> set[UUID]:
-    """Write what became of the deliveries whose leases still stand; their tokens.
+def settle(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]:
+    """Write what became of the deliveries whose leases still stand.
 
     After failure n of a round the next attempt is due in `delays[n - 1]` seconds; without such a
-    delay the delivery is abandoned.
+    delay the delivery is abandoned, and so is one that its webhook's deactivation has outdated.
+
+    Returns:
+        Whether the lease stood, by token. Deliveries that somebody else has locked, or that are
+        deleted, are left out.
     """
     values = {
         **_keys(results),
@@ -168,18 +217,26 @@ def settle(results: Sequence[Result], delays: Sequence[int]) -> set[UUID]:
         "fatals": [r.fatal for r in results],
         "delays": list(delays),
     }
-    return {row.token for row in db.session().execute(_SETTLE, values)}
+    return {row.token: row.stood for row in db.session().execute(_SETTLE, values)}
 
 
-def arrived(results: Sequence[Result]) -> None:
+def list_existing(results: Sequence[Result]) -> set[UUID]:
+    """Return the lease tokens of those results whose deliveries exist."""
+    if not results:
+        return set()
+    values = {**_keys(results), "tokens": [str(r.lease_token) for r in results]}
+    return set(db.session().scalars(_LIST_EXISTING, values))
+
+
+def mark_arrived(results: Sequence[Result]) -> None:
     """Note successes whose leases were lost, so that nobody sends them once more."""
     if results:
         values = {**_keys(results), "rounds": [r.round for r in results]}
-        db.session().execute(_ARRIVED, values)
+        db.session().execute(_MARK_ARRIVED, values)
 
 
-def record(results: Sequence[Result]) -> None:
-    """Write the attempts down; one that had been taken for interrupted gets its true outcome."""
+def record_attempts(results: Sequence[Result]) -> None:
+    """Write the attempts down; one that was taken for interrupted gets its true outcome."""
     values = {
         **_keys(results),
         "numbers": [r.number for r in results],
@@ -193,24 +250,19 @@ def record(results: Sequence[Result]) -> None:
     db.session().execute(_RECORD, values)
 
 
-def count(tallies: dict[Key, Tally]) -> None:
-    """Write the counters of webhooks that `lock` holds."""
+def update_counters(counters: dict[Key, Counters]) -> None:
+    """Write the counters of webhooks that `lock` has locked; a deactivation begins a generation."""
     values = {
-        "organizations": [str(organization) for organization, _ in tallies],
-        "webhooks": [str(webhook) for _, webhook in tallies],
-        "failures": [t.failures for t in tallies.values()],
-        "actives": [t.active for t in tallies.values()],
-        "pauses": [t.pause for t in tallies.values()],
-        "status_codes": [t.status_code for t in tallies.values()],
-        "reasons": [t.disabled_reason for t in tallies.values()],
+        "organizations": [str(organization) for organization, _ in counters],
+        "webhooks": [str(webhook) for _, webhook in counters],
+        "failures": [c.failures for c in counters.values()],
+        "actives": [c.active for c in counters.values()],
+        "deactivated": [c.deactivated for c in counters.values()],
+        "pauses": [c.pause for c in counters.values()],
+        "status_codes": [c.status_code for c in counters.values()],
+        "reasons": [c.disabled_reason for c in counters.values()],
     }
-    db.session().execute(_COUNT, values)
-
-
-def abandon(organization_id: UUID, webhook_id: UUID | None = None) -> None:
-    """Give up what waits for a webhook that was deactivated, or for all; test deliveries stay."""
-    values = {"organization_id": organization_id, "webhook_id": webhook_id}
-    db.session().execute(_ABANDON, values)
+    db.session().execute(_UPDATE_COUNTERS, values)
 
 
 def _keys(results: Sequence[Result]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ WEBHOOK: tuple[Any, ...] = (
     Webhook.updated_at,
     Webhook.revision,
 )
+# What a job is still deleting no longer exists for users.
+_EXISTS = Webhook.deleted_at.is_(None)
 _DELIVERY: tuple[Any, ...] = (
     Delivery.id,
     Delivery.webhook_id,
@@ -43,7 +45,7 @@ _DELIVERY: tuple[Any, ...] = (
 )
 
 
-def webhooks(
+def list_webhooks(
     request: PageRequest,
     *,
     active: bool | None,
@@ -51,8 +53,8 @@ def webhooks(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """A page of webhooks."""
-    conditions: list[ColumnElement[bool]] = []
+    """Return a page of webhooks."""
+    conditions: list[ColumnElement[bool]] = [_EXISTS]
     if active is not None:
         conditions.append(Webhook.active == active)
     if event is not None:
@@ -63,19 +65,21 @@ def webhooks(
     return paginate(statement, request, sorts=sorts, unique=Webhook.id)
 
 
-def webhook(webhook_id: UUID) -> Webhook | None:
-    """One webhook."""
-    statement = select(Webhook).where(Webhook.id == webhook_id)
+def get_webhook(webhook_id: UUID) -> Webhook | None:
+    """Return one webhook."""
+    statement = select(Webhook).where(Webhook.id == webhook_id, _EXISTS)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def webhook_locked(webhook_id: UUID) -> Webhook | None:
-    """One webhook, against whose counters and state nobody else writes until the commit."""
-    statement = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=True)
+def lock_webhook(webhook_id: UUID) -> Webhook | None:
+    """Return one webhook, locked against other writers of its counters and state."""
+    statement = (
+        select(Webhook).where(Webhook.id == webhook_id, _EXISTS).with_for_update(key_share=True)
+    )
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def deliveries(
+def list_deliveries(
     webhook_id: UUID,
     request: PageRequest,
     *,
@@ -84,7 +88,7 @@ def deliveries(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """A page of a webhook's deliveries."""
+    """Return a page of a webhook's deliveries."""
     conditions = [Delivery.webhook_id == webhook_id]
     if status is not None:
         conditions.append(Delivery.status == status)
@@ -96,16 +100,16 @@ def deliveries(
     return paginate(statement, request, sorts=sorts, unique=Delivery.id)
 
 
-def delivery(webhook_id: UUID, delivery_id: UUID) -> Any:
-    """One delivery of a webhook, as a row to be shown; None when there is none."""
+def get_delivery(webhook_id: UUID, delivery_id: UUID) -> Any:
+    """Return one delivery of a webhook, as a row to be shown; None when there is none."""
     statement = select(*_DELIVERY).where(
         Delivery.id == delivery_id, Delivery.webhook_id == webhook_id
     )
     return db.session().execute(statement).first()
 
 
-def delivery_locked(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
-    """One delivery against other writers, and whether somebody holds its lease now."""
+def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
+    """Return one delivery, locked against other writers, and whether it is leased now."""
     statement = (
         select(Delivery, func.coalesce(Delivery.leased_until > func.now(), False))
         .where(Delivery.id == delivery_id, Delivery.webhook_id == webhook_id)
@@ -115,8 +119,8 @@ def delivery_locked(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool
     return None if row is None else (row[0], bool(row[1]))
 
 
-def attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[Any]]:
-    """The attempts of deliveries, by delivery, in order."""
+def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[Any]]:
+    """Return the attempts of deliveries, by delivery, in order."""
     ids = list(delivery_ids)
     found: dict[UUID, list[Any]] = defaultdict(list)
     if ids:
@@ -139,8 +143,8 @@ def attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[Any]]:
     return found
 
 
-def event_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """A page of the catalogue's names, as rows, so that they are paged like all others."""
+def list_event_names(request: PageRequest, names: Sequence[str]) -> Page:
+    """Return a page of the catalogue's names, as rows, so that they are paged like all others."""
     table = values(column("event", String), name="catalogue").data([(name,) for name in names])
     statement = select(table.c.event)
     return paginate(statement, request, sorts={"event": table.c.event}, unique=table.c.event)

@@ -1,0 +1,84 @@
+"""How many attempts organizations and webhooks may have under way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.delivery.webhooks.states import OrganizationState, Pace, WebhookState
+
+MAX_UNWRITTEN = 256
+"""An organization with so many outcomes to be written starts nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many attempts an organization may have under way, given what the others have.
+
+    `not_quick` is for webhooks that are slow or not known yet, `slow` for those that are slow.
+    """
+
+    total: int
+    not_quick: int
+    slow: int
+
+    @classmethod
+    def of(cls, available: int) -> "Limits":
+        """Return the limits where others leave so many threads."""
+        return cls(max(1, available // 2), max(1, available // 4), max(1, available // 8))
+
+    def room(self, pace: Pace, used: Callable[[Pace], int]) -> int:
+        """Return how many more attempts at webhooks of a pace may be under way."""
+        slow, unknown, quick = used(Pace.SLOW), used(Pace.UNKNOWN), used(Pace.QUICK)
+        room = self.total - slow - unknown - quick
+        if pace is not Pace.QUICK:
+            room = min(room, self.not_quick - slow - unknown)
+        return min(room, self.slow - slow) if pace is Pace.SLOW else room
+
+    def at_once(self, webhook: WebhookState, room: int) -> int:
+        """Return how many attempts at a webhook may be under way, with `room` for its pace.
+
+        One that is not quick gets more than one only while half of its organization's are free. So
+        those that are there leave room for one that comes later.
+        """
+        if webhook.pace is Pace.QUICK:
+            return min(webhook.at_once, max(1, (room + webhook.in_hand) // 2))
+        quota = self.slow if webhook.pace is Pace.SLOW else self.not_quick
+        return webhook.at_once if room > quota // 2 else 1
+
+
+class Threads:
+    """The threads of a deliverer. The last ones are kept for organizations that have none."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.used = 0
+        self._kept = number // 16
+
+    @property
+    def free(self) -> int:
+        """How many send nothing."""
+        return self.number - self.used
+
+    @property
+    def are_scarce(self) -> bool:
+        """Whether only those are free that are kept."""
+        return self.free <= self._kept
+
+    def limits_of(self, organization: OrganizationState) -> Limits:
+        """Return how many an organization may have, given what the others have."""
+        return Limits.of(self.free + organization.sending)
+
+    def has_room(self, organization: OrganizationState) -> bool:
+        """Return whether an organization may have one more."""
+        if not self.free or (organization.sending and self.are_scarce):
+            return False
+        in_time = organization.unwritten < MAX_UNWRITTEN
+        return in_time and organization.sending < self.limits_of(organization).total
+
+    def is_kept_out(self, webhook: WebhookState) -> bool:
+        """Return whether the very last ones are for others: webhooks that are not slow."""
+        return webhook.pace is Pace.SLOW and self.free <= self._kept // 2
+
+    def may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
+        """Return whether an attempt at a webhook may start, where its organization has room."""
+        room = self.limits_of(organization).room(webhook.pace, organization.threads.__getitem__)
+        return room > 0 and webhook.sending < webhook.at_once and not self.is_kept_out(webhook)

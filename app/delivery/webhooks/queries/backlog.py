@@ -1,0 +1,132 @@
+"""SQL that abandons or deletes many deliveries, a batch at a time.
+
+A delivery is outdated when its webhook was deactivated after it was created or last redelivered:
+its generation is an earlier one. Nobody attempts it, and it is abandoned. Rows that others have
+locked are passed over.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db
+
+BATCH = 1_000
+COUNTED = 100_000
+"""What is left is counted up to so many."""
+
+
+class OutdatedWebhook(NamedTuple):
+    """A webhook with pending deliveries of an earlier generation than its own."""
+
+    organization_id: UUID
+    id: UUID
+    generation: int
+
+
+# Loops over the webhooks of an organization, not over their deliveries.
+_LIST_OUTDATED = text(
+    """
+    SELECT w.organization_id, w.id, w.generation FROM webhooks w
+    WHERE w.organization_id = :organization_id AND w.generation > 0
+      AND (CAST(:webhook_id AS uuid) IS NULL OR w.id = :webhook_id)
+      AND EXISTS (
+        SELECT FROM webhook_deliveries d
+        WHERE d.organization_id = w.organization_id AND d.webhook_id = w.id
+          AND d.generation < w.generation AND d.next_attempt_at IS NOT NULL AND NOT d.test)
+    ORDER BY w.id LIMIT :batch
+    """
+)
+_OUTDATED = """
+    FROM webhook_deliveries d
+    WHERE d.organization_id = :organization_id AND d.webhook_id = :webhook_id
+      AND d.generation < :generation AND d.next_attempt_at IS NOT NULL AND NOT d.test
+"""
+_ABANDON = text(
+    f"""
+    WITH outdated AS MATERIALIZED (
+        SELECT d.organization_id, d.id {_OUTDATED} LIMIT :batch FOR UPDATE SKIP LOCKED
+    )
+    UPDATE webhook_deliveries d SET status = 'abandoned', next_attempt_at = NULL,
+        lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
+    FROM outdated WHERE (d.organization_id, d.id) = (outdated.organization_id, outdated.id)
+    """  # noqa: S608 - made of constants
+)
+_COUNT_LEFT = text(
+    f"SELECT count(*) FROM (SELECT {_OUTDATED} LIMIT :counted) AS outdated"  # noqa: S608
+)
+_BEGIN_GENERATION = text(
+    "UPDATE webhooks SET generation = generation + 1 WHERE organization_id = :organization_id"
+)
+_DELETE = text(
+    """
+    DELETE FROM webhook_deliveries WHERE (organization_id, id) IN (
+        SELECT organization_id, id FROM webhook_deliveries
+        WHERE organization_id = :organization_id AND webhook_id = :webhook_id
+        LIMIT :batch FOR UPDATE SKIP LOCKED)
+    """
+)
+_DELETE_WEBHOOK = text(
+    "DELETE FROM webhooks WHERE organization_id = :organization_id AND id = :webhook_id"
+    " AND deleted_at IS NOT NULL"
+)
+_LIST_DELETED = text(
+    "SELECT organization_id, id FROM webhooks WHERE deleted_at IS NOT NULL"
+    " ORDER BY deleted_at LIMIT :batch"
+)
+
+
+def list_outdated(organization_id: UUID, webhook_id: UUID | None = None) -> list[OutdatedWebhook]:
+    """Return some webhooks with outdated deliveries: of an organization, or the one named."""
+    values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": BATCH}
+    return [OutdatedWebhook(*row) for row in db.session().execute(_LIST_OUTDATED, values)]
+
+
+def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH) -> int:
+    """Abandon up to `limit` outdated deliveries of a webhook; return how many."""
+    values = {**_values(webhook), "batch": limit}
+    return _count(db.session().execute(_ABANDON, values))
+
+
+def count_left(webhook: OutdatedWebhook) -> int:
+    """Count the outdated deliveries of a webhook, up to `COUNTED`."""
+    values = {**_values(webhook), "counted": COUNTED}
+    return int(db.session().execute(_COUNT_LEFT, values).scalar_one())
+
+
+def begin_generation(organization_id: UUID) -> int:
+    """Outdate every pending delivery of an organization; return how many webhooks it has."""
+    values = {"organization_id": organization_id}
+    return _count(db.session().execute(_BEGIN_GENERATION, values))
+
+
+def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
+    """Delete up to `limit` deliveries of a webhook with their attempts; return how many."""
+    values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": limit}
+    return _count(db.session().execute(_DELETE, values))
+
+
+def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
+    """Delete the row of a webhook that users have deleted."""
+    values = {"organization_id": organization_id, "webhook_id": webhook_id}
+    db.session().execute(_DELETE_WEBHOOK, values)
+
+
+def list_deleted() -> Sequence[tuple[UUID, UUID]]:
+    """Return the keys of some webhooks that users have deleted, of all organizations."""
+    rows = db.session().execute(_LIST_DELETED, {"batch": BATCH})
+    return [(row.organization_id, row.id) for row in rows]
+
+
+def _values(webhook: OutdatedWebhook) -> dict[str, Any]:
+    return {
+        "organization_id": webhook.organization_id,
+        "webhook_id": webhook.id,
+        "generation": webhook.generation,
+    }
+
+
+def _count(result: Any) -> int:
+    return int(result.rowcount)

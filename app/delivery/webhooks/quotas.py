@@ -1,0 +1,286 @@
+"""Which attempts begin and which is sent next, so that no organization or webhook delays another.
+
+Organizations take turns, and within one its webhooks do. An organization has at most half of the
+threads that others leave. Of these, webhooks that are slow get an eighth of what others leave,
+together with those not known yet a quarter. The last threads are for organizations that have none.
+So however many receivers hang, the next organization finds a thread.
+
+Nothing here is safe for threads; the dispatcher holds its lock around it.
+"""
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from uuid import UUID
+
+from app.delivery.webhooks.limits import Limits, Threads
+from app.delivery.webhooks.queries.due import DueWebhook
+from app.delivery.webhooks.queries.leases import Attempt, Room
+from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.states import (
+    SLOW_SECONDS,
+    OrganizationState,
+    Pace,
+    States,
+    WebhookState,
+)
+
+MAX_DUE = 256
+"""So many webhooks of an organization are kept in mind as due; later looks find the others."""
+
+
+class Picked(NamedTuple):
+    """A webhook, and how many attempts at it should begin.
+
+    `ended` is how many ended so far, `is_failing` whether the latest of them failed.
+    """
+
+    room: Room
+    ended: int
+    is_failing: bool
+
+
+class Quotas:
+    """The organizations and webhooks that a deliverer serves with `threads` threads.
+
+    `requeue` holds the attempts that are to be given back to the database.
+    """
+
+    def __init__(self, threads: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.threads = Threads(threads)
+        self.requeue: list[Attempt] = []
+        self._clock = clock
+        self._changed = False
+        self._states = States()
+        self._due: OrderedDict[UUID, OrganizationState] = OrderedDict()
+        self._ready: OrderedDict[UUID, OrganizationState] = OrderedDict()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is due, under way or unwritten here, or is to be given back."""
+        return not (self.requeue or self._states.organizations)
+
+    @property
+    def may_pick(self) -> bool:
+        """Whether `pick` might return something that it did not the last time."""
+        return self._changed and bool(self._due) and self.threads.free > 0
+
+    def note_due(self, found: Iterable[DueWebhook]) -> None:
+        """Remember webhooks that have deliveries to attempt now."""
+        for one in found:
+            webhook = self._states.webhook(one.organization_id, one.webhook_id)
+            if webhook.is_idle:
+                webhook.failures = one.failures
+            self._mark_due(webhook)
+
+    def pick(self, limit: int) -> list[Picked]:
+        """Return for which webhooks how many attempts should begin now, `limit` in all."""
+        picked: list[Picked] = []
+        left = limit
+        share = max(1, limit // max(1, len(self._due)))
+        for organization in list(self._due.values()):
+            if not left:
+                break
+            for one in self._pick_of(organization, min(left, share)):
+                picked.append(one)
+                left -= one.room.number
+            self._due.move_to_end(organization.id)
+        self._changed = bool(picked)
+        return picked
+
+    def cancel(self, picked: Iterable[Picked]) -> None:
+        """Note that nothing of what was picked has begun."""
+        for room, _, _ in picked:
+            self._states.webhook(room.organization_id, room.webhook_id).beginning = 0
+        self._changed = True
+
+    def begin(self, picked: Sequence[Picked], attempts: Iterable[Attempt]) -> None:
+        """Take in the attempts that have begun of what was picked.
+
+        One that begun without knowledge of a failure that came meanwhile is given back.
+        """
+        by_webhook: dict[UUID, list[Attempt]] = {one.room.webhook_id: [] for one in picked}
+        for attempt in attempts:
+            by_webhook[attempt.webhook_id].append(attempt)
+        for room, ended, _ in picked:
+            webhook = self._states.webhook(room.organization_id, room.webhook_id)
+            begun = by_webhook[room.webhook_id]
+            webhook.beginning = 0
+            if len(begun) < room.number:
+                self._unmark_due(webhook)
+            self._prefetch(webhook, begun, is_current=webhook.ended == ended)
+        self._changed = True
+
+    def start_next(self) -> Attempt | None:
+        """Return the next attempt to send, and count it as under way; None when none may be."""
+        now = self._clock()
+        for _ in range(len(self._ready) if self.threads.free > 0 else 0):
+            organization = next(iter(self._ready.values()))
+            self._ready.move_to_end(organization.id)
+            organization.reclassify(now)
+            for _ in range(len(organization.ready) if self.threads.has_room(organization) else 0):
+                webhook = next(iter(organization.ready.values()))
+                organization.ready.move_to_end(webhook.id)
+                if self.threads.may_start(organization, webhook):
+                    return self._start(organization, webhook, now)
+        return None
+
+    def end(self, attempt: Attempt, result: Result) -> None:
+        """Take in the result of an attempt that was under way."""
+        webhook, organization = self._stop(attempt)
+        webhook.ended += 1
+        webhook.unwritten += 1
+        organization.unwritten += 1
+        quick = result.duration_ms < SLOW_SECONDS * 1000
+        webhook.pace = Pace.QUICK if quick else Pace.SLOW
+        if not (result.test or result.fatal):
+            webhook.failures = 0 if result.ok else webhook.failures + 1
+        self._requeue(webhook, webhook.drop_surplus())
+
+    def give_up(self, attempt: Attempt) -> None:
+        """Give an attempt back that was to be sent and was not."""
+        _, organization = self._stop(attempt)
+        self.requeue.append(attempt)
+        self._states.forget_idle(organization)
+
+    def forget(self, attempt: Attempt) -> None:
+        """Take note that an attempt that was under way ended without a result."""
+        _, organization = self._stop(attempt)
+        self._states.forget_idle(organization)
+
+    def note_written(self, results: Iterable[Result]) -> None:
+        """Note that outcomes are in the database, which decides when failing webhooks go on."""
+        for result in results:
+            webhook = self._states.webhook(result.organization_id, result.webhook_id)
+            organization = self._states.organization(result.organization_id)
+            webhook.unwritten -= 1
+            organization.unwritten -= 1
+            if webhook.failures and not webhook.unwritten:
+                self._mark_due(webhook)
+            self._states.forget_idle(organization)
+        self._changed = True
+
+    def drop_prefetched(self) -> list[Attempt]:
+        """Remove and return every attempt that has begun and is not sent."""
+        dropped: list[Attempt] = []
+        for organization in list(self._ready.values()):
+            for webhook in list(organization.ready.values()):
+                dropped += webhook.prefetched
+                webhook.prefetched.clear()
+                self._update_ready(webhook)
+            self._states.forget_idle(organization)
+        return dropped
+
+    def _mark_due(self, webhook: WebhookState) -> None:
+        organization = self._states.organization(webhook.organization_id)
+        organization.due[webhook.id] = webhook
+        if len(organization.due) > MAX_DUE:
+            organization.due.popitem(last=False)
+        self._due[organization.id] = organization
+        self._changed = True
+
+    def _unmark_due(self, webhook: WebhookState) -> None:
+        organization = self._states.organization(webhook.organization_id)
+        organization.due.pop(webhook.id, None)
+        if not organization.due:
+            self._due.pop(organization.id, None)
+            self._states.forget_idle(organization)
+
+    def _pick_of(self, organization: OrganizationState, limit: int) -> list[Picked]:
+        """Return for which webhooks of an organization attempts should begin.
+
+        First each gets one attempt, then the others that it may have.
+        """
+        organization.reclassify(self._clock())
+        begun: Counter[Pace] = Counter()
+        for webhook in organization.ready.values():
+            begun[webhook.pace] += len(webhook.prefetched)
+        if self.threads.are_scarce:
+            limit = 0 if organization.sending + begun.total() else 1
+        # What is prefetched for quick webhooks takes no thread yet.
+        limits = self.threads.limits_of(organization)
+        limits = replace(limits, total=2 * limits.total)
+        for is_first in (True, False):
+            for webhook in list(organization.due.values()):
+                if limit <= 0:
+                    break
+                number = min(limit, self._number(organization, webhook, limits, begun))
+                if is_first and webhook.pace is not Pace.QUICK:
+                    number = 0 if webhook.in_hand else min(1, number)
+                if number > 0:
+                    organization.due.move_to_end(webhook.id)
+                    webhook.beginning += number
+                    begun[webhook.pace] += number
+                    limit -= number
+        return [
+            Picked(
+                Room(organization.id, webhook.id, webhook.beginning),
+                webhook.ended,
+                webhook.failures > 0,
+            )
+            for webhook in organization.due.values()
+            if webhook.beginning
+        ]
+
+    def _number(
+        self,
+        organization: OrganizationState,
+        webhook: WebhookState,
+        limits: Limits,
+        begun: Counter[Pace],
+    ) -> int:
+        """Return how many attempts at a webhook should begin, with `begun` not under way yet."""
+        threads = organization.threads
+        room = limits.room(webhook.pace, lambda pace: threads[pace] + begun[pace])
+        if room <= 0 or self.threads.is_kept_out(webhook):
+            return 0
+        return min(room, webhook.begin_room(limits.at_once(webhook, room)))
+
+    def _start(self, organization: OrganizationState, webhook: WebhookState, now: float) -> Attempt:
+        attempt = webhook.prefetched.popleft()
+        assert attempt.lease_token is not None
+        organization.start(webhook, attempt.lease_token, now)
+        self.threads.used += 1
+        self._update_ready(webhook)
+        return attempt
+
+    def _stop(self, attempt: Attempt) -> tuple[WebhookState, OrganizationState]:
+        webhook = self._states.webhook(attempt.organization_id, attempt.webhook_id)
+        organization = self._states.organization(attempt.organization_id)
+        assert attempt.lease_token is not None
+        organization.stop(webhook, attempt.lease_token)
+        self.threads.used -= 1
+        self._changed = True
+        return webhook, organization
+
+    def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
+        """Keep attempts that have begun. `is_current`: none ended since they were picked."""
+        if begun and is_current and not webhook.unwritten:
+            webhook.failures = begun[0].failures
+        for attempt in begun:
+            if attempt.lease_token is None:
+                continue
+            if attempt.test or is_current or attempt.failures >= webhook.failures:
+                webhook.prefetched.append(attempt)
+            else:
+                self.requeue.append(attempt)
+        if not webhook.failures:
+            self.requeue += webhook.drop_surplus()
+        self._update_ready(webhook)
+
+    def _requeue(self, webhook: WebhookState, attempts: list[Attempt]) -> None:
+        self.requeue += attempts
+        self._update_ready(webhook)
+
+    def _update_ready(self, webhook: WebhookState) -> None:
+        organization = self._states.organization(webhook.organization_id)
+        if webhook.prefetched:
+            organization.ready[webhook.id] = webhook
+            self._ready[organization.id] = organization
+            return
+        organization.ready.pop(webhook.id, None)
+        if not organization.ready:
+            self._ready.pop(organization.id, None)
+            self._states.forget_idle(organization)

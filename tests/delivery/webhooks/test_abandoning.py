@@ -1,0 +1,213 @@
+"""Long backlogs of webhooks that are deactivated or deleted: in batches, whatever comes between."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from app.delivery.webhooks import abandoning, recorder, sending
+from app.delivery.webhooks.queries import backlog, due
+from app.kit import db, tenancy
+from tests.delivery.webhooks.conftest import Answer
+from tests.factories.scrape import counted
+from tests.factories.work import run_jobs_of
+
+LEFT = 2 * backlog.BATCH + 300
+BACKLOG = abandoning.FIRST_BATCH + LEFT
+
+
+class KilledError(Exception):
+    """The worker ends here."""
+
+
+def _run(hooks: Any, checkpoint: Callable[[], None]) -> None:
+    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id):
+        abandoning.run(hooks.org.id, checkpoint)
+
+
+def _act(hooks: Any, webhook: Any, action: str) -> Any:
+    answer = hooks.org.api("admin").post(f"/webhooks/{webhook['id']}/{action}")
+    assert answer.status_code in (200, 202), answer.text
+    return answer.json["data"]
+
+
+def test_a_request_abandons_one_batch_and_a_job_the_rest(hooks: Any) -> None:
+    created = hooks.create()
+    hooks.fill(created, BACKLOG)
+    before = counted(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
+    assert _act(hooks, created, "deactivate")["active"] is False
+    assert hooks.count(created, "abandoned") == abandoning.FIRST_BATCH
+    assert hooks.begin() == [], "what is not abandoned yet is not attempted either"
+    run_jobs_of(hooks.org, "bulk")
+    assert hooks.count(created, "abandoned") == BACKLOG
+    after = counted(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
+    assert after >= before + BACKLOG
+
+
+def test_a_job_that_is_killed_goes_on_after_its_last_batch(hooks: Any) -> None:
+    created = hooks.create()
+    hooks.fill(created, BACKLOG)
+    _act(hooks, created, "deactivate")
+    checkpoints: list[int] = []
+
+    def commit() -> None:
+        checkpoints.append(1)
+        if len(checkpoints) == 2:
+            db.session().rollback()
+            raise KilledError
+        db.session().commit()
+
+    with pytest.raises(KilledError):
+        _run(hooks, commit)
+    assert hooks.count(created, "pending") == LEFT - backlog.BATCH
+    run_jobs_of(hooks.org, "bulk")
+    assert hooks.count(created, "abandoned") == BACKLOG
+
+
+def test_no_statement_abandons_more_than_a_batch(app: Any, hooks: Any) -> None:
+    created = hooks.create()
+    hooks.fill(created, BACKLOG)
+    sizes: list[int] = []
+
+    def note(_conn: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if "UPDATE webhook_deliveries" in statement:
+            sizes.append(cursor.rowcount)
+
+    with app.app_context():
+        engines = list(db.db.engines.values())
+    for engine in engines:
+        event.listen(engine, "after_cursor_execute", note)
+    try:
+        _act(hooks, created, "deactivate")
+        run_jobs_of(hooks.org, "bulk")
+    finally:
+        for engine in engines:
+            event.remove(engine, "after_cursor_execute", note)
+    assert sum(sizes) == BACKLOG
+    assert max(sizes) <= backlog.BATCH
+
+
+def test_activating_again_revives_nothing(hooks: Any, deliver: Any) -> None:
+    """Whatever the job has done by then: what was pending belongs to the time before."""
+    created = hooks.create()
+    hooks.fill(created, BACKLOG)
+    _act(hooks, created, "deactivate")
+    assert _act(hooks, created, "activate")["active"] is True
+    assert hooks.count(created, "pending") == LEFT
+    hooks.emit(3)
+    deliver()
+    assert len(hooks.receiver.received) == 3
+    assert hooks.count(created, "delivered") == 3
+    run_jobs_of(hooks.org, "bulk")
+    assert hooks.count(created, "abandoned") == BACKLOG
+
+
+def test_what_is_outdated_and_not_abandoned_yet_can_be_redelivered(
+    hooks: Any, deliver: Any
+) -> None:
+    created = hooks.create()
+    hooks.fill(created, BACKLOG)
+    _act(hooks, created, "deactivate")
+    _act(hooks, created, "activate")
+    pending = hooks.deliveries(created, status="pending")[0]
+    path = f"/webhooks/{created['id']}/deliveries/{pending['id']}/redeliver"
+    assert hooks.org.api("admin").post(path).status_code == 202
+    run_jobs_of(hooks.org, "bulk")
+    deliver()
+    (request,) = hooks.receiver.received
+    assert request.headers["X-Service-Delivery"] == pending["id"]
+    assert hooks.count(created, "abandoned") == BACKLOG - 1
+
+
+def test_a_fan_out_that_passes_a_deactivation_leaves_nothing_pending(hooks: Any, work: Any) -> None:
+    """It saw the webhook active and commits afterwards; nobody else knows of its deliveries."""
+    created = hooks.create()
+    _act(hooks, created, "deactivate")
+    hooks.fill(created, 3)
+    hooks.sql("UPDATE webhook_deliveries SET generation = 0 WHERE organization_id = :org")
+    _act(hooks, created, "activate")
+    work()  # the relay finds them
+    work()
+    assert hooks.count(created, "abandoned") == 3
+    assert hooks.receiver.received == []
+
+
+def test_the_tenth_failure_of_one_with_a_backlog_delays_no_outcome(hooks: Any) -> None:
+    """Of the same transaction and of others: only a batch is abandoned there."""
+    created, other = hooks.create("/hook"), hooks.create("/other")
+    hooks.receiver.say("/hook", Answer(500))
+    hooks.sql("UPDATE webhooks SET consecutive_failures = 9 WHERE id = :id", id=created["id"])
+    hooks.emit()
+    attempts = hooks.begin()
+    hooks.fill(created, BACKLOG)
+    hooks.write(*[sending.send(attempt) for attempt in attempts])
+    assert hooks.get(created)["active"] is False
+    assert hooks.count(other, "delivered") == 1
+    abandoned = hooks.count(created, "abandoned")
+    assert 0 < abandoned <= abandoning.FIRST_BATCH + 1
+    run_jobs_of(hooks.org, "bulk")
+    assert hooks.count(created, "abandoned") == BACKLOG + 1
+
+
+def test_outcomes_do_not_wait_for_deliveries_that_others_have_locked(hooks: Any) -> None:
+    """As the job that abandons them has, or a deliverer that stands still."""
+    hooks.create()
+    hooks.emit(2)
+    one, two = hooks.begin()
+    results = [sending.send(one), sending.send(two)]
+    everything = tenancy.across_organizations(reason="a test is another process")
+    with hooks.org.app.app_context(), everything:
+        engine = db.db.engine
+    lock = f"SELECT FROM webhook_deliveries WHERE id = '{one.id}' FOR UPDATE"
+    with engine.connect() as other, other.begin():
+        other.exec_driver_sql("SET LOCAL app.all_organizations = 'on'")
+        other.exec_driver_sql(lock)
+        with hooks.as_deliverer():
+            assert recorder.write(results) == results[:1]
+    with hooks.as_deliverer():
+        assert recorder.write(results[:1]) == []
+    statuses = hooks.sql("SELECT status FROM webhook_deliveries WHERE organization_id = :org")
+    assert [row.status for row in statuses] == ["delivered"] * 2
+
+
+def test_a_webhook_with_many_deliveries_is_gone_at_once_and_deleted_by_a_job(hooks: Any) -> None:
+    created, other = hooks.create(), hooks.create("/other")
+    hooks.fill(created, BACKLOG, "delivered")
+    hooks.fill(created, 5)
+    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
+    assert api.delete(path).status_code == 204
+    assert api.get(path).status_code == 404
+    assert api.get(path + "/deliveries").status_code == 404
+    assert api.post(path + "/activate").status_code == 404
+    assert [shown["id"] for shown in api.get("/webhooks").json["data"]] == [other["id"]]
+    assert hooks.count(created) > 0
+    hooks.emit()
+    assert {attempt.webhook_id.hex for attempt in hooks.begin()} == {other["id"].replace("-", "")}
+    run_jobs_of(hooks.org, "bulk")
+    assert hooks.count(created) == 0
+    sql = "SELECT count(*) AS n FROM webhooks WHERE organization_id = :org"
+    assert hooks.sql(sql)[0].n == 1
+
+
+def test_every_webhook_of_an_organization_with_many_is_found(
+    hooks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few one look takes in, and wherever the last one ended."""
+    monkeypatch.setattr(due, "VISITS_PER_ORGANIZATION", 2)
+    created = [hooks.create(f"/{n}") for n in range(9)]
+    for webhook in created:
+        hooks.fill(webhook, 1)
+    retry = (
+        "UPDATE webhook_deliveries SET next_attempt_at = now() + interval '1 hour'"
+        " WHERE organization_id = :org AND webhook_id <> :webhook"
+    )
+    last = max(webhook["id"] for webhook in created)
+    hooks.sql(retry, webhook=last)
+    for _ in range(3):
+        finder = due.Finder()
+        with hooks.as_deliverer():
+            seen: set[str] = set()
+            for _ in range(due.LOOKS):
+                seen |= {str(found.webhook_id) for found in finder.find() if found.due}
+        assert last in seen

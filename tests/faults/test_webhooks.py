@@ -1,0 +1,224 @@
+"""Slow receivers, deliverers that stand still, retries on time: under the running service."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler
+from statistics import median
+from typing import Any
+from uuid import uuid4
+
+import psutil
+import pytest
+
+from tests.factories.servers import serving
+from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service, until
+from tests.faults.sites import Site
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+SLOW_WEBHOOKS = 64
+SLOW_SECONDS = 9.9
+BACKLOG = 10_000
+ROUNDS = 7
+SLACK_SECONDS = 1.0
+"""What the machine may take for itself: the tests run on cores that others use too."""
+LATE_SECONDS = 2.0
+_FILL = """
+INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
+    test, round, attempts_in_round, attempt_count, created_at, updated_at, next_attempt_at)
+SELECT :org, gen_random_uuid(), w.id, gen_random_uuid(), 'artifact.ingested', '{"data": {}}',
+    'pending', false, 1, 0, 0, now(), now(), now()
+FROM webhooks w, generate_series(1, :each) WHERE w.organization_id = :org
+"""
+_LEFT = """
+SELECT count(*) FROM webhook_deliveries WHERE organization_id = :org AND status = 'pending'
+"""
+_DELIVERER = """
+from threading import Event
+from app.factory import create_app
+from app.kit.jobs import handlers, processes
+processes._serve(create_app(), Event(), source=handlers.SOURCES[0])
+"""
+
+
+@dataclass
+class Holder:
+    """A receiver that answers `status` after `seconds`, or at once when `gate` is set."""
+
+    status: int = 204
+    seconds: float = 0.0
+    url: str = ""
+    gate: threading.Event = field(default_factory=threading.Event)
+    arrived: Counter[str] = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@contextmanager
+def holding(holder: Holder) -> Iterator[Holder]:
+    """Serve a receiver."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            with holder.lock:
+                holder.arrived[self.headers["X-Service-Delivery"]] += 1
+            if holder.seconds:
+                holder.gate.wait(holder.seconds)
+            self.send_response(holder.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with serving(Handler, ADDRESS) as port:
+        holder.url = f"http://{ADDRESS}:{port}"
+        try:
+            yield holder
+        finally:
+            holder.gate.set()
+
+
+def _arrival(service: Service, receiver: Receiver) -> float:
+    """Return the seconds from creating a document to the delivery that says so."""
+    began = time.monotonic()
+    identifier = service.write(f"A document of its own: {uuid4()}")
+    assert identifier is not None
+    until(lambda: identifier in receiver.artifacts, "the delivery")
+    return time.monotonic() - began
+
+
+def _hook(place: Site, url: str) -> str:
+    made = place.call("POST", "/webhooks", json={"url": url, "events": ["artifact.ingested"]})
+    identifier: str = made["id"]
+    return identifier
+
+
+def test_slow_receivers_of_one_organization_delay_no_other(
+    place: Site, lasting: Service, receiver: Receiver
+) -> None:
+    with holding(Holder(seconds=SLOW_SECONDS)) as slow:
+        for number in range(SLOW_WEBHOOKS):
+            _hook(place, f"{slow.url}/{number}")
+        lasting.headers["X-Org-Slug"] = "demo"
+        lasting.hook(receiver)
+        for _ in range(2):
+            _arrival(lasting, receiver)
+        idle = median(_arrival(lasting, receiver) for _ in range(ROUNDS))
+        place.sql(_FILL, each=BACKLOG // SLOW_WEBHOOKS)
+        until(lambda: len(slow.arrived) >= SLOW_WEBHOOKS, "every slow webhook to be busy")
+        loaded = median(_arrival(lasting, receiver) for _ in range(ROUNDS))
+        left = place.one(_LEFT)
+        place.sql("DELETE FROM webhooks WHERE organization_id = :org")
+    assert left > BACKLOG * 0.9, "the backlog was there to the end"
+    assert loaded <= 2 * idle + SLACK_SECONDS, f"{idle:.2f} s, and {loaded:.2f} s with a backlog"
+
+
+def test_retries_keep_their_time_whatever_the_webhook_does(place: Site) -> None:
+    """Two deliveries fail eight times in a row. The pauses of their webhook grow to 16 s meanwhile,
+    and concern first attempts only."""
+    with holding(Holder(status=503)) as failing:
+        webhook = _hook(place, f"{failing.url}/hook")
+        delays = (1, 2, 3)
+        for number in range(2):
+            place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"number {number}"})
+        path = f"/webhooks/{webhook}/deliveries"
+
+        def ended() -> bool:
+            found = place.call("GET", path)
+            return len(found) == 2 and all(one["status"] == "abandoned" for one in found)
+
+        until(ended, "the fourth failures")
+        for delivery in place.call("GET", path):
+            ends = [_ended(attempt) for attempt in delivery["attempts"]]
+            begins = [datetime.fromisoformat(attempt["at"]) for attempt in delivery["attempts"]]
+            for end, begin, delay in zip(ends, begins[1:], delays, strict=False):
+                late = (begin - end).total_seconds() - delay
+                assert -0.1 <= late <= LATE_SECONDS + SLACK_SECONDS, delivery["attempts"]
+        shown = place.call("GET", f"/webhooks/{webhook}")
+        assert (shown["active"], shown["consecutive_failures"]) == (True, 8)
+
+
+def _ended(attempt: dict[str, Any]) -> datetime:
+    began = datetime.fromisoformat(attempt["at"])
+    return began + timedelta(milliseconds=attempt["duration_ms"])
+
+
+def test_a_deliverer_that_stands_still_sends_nothing_that_was_taken_over(
+    place: Site, lasting: Service, receiver: Receiver
+) -> None:
+    with holding(Holder(seconds=60)) as hanging:
+        webhook = _hook(place, f"{hanging.url}/hook")
+        for number in range(30):
+            place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"no. {number}"})
+        until(lambda: place.one(_LEFT) >= 30 and len(hanging.arrived) >= 2, "attempts under way")
+        stopped = _connected_to(lasting, hanging.url)
+        stopped.suspend()
+        under_way = set(hanging.arrived)
+        hanging.gate.set()
+        with _another_deliverer(lasting):
+            lasting.headers["X-Org-Slug"] = "demo"
+            lasting.hook(receiver)
+            _arrival(lasting, receiver)
+            assert place.one(_LEFT) > 0, "the leases have not ended yet"
+            lasting.headers["X-Org-Slug"] = place.slug
+            until(lambda: place.one(_LEFT) == 0, "the other deliverer to take over")
+            stopped.resume()
+        # It is the only one again, and has gone on once it delivers.
+        place.call("POST", "/artifacts", json={"name": "one.txt", "text": "the last"})
+        until(lambda: len(hanging.arrived) == 31 and place.one(_LEFT) == 0, "the last delivery")
+        assert all(hanging.arrived[one] == 2 for one in under_way)
+        others = {count for one, count in hanging.arrived.items() if one not in under_way}
+        assert others == {1}
+        _check_attempts(place, webhook, under_way)
+
+
+def _check_attempts(place: Site, webhook: str, under_way: set[str]) -> None:
+    """What the stopped deliverer had under way was taken over, and its outcome is refused."""
+    for delivery in place.call("GET", f"/webhooks/{webhook}/deliveries?page_size=100"):
+        assert delivery["status"] == "delivered"
+        kinds = [attempt["error_kind"] for attempt in delivery["attempts"]]
+        if delivery["id"] in under_way:
+            # A success that came too late is known all the same.
+            assert kinds in (["interrupted", None], [None, None])
+        assert delivery["attempts"][-1]["status_code"] == 204
+    assert place.call("GET", f"/webhooks/{webhook}")["consecutive_failures"] == 0
+
+
+def _connected_to(service: Service, url: str) -> psutil.Process:
+    """Return the process that has connections to a receiver."""
+    (found,) = [one for one in service.processes("worker.py") if _is_connected(one, url)]
+    return found
+
+
+def _is_connected(process: psutil.Process, url: str) -> bool:
+    port = int(url.rpartition(":")[2])
+    return any(
+        connection.raddr and connection.raddr.port == port
+        for connection in process.net_connections("tcp")
+        if connection.status == psutil.CONN_ESTABLISHED
+    )
+
+
+@contextmanager
+def _another_deliverer(service: Service) -> Iterator[None]:
+    """Run a second deliverer, as a second machine does."""
+    (worker, *_) = service.processes("worker.py")
+    process = subprocess.Popen(
+        [sys.executable, "-c", _DELIVERER], cwd=ROOT, env=worker.environ(), start_new_session=True
+    )
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)

@@ -1,0 +1,150 @@
+"""Finished deliveries by the million, and everything that the relay, the deliverer, the recorder
+and the purges do with a few pending ones."""
+
+from typing import Any
+from uuid import UUID
+
+from flask import Flask
+from sqlalchemy import text
+
+from app.delivery.webhooks import abandoning, fanout, recorder, sending, service
+from app.delivery.webhooks.models import Webhook
+from app.delivery.webhooks.queries import backlog, due, leases
+from app.delivery.webhooks.queries.leases import Attempt, Lease, Room
+from app.kit import container, db, jobs, tenancy
+from app.kit.ids import uuid7
+
+PENDING = 2
+FILL = {
+    "webhooks": """
+        INSERT INTO webhooks (organization_id, id, url, events, description, active,
+                              consecutive_failures, secret, created_at, updated_at, revision)
+        SELECT md5('org' || 1 + n %% %(organizations)s)::uuid, md5('hook' || n)::uuid,
+               'https://hooks.example', '{artifact.ingested}', '', true, 0, %(secret)s,
+               now(), now(), 1
+        FROM generate_series(1, 4 * %(organizations)s) AS n
+        """,
+    "webhook_deliveries": """
+        INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body,
+            status, test, generation, round, attempts_in_round, attempt_count, attempted_at,
+            next_attempt_at, delivered_at, created_at, updated_at)
+        SELECT w.organization_id, md5('delivery' || n)::uuid, w.id, md5('event' || n)::uuid,
+               'artifact.ingested', '{}', 'delivered', false, 0, 1, 1, 1, now(), NULL, now(),
+               now() - n * interval '1 millisecond', now() - n * interval '1 millisecond'
+        FROM generate_series(1, %(rows)s) AS n
+        JOIN webhooks w ON w.id = md5('hook' || 1 + n %% (4 * %(organizations)s))::uuid
+        """,
+    "webhook_attempts": """
+        INSERT INTO webhook_attempts (organization_id, delivery_id, number, at, status_code,
+                                      duration_ms)
+        SELECT organization_id, id, 1, now(), 200, 10 FROM webhook_deliveries
+        """,
+}
+"""The rows of tables that are never emptied by what follows, in the order of their keys."""
+SEEN = (
+    "WITH RECURSIVE organization",
+    "gen_random_uuid()",
+    "attempt_count = attempt_count - 1",
+    "SET leased_until = now() + make_interval",
+    "consecutive_failures = counter.failures",
+    "'delivered' WHEN fatal",
+    "delivered_at = clock_timestamp(), updated_at",
+    "INSERT INTO webhook_attempts",
+    "status = 'abandoned'",
+    "DELETE FROM webhook_deliveries",
+    "DELETE FROM webhooks",
+    "previous_secret_expires_at <= now()",
+)
+"""A part of each statement."""
+
+
+def act(app: Flask) -> None:
+    """Deliver, record, abandon, delete, and keep house."""
+    with tenancy.across_organizations(reason="finds webhooks"):
+        rows = db.session().execute(
+            text("SELECT organization_id, id FROM webhooks ORDER BY organization_id, id LIMIT 12")
+        )
+        rooms = [Room(row.organization_id, row.id, PENDING) for row in rows]
+        db.session().rollback()
+    for organization_id in {room.organization_id for room in rooms}:
+        with tenancy.organization(organization_id), db.transaction():
+            _fan_out()
+    _look()
+    _deliver(rooms)
+    _look()
+    for room in rooms[:4]:
+        with tenancy.organization(room.organization_id):
+            _deactivate(room.organization_id, room.webhook_id)
+    with tenancy.across_organizations(reason="as the job does"), db.transaction():
+        jobs.enqueue("webhooks.tidy", {}, organization_id=None)
+
+
+def _fan_out() -> None:
+    now = db.utc_now()
+    told: dict[str, Any] = {"artifact_id": str(uuid7())}
+    fanout.fan_out(
+        [
+            fanout.Event(str(uuid7()), "artifact.ingested", told, None, now)
+            for _ in range(2 * PENDING)
+        ]
+    )
+
+
+def _look() -> None:
+    """What the relay and the metrics ask."""
+    with tenancy.across_organizations(reason="as the relay does"), db.transaction():
+        due.Finder().find()
+        due.depth()
+        backlog.list_deleted()
+
+
+def _deliver(rooms: list[Room]) -> None:
+    """Begin attempts at webhooks that work and at such that fail, and end them in every way."""
+    for failing in (False, True):
+        with tenancy.across_organizations(reason="as the deliverer does"), db.transaction():
+            begun = leases.begin(rooms, attempts=4, failing=failing)
+            held = [_lease(attempt) for attempt in begun]
+            leases.renew(held)
+            leases.requeue(held[:PENDING])
+            leases.release(held[PENDING : 2 * PENDING])
+        left = begun[2 * PENDING :]
+        assert left or failing
+        with tenancy.across_organizations(reason="as the recorder does"), db.transaction():
+            recorder.write(
+                [
+                    sending._result(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
+                    for number, attempt in enumerate(left)
+                ]
+            )
+            # Leases that are lost, and the tenth failure of the first webhook.
+            recorder.write([sending._result(attempt, ok=True) for attempt in begun[:PENDING]])
+            recorder.write([sending._result(attempt, ok=False) for attempt in begun[:PENDING]])
+
+
+def _lease(attempt: Attempt) -> Lease:
+    assert attempt.lease_token is not None
+    return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
+
+
+def _deactivate(organization_id: UUID, webhook_id: UUID) -> None:
+    """Deactivate a webhook, abandon what is left of the organization, and delete the webhook."""
+    with db.transaction():
+        db.session().execute(
+            text("UPDATE webhooks SET active = true WHERE id = :id"), {"id": webhook_id}
+        )
+        service.deactivate(webhook_id, revision=None)
+        service.activate(webhook_id, revision=None)
+        _fan_out()
+        backlog.begin_generation(organization_id)
+    with db.transaction():
+        abandoning.run(organization_id, db.session().commit)
+    with db.transaction():
+        backlog.delete_batch(organization_id, webhook_id, PENDING)
+        abandoning.enqueue_purge(organization_id, webhook_id)
+        backlog.delete_webhook(organization_id, webhook_id)
+
+
+def secret() -> str:
+    """Return a secret as webhooks have it, which the service can read."""
+    assert Webhook.secret is not None
+    return container.keyring().encrypt("0" * 64)
