@@ -29,6 +29,7 @@ def explained(
     name = f"plans_{uuid7().hex[:12]}"
     url = postgres.create_database(name)
     own = {**os.environ, **environ, "DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+    own["FILLING_URL"] = postgres.admin_url.removesuffix("/postgres") + f"/{name}"
     migrate = [sys.executable, "-c", f"from {upgrade.__module__} import upgrade; upgrade()"]
     subprocess.run(migrate, cwd=ROOT, env=own, check=True, timeout=300)
     command = [sys.executable, "-m", "tests.plans.background"]
