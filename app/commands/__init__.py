@@ -6,7 +6,18 @@ all.
 
 from flask import Flask
 
-from app.commands import audit, billing, keys, mail, organizations, routing, sessions, sso, users
+from app.commands import (
+    audit,
+    billing,
+    counts,
+    keys,
+    mail,
+    organizations,
+    routing,
+    sessions,
+    sso,
+    users,
+)
 
 users.group.add_command(sessions.group)
 GROUPS = (
@@ -18,6 +29,7 @@ GROUPS = (
     mail.group,
     billing.group,
     routing.group,
+    counts.group,
 )
 
 

@@ -9,32 +9,20 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Select, func, literal, select, tuple_
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import FromClause, Select, func, literal, select, true, tuple_
 from sqlalchemy.sql import ColumnElement
 
-from app.kit import container, db, errors
+from app.kit import container, counters, db, errors
+from app.kit.periods import Column, within
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
 _SIGNATURE_BYTES = 16
-Column = ColumnElement[Any] | InstrumentedAttribute[Any]
-
-
-def within(
-    at: Column, after: datetime | None, before: datetime | None
-) -> list[ColumnElement[bool]]:
-    """The conditions of a period, neither bound in it; a bound that is None is none."""
-    found = []
-    if after is not None:
-        found.append(at > after)
-    if before is not None:
-        found.append(at < before)
-    return found
+_TOTAL = "page_total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +55,44 @@ class Page:
         }
 
 
+class Keys(NamedTuple):
+    """How a page's rows are found where another statement than the page's own does it better.
+
+    `statement` selects the sort's column and the unique one under their names. With `branches` its
+    conditions name columns of that table: of each branch the page's number of rows is read in
+    order, by an index that begins with the branch, and they are merged.
+    """
+
+    statement: Select[Any]
+    branches: FromClause | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Cursor:
     backward: bool
     total: int
     values: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The columns that a page is ordered by, and where it begins."""
+
+    names: Sequence[str]
+    columns: Sequence[Column]
+    descending: bool
+    edge: Sequence[Any] | None
+
+    def apply(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
+        """Return the statement from the edge on, in order; `columns` are its own."""
+        if self.edge is not None:
+            here, edge = tuple_(*columns), tuple_(*self.edge)
+            statement = statement.where(here < edge if self.descending else here > edge)
+        return self.sort(statement, columns)
+
+    def sort(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
+        """Return the statement in order."""
+        return statement.order_by(*(c.desc() if self.descending else c.asc() for c in columns))
 
 
 def binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
@@ -116,39 +137,79 @@ def paginate(
     *,
     sorts: Mapping[str, Column],
     unique: Column,
+    total: ColumnElement[int] | None = None,
     count: Select[Any] | None = None,
-    less: Select[Any] | None = None,
+    keys: Keys | None = None,
 ) -> Page:
     """Run `statement` (filters applied, no order) for one page.
 
     `sorts` maps the keys a client may sort by to columns that are never null; `unique` breaks ties.
     Every sort column and `unique` must be among the statement's columns, or, where it selects one
-    entity, its attributes. `count` selects the rows to be counted, where that is cheaper, `less`
-    those among them that the list leaves out. Raises 422 on `cursor`.
+    entity, its attributes. `total` is an expression of the list's length (see `app.kit.counters`);
+    without it the rows of `count`, or of the statement, are counted, which only lists may that do
+    not grow. `keys` finds the rows instead of the statement's own conditions. Raises 422 on
+    `cursor`.
     """
-    key = request.sort.lstrip("-")
-    columns = [sorts[key]] if sorts[key] is unique else [sorts[key], unique]
     cursor = _decode(request.cursor, request.binding) if request.cursor else None
+    order = _order(request, cursor, sorts, unique)
+    page = _ordered(statement, order, keys, request.page_size + 1)
+    together = cursor is None and total is not None and not _is_entity(statement)
+    if together:
+        assert total is not None
+        page = page.add_columns(total.label(_TOTAL))
+    result = db.session().execute(page)
+    rows: list[Any] = list(result.scalars() if _is_entity(statement) else result)
+    if cursor is not None:
+        length = cursor.total
+    elif together:
+        # As of the same snapshot: where the page is empty, so is the list.
+        length = int(rows[0].page_total) if rows else 0
+    elif total is not None:
+        length = int(db.session().execute(select(total)).scalar_one())
+    else:
+        length = _count(statement if count is None else count)
+    if cursor is None and total is not None:
+        counters.fold_backlog()
+    return _page(rows, order.names, length, request, cursor)
+
+
+def _order(
+    request: PageRequest, cursor: _Cursor | None, sorts: Mapping[str, Column], unique: Column
+) -> _Order:
+    sort = sorts[request.sort.lstrip("-")]
+    columns = [sort] if sort is unique else [sort, unique]
     backward = cursor is not None and cursor.backward
-    descending = request.sort.startswith("-") is not backward
+    edge = None
     if cursor is not None:
         edge = [literal(_parse(c, v), c.type) for c, v in zip(columns, cursor.values, strict=True)]
-        here = tuple_(*columns)
-        page = statement.where(here < tuple_(*edge) if descending else here > tuple_(*edge))
+    names = [str(column.key) for column in columns]
+    return _Order(names, columns, request.sort.startswith("-") is not backward, edge)
+
+
+def _ordered(statement: Select[Any], order: _Order, keys: Keys | None, limit: int) -> Select[Any]:
+    if keys is None:
+        return order.apply(statement, order.columns).limit(limit)
+    own = [keys.statement.selected_columns[name] for name in order.names]
+    found = order.apply(keys.statement, own).limit(limit)
+    if keys.branches is None:
+        first = found.subquery("page_keys")
     else:
-        page = statement
-    page = page.order_by(*(c.desc() if descending else c.asc() for c in columns))
+        branch = found.lateral("branch")
+        merged = [branch.c[name] for name in order.names]
+        first = (
+            order.sort(select(*merged).select_from(keys.branches.join(branch, true())), merged)
+            .limit(limit)
+            .subquery("page_keys")
+        )
+    unique = order.columns[-1]
+    joined = statement.join(first, first.c[order.names[-1]] == unique)
+    return order.sort(joined, [first.c[name] for name in order.names])
+
+
+def _is_entity(statement: Select[Any]) -> bool:
     described = statement.column_descriptions[0]
     kind = described.get("entity")  # a VALUES list has none
-    entity = kind is not None and described["expr"] is kind
-    result = db.session().execute(page.limit(request.page_size + 1))
-    rows: list[Any] = list(result.scalars() if entity else result)
-    if cursor is not None:
-        total = cursor.total
-    else:
-        total = _count(statement if count is None else count)
-        total -= _count(less) if less is not None else 0
-    return _page(rows, columns, total, request, cursor)
+    return kind is not None and described["expr"] is kind
 
 
 def _count(statement: Select[Any]) -> int:
@@ -164,7 +225,7 @@ def _count(statement: Select[Any]) -> int:
 
 def _page(
     rows: list[Any],
-    columns: Sequence[Column],
+    names: Sequence[str],
     total: int,
     request: PageRequest,
     cursor: _Cursor | None,
@@ -177,7 +238,7 @@ def _page(
     has_next, has_prev = (True, more) if backward else (more, cursor is not None)
 
     def edge(row: Any, *, back: bool) -> str:
-        values = [getattr(row, c.key) for c in columns if c.key is not None]
+        values = [getattr(row, name) for name in names]
         return _encode(_Cursor(back, total, values), request.binding)
 
     return Page(
@@ -187,3 +248,16 @@ def _page(
         prev_cursor=edge(rows[0], back=True) if rows and has_prev else None,
         page_size=request.page_size,
     )
+
+
+__all__ = [
+    "DEFAULT_PAGE_SIZE",
+    "MAX_PAGE_SIZE",
+    "Column",
+    "Keys",
+    "Page",
+    "PageRequest",
+    "binding",
+    "paginate",
+    "within",
+]

@@ -10,13 +10,14 @@ from sqlalchemy import Row, Select
 from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.pagination import Page, PageRequest
+from app.labeling.artifacts.queries import listing
 from app.labeling.artifacts.queries import reading as queries
 from app.labeling.artifacts.service import files, words
 
 
 def list_artifacts(page: PageRequest, **filters: Any) -> Page:
     """A page of documents, filtered as the list's query says."""
-    return queries.page(page, filters)
+    return listing.page(page, filters)
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
