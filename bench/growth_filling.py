@@ -153,6 +153,10 @@ SELECT {_ID.format(at="at", kind="audit")}, :org, at,
     {_ID.format(at="at", kind="artifact")}, 'document-' || i || '.txt', '{{}}'
 FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
 """
+_OVERLAP = """
+UPDATE {table} SET review_policy = review_policy || '{{"labels_per_artifact": 2}}'
+WHERE organization_id = :org AND {column} = :overlapping
+"""
 _DELIVERIES = f"""
 INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
     test, round, attempts_in_round, attempt_count, next_attempt_at, delivered_at, created_at,
@@ -210,6 +214,7 @@ def grow(service: Service, rows: int) -> Grown:
         "review_team": review_team,
         "owner": str(org.users["owner"]),
         "webhook": webhook,
+        "overlapping": str(made[-1][0]),
     }
     with filling.quietly(service):
         _fill(service, values)
@@ -219,6 +224,8 @@ def grow(service: Service, rows: int) -> Grown:
 
 def _fill(service: Service, values: dict[str, Any]) -> None:
     with filling.plain(service) as cursor:
+        for table, column in (("schemas", "id"), ("schema_versions", "schema_id")):
+            cursor.execute(_compiled(_OVERLAP.format(table=table, column=column)), values)
         for statement in (_ARTIFACTS, _TAG_SETS):
             for first in range(1, values["rows"] + 1, _BATCH):
                 part = {"first": first, "last": min(first + _BATCH - 1, values["rows"])}

@@ -6,14 +6,14 @@ the sort, so a cursor from elsewhere does not verify.
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import FromClause, Select, func, literal, select, true, tuple_
+from sqlalchemy import FromClause, Select, Subquery, func, literal, select, true, tuple_, union
 from sqlalchemy.sql import ColumnElement
 
 from app.kit import container, counters, db, errors
@@ -56,7 +56,7 @@ class Page:
 
 
 class Keys(NamedTuple):
-    """How a page's rows are found where another statement than the page's own does it better.
+    """One way to find a page's rows where it is better than the page's own statement.
 
     `statement` selects the sort's column and the unique one under their names. With `branches` its
     conditions name columns of that table: of each branch the page's number of rows is read in
@@ -124,11 +124,55 @@ def _refused() -> errors.ApiError:
     return errors.unprocessable("cursor", "This cursor is not one of this list.")
 
 
-def _parse(column: Column, value: Any) -> Any:
-    kind = column.type.python_type
+def _parse(kind: type, value: Any) -> Any:
     if kind is datetime:
         return datetime.fromisoformat(value)
     return UUID(value) if kind is UUID else value
+
+
+def _values(cursor: _Cursor, types: Sequence[type]) -> list[Any]:
+    if len(cursor.values) != len(types):  # of a release that sorted by something else
+        raise _refused()
+    return [_parse(kind, value) for kind, value in zip(types, cursor.values, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a page begins: behind `values` of the sort's columns, or at the very beginning."""
+
+    values: Mapping[str, Any]
+    descending: bool
+    limit: int
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the list's first page."""
+        return not self.values
+
+
+def paginate_rows(
+    request: PageRequest,
+    order: Mapping[str, type],
+    fetch: Callable[[Edge], tuple[list[Any], int | None]],
+) -> Page:
+    """Return a page of rows that `fetch` reads itself.
+
+    `order` has the columns that rows are ordered by, the last of them unique, with their types.
+    `fetch` returns up to `limit` rows from the edge on, in order, and for the first page the list's
+    length. Raises 422 on `cursor`.
+    """
+    cursor = _decode(request.cursor, request.binding) if request.cursor else None
+    backward = cursor is not None and cursor.backward
+    values: dict[str, Any] = {}
+    if cursor is not None:
+        values = dict(zip(order, _values(cursor, list(order.values())), strict=True))
+    descending = request.sort.startswith("-") is not backward
+    rows, total = fetch(Edge(values, descending, request.page_size + 1))
+    if cursor is not None:
+        total = cursor.total
+    else:
+        counters.fold_backlog()
+    return _page(rows, list(order), total or 0, request, cursor)
 
 
 def paginate(
@@ -139,7 +183,7 @@ def paginate(
     unique: Column,
     total: ColumnElement[int] | None = None,
     count: Select[Any] | None = None,
-    keys: Keys | None = None,
+    keys: Sequence[Keys] = (),
 ) -> Page:
     """Run `statement` (filters applied, no order) for one page.
 
@@ -147,8 +191,8 @@ def paginate(
     Every sort column and `unique` must be among the statement's columns, or, where it selects one
     entity, its attributes. `total` is an expression of the list's length (see `app.kit.counters`);
     without it the rows of `count`, or of the statement, are counted, which only lists may that do
-    not grow. `keys` finds the rows instead of the statement's own conditions. Raises 422 on
-    `cursor`.
+    not grow. `keys` find the rows, all of them together, instead of the statement's own conditions.
+    Raises 422 on `cursor`.
     """
     cursor = _decode(request.cursor, request.binding) if request.cursor else None
     order = _order(request, cursor, sorts, unique)
@@ -181,29 +225,36 @@ def _order(
     backward = cursor is not None and cursor.backward
     edge = None
     if cursor is not None:
-        edge = [literal(_parse(c, v), c.type) for c, v in zip(columns, cursor.values, strict=True)]
+        values = _values(cursor, [column.type.python_type for column in columns])
+        edge = [literal(value, c.type) for c, value in zip(columns, values, strict=True)]
     names = [str(column.key) for column in columns]
     return _Order(names, columns, request.sort.startswith("-") is not backward, edge)
 
 
-def _ordered(statement: Select[Any], order: _Order, keys: Keys | None, limit: int) -> Select[Any]:
-    if keys is None:
+def _ordered(
+    statement: Select[Any], order: _Order, keys: Sequence[Keys], limit: int
+) -> Select[Any]:
+    if not keys:
         return order.apply(statement, order.columns).limit(limit)
+    found = [_first_keys(one, order, limit) for one in keys]
+    first = found[0]
+    if len(found) > 1:
+        together = union(*(select(*one.c) for one in found)).subquery()
+        merged = order.sort(select(*together.c), list(together.c))
+        first = merged.limit(limit).subquery("page_keys")
+    joined = statement.join(first, first.c[order.names[-1]] == order.columns[-1])
+    return order.sort(joined, [first.c[name] for name in order.names])
+
+
+def _first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
     own = [keys.statement.selected_columns[name] for name in order.names]
     found = order.apply(keys.statement, own).limit(limit)
     if keys.branches is None:
-        first = found.subquery("page_keys")
-    else:
-        branch = found.lateral("branch")
-        merged = [branch.c[name] for name in order.names]
-        first = (
-            order.sort(select(*merged).select_from(keys.branches.join(branch, true())), merged)
-            .limit(limit)
-            .subquery("page_keys")
-        )
-    unique = order.columns[-1]
-    joined = statement.join(first, first.c[order.names[-1]] == unique)
-    return order.sort(joined, [first.c[name] for name in order.names])
+        return found.subquery()
+    branch = found.lateral()
+    merged = [branch.c[name] for name in order.names]
+    joined = select(*merged).select_from(keys.branches.join(branch, true()))
+    return order.sort(joined, merged).limit(limit).subquery()
 
 
 def _is_entity(statement: Select[Any]) -> bool:
@@ -254,10 +305,12 @@ __all__ = [
     "DEFAULT_PAGE_SIZE",
     "MAX_PAGE_SIZE",
     "Column",
+    "Edge",
     "Keys",
     "Page",
     "PageRequest",
     "binding",
     "paginate",
+    "paginate_rows",
     "within",
 ]

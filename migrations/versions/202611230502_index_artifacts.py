@@ -57,6 +57,9 @@ def upgrade() -> None:
         ["organization_id", "assignee_id", "due_at"],
         postgresql_where=sa.text("is_open AND due_at IS NOT NULL"),
     )
+    live.create_index(
+        "ix_artifact_skips_user", "artifact_skips", ["organization_id", "user_id", "artifact_id"]
+    )
     for name, columns in LISTS.items():
         live.create_index(
             f"ix_artifacts_list_{name}", "artifacts", ["organization_id", "archived", *columns, "id"]
@@ -96,5 +99,6 @@ def downgrade() -> None:
         live.drop_index(f"ix_artifacts_list_{name}")
     for name in ("ix_artifacts_gold", "ix_artifacts_due"):
         live.drop_index(name)
+    live.drop_index("ix_artifact_skips_user")
     for name in ("list", "state", "due"):
         live.drop_index(f"ix_artifact_assignees_{name}")

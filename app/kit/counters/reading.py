@@ -34,7 +34,8 @@ class Between:
     """The times that a list is asked for. `bucket` is the facet that is made of `column`.
 
     `rows` selects the list's rows of all times, with the facets that are shown, if any, under their
-    names: an index tells which of them are of the times that are in no whole bucket.
+    names, and the measure as `measure`: an index tells which of them are of the times that are in
+    no whole bucket. With `inclusive` the period begins with `after` itself.
     """
 
     bucket: str
@@ -42,11 +43,18 @@ class Between:
     after: datetime | None
     before: datetime | None
     rows: Select[Any]
+    inclusive: bool = False
+
+    def period(self, after: datetime | None, before: datetime | None) -> list[ColumnElement[bool]]:
+        """Return the conditions of a period of this kind."""
+        if self.inclusive and after is not None:
+            return [self.column >= after, *within(self.column, None, before)]
+        return within(self.column, after, before)
 
     def edges(self, unit: int) -> tuple[Span | None, list[tuple[int, list[ColumnElement[bool]]]]]:
         """Return the whole buckets, and the conditions of rows that are to be counted beside, each
         with 1 or, where they are in those buckets but not in the period, -1."""
-        period = within(self.column, self.after, self.before)
+        period = self.period(self.after, self.before)
         try:
             first = None if self.after is None else spans.round_up(self.after, unit)
             end = None if self.before is None else spans.round_down(self.before, unit)
@@ -56,7 +64,7 @@ class Between:
             return None, [(1, period)]
         beside: list[tuple[int, list[ColumnElement[bool]]]] = []
         if first is not None:
-            beside.append((1, [*within(self.column, self.after, None), self.column <= first]))
+            beside.append((1, [*self.period(self.after, None), self.column <= first]))
         if end is not None and end != self.before:
             beside.append((1, [*within(self.column, None, self.before), self.column > end]))
         elif end is not None:
@@ -92,12 +100,13 @@ def cells_between(source: Source, shown: Sequence[str], where: Where, between: B
     unit = levels[-1].length if levels else None
     span, beside = between.edges(unit or spans.HOUR)
     if unit is None:
-        span, beside = None, [(1, within(between.column, between.after, between.before))]
+        span, beside = None, [(1, between.period(between.after, between.before))]
     parts: list[Any] = []
     for sign, conditions in beside:
         rows = between.rows.where(*conditions).subquery()
         columns = (rows.c[name].label(name) for name in shown)
-        parts.append(select(*columns, literal(sign).label("n"), literal(0).label("total")))
+        measure = literal(sign) * (rows.c.measure if "measure" in rows.c else 0)
+        parts.append(select(*columns, literal(sign).label("n"), measure.label("total")))
     if span is not None:
         whole = cells(source, shown, where, span=span)
         parts.append(select(*whole.c))
@@ -117,7 +126,7 @@ def total(
         return _sum(source, where, whose, None)
     levels = source.find_levels(between.bucket, where, where)
     if not levels:
-        return count(between.rows.where(*within(between.column, between.after, between.before)))
+        return count(between.rows.where(*between.period(between.after, between.before)))
     span, beside = between.edges(levels[-1].length or 0)
     found: ColumnElement[int] = literal(0, BigInteger)
     for sign, conditions in beside:

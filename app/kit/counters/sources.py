@@ -53,16 +53,24 @@ class Source:
         return next(fitting, None)
 
     def find_levels(
-        self, bucket: str, facets: Collection[str], keys: Collection[str] = ()
+        self,
+        bucket: str,
+        facets: Collection[str],
+        keys: Collection[str] = (),
+        level: int | None = None,
     ) -> list[Cube]:
-        """Return the cubes by this bucket that cover these facets, the coarsest first."""
-        key = next((cube.key for cube in self.cubes if cube.bucket and cube.key in keys), None)
+        """Return the cubes by this bucket that cover these facets, the coarsest first; with `level`
+        only that one."""
         fitting = [
             cube
             for cube in self.cubes
-            if cube.bucket == bucket and cube.key == key and cube.covers(facets)
+            if cube.bucket == bucket
+            and level in (None, cube.length)
+            and cube.covers(facets)
+            and (cube.key is None or cube.key in keys)
         ]
-        return sorted(fitting, key=lambda cube: cube.length or 0)
+        keyed = [cube for cube in fitting if cube.key is not None]
+        return sorted(keyed or fitting, key=lambda cube: cube.length or 0)
 
 
 def as_facet(value: object) -> str:

@@ -4,18 +4,29 @@ Written out, as a few dozen of SQLAlchemy's expressions take longer to make than
 run them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BindParameter, TextualSelect, bindparam, text
+from sqlalchemy import BindParameter, TextClause, TextualSelect, bindparam, text
 
 from app.kit.counters import spans
 from app.kit.counters.sources import Cube, Source, as_facet
 
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
+
+
+class Query(str):
+    """SQL of a SELECT of texts, as the values that a facet may have."""
+
+    __slots__ = ()
+
+
 Where = Mapping[str, Any]
-"""Facets and the value that each must have, or a list of values."""
+"""Facets and the value that each must have, or a list of values, or a `Query` of them."""
+_Filters = Mapping[str, Sequence[str] | Query]
 
 HORIZON = (
     "(SELECT coalesce(max(xact), 0) FROM count_horizon"
@@ -26,11 +37,13 @@ HORIZON = (
 
 class Span(NamedTuple):
     """Buckets of a facet from `first` up to, not including, `end`, which are beginnings of buckets
-    of the finest cube; None: no bound."""
+    of the finest cube; None: no bound. With `level` only the buckets of that one are read, and may
+    be shown."""
 
     bucket: str
     first: datetime | None
     end: datetime | None
+    level: int | None = None
 
 
 class Statement:
@@ -38,15 +51,24 @@ class Statement:
 
     def __init__(self, organization_id: UUID) -> None:
         self._values: dict[str, Any] = {}
-        self._organization = f"CAST({self._add(str(organization_id))} AS uuid)"
+        self.organization = f"CAST({self.add(str(organization_id))} AS uuid)"
 
-    def as_select(self, sql: str, columns: Mapping[str, Any]) -> TextualSelect:
-        """Return SQL with the parameters that were added, as part of another statement."""
-        # Unique: the other statement may have several of these.
+    def as_select(
+        self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
+    ) -> TextualSelect:
+        """Return SQL with the parameters that were added, and `values` of others, as part of
+        another statement."""
+        return self.as_text(sql, values).columns(**columns)
+
+    def as_text(self, sql: str, values: Mapping[str, Any] | None = None) -> TextClause:
+        """Return the same as a statement of its own."""
+        # Unique: another statement may have several of these.
+        every = {**self._values, **(values or {})}
+        used = sorted(set(_PARAMETER.findall(sql)))
         binds: list[BindParameter[Any]] = [
-            bindparam(name, value, unique=True) for name, value in self._values.items()
+            bindparam(name, every[name], unique=True) for name in used
         ]
-        return text(sql).bindparams(*binds).columns(**columns)
+        return text(sql).bindparams(*binds)
 
     def select_cells(
         self, source: Source, shown: Sequence[str], where: Where, span: Span | None
@@ -61,7 +83,7 @@ class Statement:
                 raise LookupError(f"{source.name} by {sorted(needed)}")
             parts.append(self._select_cube(cube, shown, filters, ()))
         else:
-            levels = source.find_levels(span.bucket, needed, filters)
+            levels = source.find_levels(span.bucket, needed, filters, span.level)
             if not levels:
                 raise LookupError(f"{source.name} by {sorted(needed)} and {span.bucket}")
             ranges = spans.split([cube.length or 0 for cube in levels], span.first, span.end)
@@ -76,11 +98,11 @@ class Statement:
         self,
         cube: Cube,
         shown: Sequence[str],
-        filters: Mapping[str, Sequence[str]],
+        filters: _Filters,
         ranges: Sequence[spans.Range],
     ) -> str:
         columns = {name: f"facets[{place}]" for place, name in enumerate(cube.facets, start=1)}
-        conditions = [f"organization_id = {self._organization}", f"cube = '{cube.name}'"]
+        conditions = [f"organization_id = {self.organization}", f"cube = '{cube.name}'"]
         if cube.key is None:
             conditions.append("key = ''")
         else:
@@ -96,21 +118,22 @@ class Statement:
         self,
         source: Source,
         shown: Sequence[str],
-        filters: Mapping[str, Sequence[str]],
+        filters: _Filters,
         span: Span | None,
     ) -> str:
         columns = {name: f"facets[{place}]" for place, name in enumerate(source.facets, start=1)}
         conditions = [
-            f"organization_id = {self._organization}",
+            f"organization_id = {self.organization}",
             f"source = '{source.name}'",
             f"xact >= {HORIZON}",
         ]
         if span is not None:
             bucket = columns[span.bucket]
+            columns[span.bucket] = f"left({bucket}, {span.level or spans.HOUR})"
             conditions.append(f"{bucket} <> ''")
             for sign, at in ((">=", span.first), ("<", span.end)):
                 if at is not None:
-                    hour = self._add(spans.as_bucket(at, spans.HOUR))
+                    hour = self.add(spans.as_bucket(at, spans.HOUR))
                     conditions.append(f"{bucket} {sign} {hour}")
         return self._select("count_deltas", columns, shown, filters, conditions)
 
@@ -119,14 +142,16 @@ class Statement:
         table: str,
         columns: Mapping[str, str],
         shown: Sequence[str],
-        filters: Mapping[str, Sequence[str]],
+        filters: _Filters,
         conditions: list[str],
     ) -> str:
         for name, values in filters.items():
-            if len(values) == 1:
-                conditions.append(f"{columns[name]} = {self._add(values[0])}")
+            if isinstance(values, Query):
+                conditions.append(f"{columns[name]} = ANY (ARRAY({values}))")
+            elif len(values) == 1:
+                conditions.append(f"{columns[name]} = {self.add(values[0])}")
             else:
-                conditions.append(f"{columns[name]} = ANY (CAST({self._add(values)} AS text[]))")
+                conditions.append(f"{columns[name]} = ANY (CAST({self.add(values)} AS text[]))")
         # An index of a table serves comparisons in its own collation alone.
         facets = "".join(f'{columns[name]} COLLATE "default" AS {name}, ' for name in shown)
         return f"SELECT {facets}n, total FROM {table} WHERE {' AND '.join(conditions)}"  # noqa: S608 - made of constants
@@ -135,14 +160,17 @@ class Statement:
         bounds = ["bucket > ''"]
         for sign, at in ((">=", one.first), ("<", one.end)):
             if at is not None:
-                bounds.append(f"bucket {sign} {self._add(at)}")
+                bounds.append(f"bucket {sign} {self.add(at)}")
         return f"({' AND '.join(bounds)})"
 
-    def _add(self, value: Any) -> str:
+    def add(self, value: Any) -> str:
+        """Return the name of a new parameter of this value."""
         name = f"c{len(self._values)}"
         self._values[name] = value
         return f":{name}"
 
 
-def _listed(value: Any) -> list[str]:
+def _listed(value: Any) -> Sequence[str] | Query:
+    if isinstance(value, Query):
+        return value
     return [as_facet(one) for one in (value if isinstance(value, list | tuple) else [value])]

@@ -97,7 +97,10 @@ class ArtifactSkip(TenantModel, db.Base):
     it is assigned or sent to them by name."""
 
     __tablename__ = "artifact_skips"
-    __table_args__ = (of_artifact(),)
+    __table_args__ = (
+        of_artifact(),
+        Index("ix_artifact_skips_user", "organization_id", "user_id", "artifact_id"),
+    )
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
     user_id: Mapped[UUID] = mapped_column(

@@ -49,8 +49,8 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of documents; `filters` as the list's query names them."""
     if "q" in filters:
         return _search(request, filters)
-    keys = _keys(filters) if request.sort.endswith("created_at") else None
-    statement = LISTED if keys is not None else filtered(LISTED, **filters)
+    keys = _keys(filters) if request.sort.endswith("created_at") else []
+    statement = LISTED if keys else filtered(LISTED, **filters)
     return paginate(
         statement, request, sorts=_SORTS, unique=Artifact.id, total=_total(filters), keys=keys
     )
@@ -103,16 +103,16 @@ def _rows(filters: dict[str, Any]) -> Select[Any]:
     return filtered(select(Artifact.id), **filters).where(ours)
 
 
-def _keys(filters: dict[str, Any]) -> Keys | None:
+def _keys(filters: dict[str, Any]) -> list[Keys]:
     """How a page in the order of creation is found where one index range does not hold it."""
     if "external_id" in filters:
-        return None
+        return []
     if "assignee" in filters:
         return _assigned_keys(filters)
     several = len(filters.get("status", ())) > 1 or filters.get("archived") == "any"
     schema = "schema_id" in filters
     if not several and (not schema or filters.get("status")):
-        return None
+        return []
     by_status = schema or "status" in filters
     shown = ("archived", "status") if by_status else ("archived",)
     where = _where(filters, *_STATE)
@@ -123,14 +123,14 @@ def _keys(filters: dict[str, Any]) -> Keys | None:
     statement = statement.where(Artifact.archived == branches.c.archived)
     if by_status:
         statement = statement.where(Artifact.status == branches.c.status)
-    return Keys(statement, branches)
+    return [Keys(statement, branches)]
 
 
-def _assigned_keys(filters: dict[str, Any]) -> Keys | None:
+def _assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     work = ArtifactAssignee
     own = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
     if not set(filters) <= {*own, "due_after", "due_before"}:
-        return None
+        return []
     by_state = "status" in filters or "schema_id" in filters
     shown = ("archived", "schema_id", "status") if by_state else ("archived",)
     where = _where(filters, *_STATE)
@@ -147,7 +147,7 @@ def _assigned_keys(filters: dict[str, Any]) -> Keys | None:
         statement = statement.where(
             schema == branches.c.schema_id, work.status == branches.c.status
         )
-    return Keys(statement, branches)
+    return [Keys(statement, branches)]
 
 
 def _where(filters: dict[str, Any], *names: str) -> dict[str, Any]:

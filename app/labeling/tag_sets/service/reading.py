@@ -7,7 +7,7 @@ from uuid import UUID
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.labeling.tag_sets.queries import history, reading
+from app.labeling.tag_sets.queries import history, listing, reading
 from app.labeling.tag_sets.service import rules
 
 
@@ -30,7 +30,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
     """A page of the label sets that the caller may see."""
-    return reading.page(page, filters=filters, only_visible_to=_blinded(caller))
+    return listing.page(page, filters=filters, only_visible_to=_blinded(caller))
 
 
 def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
