@@ -63,6 +63,15 @@ class Delivery(TenantModel, db.Base):
         ),
         Index("ix_webhook_deliveries_list", "organization_id", "webhook_id", "created_at", "id"),
         Index(
+            "ix_webhook_deliveries_status",
+            "organization_id",
+            "webhook_id",
+            "status",
+            "event",
+            "created_at",
+            "id",
+        ),
+        Index(
             "ix_webhook_deliveries_due",
             "webhook_id",
             "next_attempt_at",
