@@ -36,3 +36,7 @@ OFFERED = Source(
     ),
 )
 """Open documents by their assignees. `labeled_by` are the ids of those who labeled it."""
+
+SEARCHED = Source("searched", ("archived",), (Cube("searched", ("archived",)),))
+"""What words are searched in. The measure is made of each document's id and changes: another sum
+says that something is found that was not, or the other way round."""

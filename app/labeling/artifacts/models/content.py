@@ -38,7 +38,7 @@ class ArtifactSearch(TenantModel, db.Base):
     Triggers keep it. `language` names a configuration (`english`), `simple` where none is known.
     The `filler` makes PostgreSQL keep vectors out of the rows (see decision 0023). Searched only
     through the view `searchable_artifacts`, which sees the bound organization alone: a policy
-    would keep PostgreSQL from using the text index.
+    would keep PostgreSQL from using the text index. `changes` is how often the words changed.
     """
 
     __tablename__ = "artifact_search"
@@ -53,6 +53,7 @@ class ArtifactSearch(TenantModel, db.Base):
     archived: Mapped[bool]
     language: Mapped[str]
     filler: Mapped[str]
+    changes: Mapped[int] = mapped_column(server_default="0")
     vector: Mapped[Any] = mapped_column(TSVECTOR)
 
 

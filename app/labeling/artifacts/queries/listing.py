@@ -1,7 +1,6 @@
 """SQL of the list of documents: its length from counts, its pages by an index for every filter."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +9,6 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     Subquery,
-    Text,
     Uuid,
     case,
     cast,
@@ -19,26 +17,15 @@ from sqlalchemy import (
     select,
 )
 
-from app.kit import counters, db, tenancy
+from app.kit import counters, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import Keys, Page, PageRequest, paginate, within
 from app.labeling.artifacts.counters import ARTIFACTS, ASSIGNED
 from app.labeling.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
-from app.labeling.artifacts.queries.reading import COLUMNS, filtered, timed
-from app.labeling.artifacts.queries.searching import matches
+from app.labeling.artifacts.queries import search_pages
+from app.labeling.artifacts.queries.columns import LISTED, SORTS
+from app.labeling.artifacts.queries.reading import filtered
 
-_SORTS = {
-    "created_at": Artifact.created_at,
-    "name": Artifact.name,
-    "priority": Artifact.priority,
-    "updated_at": Artifact.updated_at,
-}
-# Hundreds of ids a page, each only to be written again: they come as text.
-LISTED = select(
-    *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in COLUMNS)
-)
-_KEYED = frozenset({"q", "archived", "created_after", "created_before"})
-"""What the index of words knows of a document itself."""
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
 """Filters that counts know of."""
 _STATE = ("status", "schema_id", "archived")
@@ -48,28 +35,12 @@ _NO_SCHEMA = str(UUID(int=0))
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of documents; `filters` as the list's query names them."""
     if "q" in filters:
-        return _search(request, filters)
+        return search_pages.page(request, filters)
     keys = _keys(filters) if request.sort.endswith("created_at") else []
     statement = LISTED if keys else filtered(LISTED, **filters)
     return paginate(
-        statement, request, sorts=_SORTS, unique=Artifact.id, total=_total(filters), keys=keys
+        statement, request, sorts=SORTS, unique=Artifact.id, total=_total(filters), keys=keys
     )
-
-
-def _search(request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of what words find. By time only the page's own documents are read."""
-    if not (request.sort.endswith("created_at") and _KEYED.issuperset(filters)):
-        statement = filtered(LISTED, **filters)
-        return paginate(statement, request, sorts=_SORTS, unique=Artifact.id)
-    found = matches(filters["q"]).c
-    periods = {name: value for name, value in filters.items() if name != "q"}
-    statement = timed(select(found.id, found.created_at), found, **periods)
-    keys = paginate(statement, request, sorts={"created_at": found.created_at}, unique=found.id)
-    ids = [key.id for key in keys.items]
-    rows = db.session().execute(LISTED.where(Artifact.id.in_(ids)))
-    by_id = {row.id: row for row in rows}
-    # One that was deleted just now is left out.
-    return replace(keys, items=[by_id[str(one)] for one in ids if str(one) in by_id])
 
 
 def _total(filters: dict[str, Any]) -> ColumnElement[int]:
