@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.kit.deaths import die_with_parent
+from gunicorn.glogging import Logger
+
+from app.kit import logging
+from app.kit.serving import balance, supervision
+from app.kit.serving.limits import reserve_descriptors
 from app.kit.settings import Settings, SettingsError
 
 try:
@@ -16,10 +20,11 @@ except SettingsError as _error:
     sys.exit(str(_error))
 
 _shown_host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
-bind = [f"{_shown_host}:{_settings.port}"]
-worker_class = "gthread"
+bind = [supervision.bind(f"{_shown_host}:{_settings.port}")]
+worker_class = "app.kit.serving.worker.BufferingWorker"
 workers = _settings.web_workers
 threads = _settings.web_threads
+worker_connections = reserve_descriptors(_settings.web_connections)
 # Every worker makes its application after the fork: a connection pool that crossed one would hand
 # the same socket to two processes. Hence no engine to dispose of in post_fork either.
 preload_app = False
@@ -54,6 +59,21 @@ proc_name = "labeling-api"
 chdir = str(Path(__file__).parent)
 
 
+class LineLogger(Logger):  # type: ignore[misc]
+    """Writes gunicorn's own lines as the application's: in their form, and never waiting.
+
+    `logconfig_dict` would do so, too, but with it gunicorn prepares an access log at every request.
+    """
+
+    def setup(self, cfg: Any) -> None:
+        """Leave the lines to the application's handler; called again at each reload."""
+        super().setup(cfg)
+        logging.configure(_settings.log_level, _settings.log_format)
+
+
+logger_class = LineLogger
+
+
 def on_starting(server: Any) -> None:
     """Load the application's modules, though not the application, before the workers fork.
 
@@ -66,5 +86,10 @@ def on_starting(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Bind the worker's life to the master's, whose death it would notice only later."""
-    die_with_parent(worker.ppid)
+    """Bind the worker's life to the supervisor's or the master's."""
+    supervision.bind_life(worker.ppid)
+
+
+def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Leave new connections to the workers that are there."""
+    balance.release(worker.age)

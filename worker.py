@@ -1,7 +1,29 @@
 """The background processes: the relay, the workers of the queues, and the webhook deliverer."""
 
+import os
+from functools import partial
+
+from app.engines import documents
 from app.factory import create_app
+from app.kit import container
 from app.kit.jobs import processes
+from app.kit.logging import log_uncaught_exceptions
+
+
+def start_document_server() -> None:
+    """Start the fork server that all workers share: they inherit the socket that leads to it.
+
+    Requests come before documents in the background. A worker whose server is gone starts another
+    one before it forks for its next jobs.
+    """
+    job_workers = container.settings().job_workers
+    start = partial(documents.start_server, max_processes=job_workers + 1, nice=5)
+    start()
+    os.register_at_fork(before=start)
+
 
 if __name__ == "__main__":
-    raise SystemExit(processes.main(create_app()))
+    log_uncaught_exceptions()
+    application = create_app()
+    start_document_server()
+    raise SystemExit(processes.main(application))

@@ -8,7 +8,7 @@ from flask import Flask
 from app import commands, features
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
-from app.kit import container, db, health, logging, ratelimit, secrets, tokens
+from app.kit import container, db, health, logging, metrics, ratelimit, secrets, tokens
 from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
@@ -19,7 +19,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     """An application made of the environment. Raises SettingsError when it is not usable."""
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
     logging.configure(settings.log_level, settings.log_format)
-    container.configure(settings)
+    metrics.use_store(container.configure(settings).redis)
     app = Flask("app", static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.merge_slashes = False

@@ -21,6 +21,7 @@ from app.identity.audit import routes as audit
 from app.identity.auth import jobs as auth_jobs
 from app.identity.auth import models as auth_models
 from app.identity.auth import routes as auth
+from app.identity.control_plane import jobs as control_plane_jobs
 from app.identity.control_plane import routes as control_plane
 from app.identity.erasing import jobs as erasing_jobs
 from app.identity.invitations import models as invitation_models
@@ -98,6 +99,7 @@ JOBS: list[ModuleType] = [
     counter_jobs,
     audit_jobs,
     auth_jobs,
+    control_plane_jobs,
     erasing_jobs,
     artifact_jobs,
     tag_set_jobs,

@@ -6,9 +6,11 @@ make bench BENCH_ARGS="--rows 100000 --only list save"
 import argparse
 import sys
 import time
+from collections.abc import Callable
 
+from bench import parse_rows
 from bench.report import Report
-from bench.service import running
+from bench.service import Service, running
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
 REVIEW = ("queue", "reviews", "own", "accepts")
@@ -16,8 +18,8 @@ LABELS = ("large", "revisions", "agreement")
 DOCUMENTS = ("search", "stats", "archive")
 WORK = ("next", "assign")
 NAMES = (
-    *("list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS, *WORK),
-    *("export", "deliver", "memory", "routing"),
+    *("live", "list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS),
+    *(*WORK, "export", "deliver", "memory", "routing", "backlog", "stalled", "parse"),
 )
 
 
@@ -38,18 +40,26 @@ def main() -> int:
     options = arguments()
     names = set(options.only)
     report = Report()
+    parse_rows.measure(report, names)  # before anything else runs
+    if names != {"parse"}:
+        _measure_service(report, options, names)
+    for name in report.missed():
+        print(f"missed: {name}")
+    return 1 if report.missed() else 0
+
+
+def _measure_service(report: Report, options: argparse.Namespace, names: set[str]) -> None:
     print("starting the service ...", flush=True)
     with running() as service:
         from bench import (  # noqa: PLC0415 - they need the environment
             filling,
             identity_rows,
-            jobs_rows,
             label_rows,
             memory_rows,
             next_rows,
             review_rows,
-            routing_rows,
             search_rows,
+            stalled_rows,
         )
         from bench.requests_rows import Requests  # noqa: PLC0415
         from tests.factories import make_org  # noqa: PLC0415
@@ -66,25 +76,38 @@ def main() -> int:
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
         report.head()
         Requests(service, org, labeled, options.seconds).measure(report, names)
-        if not names or names & set(IDENTITY):
-            identity_rows.measure(report, service, names, options.rows, options.seconds)
-        if not names or names & set(REVIEW):
-            reviewed = make_org(service.app)
-            review_rows.measure(report, service, reviewed, names, options.rows, options.seconds)
-        if not names or names & set(LABELS):
-            label_rows.measure(report, service, make_org(service.app), names)
-        if not names or names & set(DOCUMENTS):
-            search_rows.measure(report, service, names, options.rows, options.seconds)
+        seconds, rows = options.seconds, options.rows
+        groups: dict[tuple[str, ...], Callable[[], None]] = {
+            ("stalled",): lambda: stalled_rows.measure(report, service, org, seconds),
+            IDENTITY: lambda: identity_rows.measure(report, service, names, rows, seconds),
+            REVIEW: lambda: review_rows.measure(
+                report, service, make_org(service.app), names, rows, seconds
+            ),
+            LABELS: lambda: label_rows.measure(report, service, make_org(service.app), names),
+            DOCUMENTS: lambda: search_rows.measure(report, service, names, rows, seconds),
+        }
+        for group, measure in groups.items():
+            if not names or names & set(group):
+                measure()
         next_rows.measure(report, service, names, options.rows, options.seconds)
-        if not names or "export" in names:
-            jobs_rows.export(report, service, make_org(service.app), options.exports)
-        if not names or "deliver" in names:
-            jobs_rows.deliver(report, make_org(service.app), options.deliveries)
-        if not names or "routing" in names:
-            routing_rows.measure(report, service, options.routed)
-    for name in report.missed():
-        print(f"missed: {name}")
-    return 1 if report.missed() else 0
+        _background(report, service, names, options)
+
+
+def _background(
+    report: Report, service: Service, names: set[str], options: argparse.Namespace
+) -> None:
+    """Measure what workers do."""
+    from bench import backlog_rows, jobs_rows, routing_rows  # noqa: PLC0415 - as above
+    from tests.factories import make_org  # noqa: PLC0415 - as above
+
+    if not names or "export" in names:
+        jobs_rows.export(report, service, make_org(service.app), options.exports)
+    if not names or "deliver" in names:
+        jobs_rows.deliver(report, make_org(service.app), options.deliveries)
+    if not names or "backlog" in names:
+        backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
+    if not names or "routing" in names:
+        routing_rows.measure(report, service, options.routed)
 
 
 if __name__ == "__main__":

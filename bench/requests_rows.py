@@ -47,6 +47,7 @@ class Requests:
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {
+            "live": self._live,
             "list": self._list,
             "one": self._one,
             "login": self._login,
@@ -97,6 +98,18 @@ class Requests:
             )
         )
         return mine
+
+    def _live(self) -> Any:
+        def row(report: Report, base: str) -> None:
+            self._compare(
+                report,
+                0.5,
+                lambda: self._get(self.service.base, "/health/live", {}),
+                lambda: self._get(base, "/", {}),
+                "GET /health/live",
+            )
+
+        return row
 
     def _list(self) -> Any:
         return self._pages("list", "/artifacts", "list", self.labeled.count)

@@ -108,10 +108,11 @@ def _application(environ: dict[str, str]) -> Flask:
 
 @contextmanager
 def floor(service: Service, plan: Path) -> Iterator[str]:
-    """The bare Flask routes of `bench.floor` under the same gunicorn; their base address."""
+    """The bare Flask routes of `bench.floor` under gunicorn's own threads; their base address."""
     port = free_port()
     environ = {**service.environ, "PORT": str(port), "BENCH_PLAN": str(plan)}
-    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "bench.floor:app"]
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "-k", "gthread"]
+    command.append("bench.floor:app")
     log = (service.folder / "floor.log").open("wb")
     process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
     try:

@@ -8,12 +8,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
 from flask import Flask
 from hypothesis import settings
 
+from app.kit import logging
 from app.runtime.postgres import EmbeddedPostgres
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
@@ -28,6 +30,26 @@ settings.load_profile("ci")
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_proxy, None)
     os.environ.pop(_proxy.upper(), None)
+
+
+@pytest.fixture(autouse=True)
+def _written_lines() -> Iterator[None]:
+    """A test's log lines are with its own output, not with that of whichever test comes next."""
+    yield
+    logging.flush(10)
+
+
+@pytest.fixture
+def capfd(capfd: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
+    """pytest's own, which also waits for log lines: into a file they are written by a thread."""
+    read = capfd.readouterr
+
+    def readouterr() -> Any:
+        assert logging.flush(10)
+        return read()
+
+    capfd.readouterr = readouterr  # type: ignore[method-assign]
+    return capfd
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +88,7 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "REGISTRATION": "open",
         "CORS_ORIGINS": "https://app.example",
         "CONTROL_PLANE_TOKEN": "control-plane-token-of-the-tests",
+        "METRICS_TOKEN": "metrics-token-of-the-tests-0123456789",
         # No letter of one test falls due while a later one looks into its own inbox.
         "NOTIFICATION_WINDOW_SECONDS": "86400",
     }

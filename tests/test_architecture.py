@@ -10,6 +10,7 @@ from flask import Flask
 from app import features
 from app.kit.api.documentation import operations
 from app.kit.jobs import handlers
+from app.kit.jobs.queues import QUEUES
 from app.kit.permissions import PERMISSIONS, Role
 
 ROOT = Path(__file__).parents[1]
@@ -82,4 +83,4 @@ def test_every_route_says_what_it_does() -> None:
 
 
 def test_every_queue_has_a_worker() -> None:
-    assert {handler.queue for handler in handlers.HANDLERS.values()} <= set(handlers.QUEUES)
+    assert {handler.queue for handler in handlers.HANDLERS.values()} <= set(QUEUES)

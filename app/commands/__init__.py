@@ -7,9 +7,11 @@ all.
 from flask import Flask
 
 from app.commands import (
+    artifacts,
     audit,
     billing,
     counts,
+    jobs,
     keys,
     mail,
     organizations,
@@ -30,6 +32,8 @@ GROUPS = (
     billing.group,
     routing.group,
     counts.group,
+    jobs.group,
+    artifacts.group,
 )
 
 

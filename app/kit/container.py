@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import redis
 from redis.backoff import NoBackoff
@@ -11,7 +12,7 @@ from app.kit.egress import Egress, Policy
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
 from app.kit.settings import Settings
-from app.kit.storage import Storage
+from app.kit.storage import Reserve, Storage
 
 REDIS_TIMEOUT_SECONDS = 0.25
 
@@ -28,17 +29,29 @@ class Container:
 
     @cached_property
     def storage(self) -> Storage:
-        return Storage(self.settings.storage_url)
+        return Storage(self.settings.storage_url, self.reserve)
+
+    @cached_property
+    def reserve(self) -> Reserve:
+        folders = {"data": self.settings.data_dir}
+        if self.settings.storage_url.startswith("file://"):
+            folders["files"] = Path(self.settings.storage_url.removeprefix("file://"))
+        return Reserve(self.settings.storage_reserve_bytes, folders)
 
     @cached_property
     def egress(self) -> Egress:
-        allowed = self.settings.egress_allowed_networks
-        return Egress(Policy(allowed_networks=allowed, allow_http=self.settings.webhook_allow_http))
+        policy = Policy(
+            allowed_networks=self.settings.egress_allowed_networks,
+            allow_http=self.settings.webhook_allow_http,
+            closed=not self.settings.outbound,
+        )
+        return Egress(policy)
 
     @cached_property
     def mailer(self) -> Mailer:
         folder = self.settings.data_dir / "mail"
-        return Mailer(self.settings.smtp_url, folder, self.settings.mail_from)
+        settings = self.settings
+        return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)
 
     def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
         """A client that gives up at once: no request waits for a hung store."""

@@ -4,7 +4,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm.exc import StaleDataError
 
-from app.kit.errors import ApiError, conflict
+from app.kit.errors import ApiError, conflict, storage_full
 
 _CONFLICTS: dict[str, tuple[str, str | None]] = {}
 
@@ -33,12 +33,15 @@ def translate(failure: SQLAlchemyError) -> Exception:
         return unavailable()
     if isinstance(failure, DBAPIError):
         code = getattr(failure.orig, "pgcode", None) or ""
+        if code == _DISK_FULL:
+            return storage_full()
         # 40: rolled back (deadlock); 53, 57, 58, 08: no resources, shut down, no connection.
         if failure.connection_invalidated or code in ("55P03",) or code[:2] in _BUSY or not code:
             return unavailable()
     return failure
 
 
+_DISK_FULL = "53100"
 _BUSY = {"08", "40", "53", "57", "58"}
 
 

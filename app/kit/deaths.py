@@ -4,11 +4,14 @@ Only the standard library is imported here: the supervisor stays small.
 """
 
 import ctypes
+import fcntl
 import os
+import select
 import signal
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_F_SETSIG = 10  # fcntl(2); the module has no name for it
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -21,6 +24,24 @@ def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
     """
     _prctl(_PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
+    """Have the kernel send `signal_number` to this process when a pipe's last writer is gone.
+
+    `descriptor` is the reading end; nothing may ever be written to the pipe. Unlike a parent's
+    death, which a process may outlive, this holds whoever the parent is. fcntl(2), F_SETSIG: owner
+    and signal belong to an open file, so each process opens the pipe anew. A pipe that nobody can
+    write to any more ends this process now.
+    """
+    lifeline = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, _F_SETSIG, signal_number)
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(lifeline, 0)
+    if poll.poll(0):
         os.kill(os.getpid(), signal.SIGKILL)
 
 

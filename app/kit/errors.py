@@ -1,7 +1,7 @@
 """The one table of error codes, and the one way an error becomes a response.
 
 A service raises `ApiError` or one of the short-hands below; nothing else in the project builds an
-error body. The codes are the contract's, and four more that belong to transport.
+error body. The codes are the contract's, and those of transport.
 """
 
 from collections.abc import Mapping
@@ -21,14 +21,17 @@ STATUS_OF: Mapping[str, int] = {
     "insufficient_role": 403,
     "not_found": 404,
     "method_not_allowed": 405,
+    "request_timeout": 408,
     "conflict": 409,
     "artifact_duplicate": 409,
     "schema_version_conflict": 409,
     "stale_precondition": 409,
     "payload_too_large": 413,
+    "uri_too_long": 414,
     "unsupported_media_type": 415,
     "unprocessable": 422,
     "rate_limited": 429,
+    "headers_too_large": 431,
     "internal_error": 500,
     "service_unavailable": 503,
 }
@@ -89,6 +92,16 @@ def unprocessable(field: str, message: str) -> ApiError:
     return ApiError("unprocessable", message, field=field, details={"errors": errors})
 
 
+def busy(message: str, *, retry_after: int) -> ApiError:
+    """Too much of this is under way; the client may repeat the request after so many seconds."""
+    return ApiError(
+        "service_unavailable",
+        message,
+        details={"reason": "busy"},
+        headers={"Retry-After": str(retry_after)},
+    )
+
+
 def denied(message: str) -> ApiError:
     """The caller may not, whatever their role."""
     return ApiError("permission_denied", message)
@@ -100,4 +113,15 @@ def stale(current_revision: int, **details: Any) -> ApiError:
         "stale_precondition",
         "The record has changed since it was read. Read it again and repeat the change.",
         details={"current_revision": current_revision, **details},
+    )
+
+
+def storage_full() -> ApiError:
+    """Return the error for what would take space that there is not."""
+    return ApiError(
+        "service_unavailable",
+        "The service is out of storage space: nothing new can be stored until the operator frees"
+        " some. Reading and labeling go on.",
+        details={"reason": "storage_full"},
+        headers={"Retry-After": "60"},
     )

@@ -1,11 +1,17 @@
 """Whether the process lives, whether it can serve, and its metrics; outside the description."""
 
-from flask import Blueprint, Flask, Response
+import hmac
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Blueprint, Flask, Response, request
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import container, db, metrics
+from app.kit import container, db, errors, metrics
 from app.kit.api.responses import encode, json_response
+from app.kit.errors import ApiError
+from app.kit.jobs import backlog
 
 health = Blueprint("health", __name__)
 
@@ -18,10 +24,23 @@ def live() -> Response:
 
 @health.get("/health/ready")
 def ready() -> Response:
-    """The database answers. The counter store is told of, but requests pass without it."""
-    checks = {"database": _database(), "redis": _redis()}
+    """Report whether requests can be served.
+
+    Only without the database they cannot. Late background work is shown, as `degraded` with the
+    queues and the seconds that their oldest job waits, and so are Redis and a full disk: they are
+    no reason to send no more requests.
+    """
+    checks: dict[str, Any] = {
+        "database": _database(),
+        "redis": _redis(),
+        "storage": _storage(),
+    }
     ok = checks["database"] == "ok"
-    body = {"status": "ready" if ok else "unavailable", "checks": checks}
+    late = _late_queues() if ok else {}
+    checks["outbound"] = "on" if container.settings().outbound else "off"
+    checks["background"] = ("behind" if late else "ok") if ok else "unknown"
+    status = ("degraded" if late else "ready") if ok else "unavailable"
+    body = {"status": status, "checks": checks, "behind": late}
     return json_response(encode(body), 200 if ok else 503)
 
 
@@ -33,6 +52,13 @@ def _database() -> str:
     return "ok"
 
 
+def _late_queues() -> dict[str, int]:
+    try:
+        return backlog.list_late()
+    except SQLAlchemyError:
+        return {}
+
+
 def _redis() -> str:
     try:
         container.current().redis().ping()
@@ -41,11 +67,50 @@ def _redis() -> str:
     return "ok"
 
 
+def _storage() -> str:
+    return "full" if container.current().reserve.is_used_up() else "ok"
+
+
 @health.get("/metrics")
 def prometheus() -> Response:
-    """Prometheus text format."""
+    """Return the metrics in Prometheus' text format to who has METRICS_TOKEN."""
+    _authorize()
     body, content_type = metrics.render()
     return Response(body, content_type=content_type)
+
+
+def _authorize() -> None:
+    expected = container.settings().metrics_token
+    if not expected:
+        raise errors.denied("/metrics is closed. Set METRICS_TOKEN to open it for a bearer token.")
+    scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
+    matches = hmac.compare_digest(token.strip().encode(), expected.encode())
+    if scheme.lower() != "bearer" or not matches:
+        raise ApiError(
+            "invalid_credentials",
+            "The bearer token for /metrics is missing or wrong.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+FREE_BYTES = metrics.Gauge(
+    "labeling_storage_free_bytes",
+    "Free space of the file systems of DATA_DIR (data) and of a local STORAGE_URL (files).",
+    ("folder",),
+)
+RESERVE_BYTES = metrics.Gauge(
+    "labeling_storage_reserve_bytes", "STORAGE_RESERVE_BYTES: with less free, uploads are refused."
+)
+
+
+def _read_space() -> Iterator[metrics.Reading]:
+    reserve = container.current().reserve
+    yield RESERVE_BYTES.reading(reserve.bytes)
+    for folder, free in reserve.free_bytes().items():
+        yield FREE_BYTES.reading(free, folder)
+
+
+metrics.register_collector("storage", _read_space)
 
 
 def init(app: Flask) -> None:

@@ -12,11 +12,11 @@ from uuid import UUID
 
 import orjson
 from flask import Response, request
-from sqlalchemy import LargeBinary, delete, func, select, text, update
+from sqlalchemy import LargeBinary, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.kit import container, db, errors
+from app.kit import container, db, errors, purging
 from app.kit.encryption import encrypted
 from app.kit.errors import ApiError
 
@@ -100,10 +100,10 @@ def _replay(scope: bytes, request_hash: bytes) -> Response:
     return Response(body, found.status, headers={**headers, "Idempotency-Replayed": "true"})
 
 
-def purge() -> int:
-    """Forget keys past their time; how many."""
-    statement = text("DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'")
-    return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+def purge(checkpoint: Callable[[], None]) -> None:
+    """Delete keys past their time, a batch in a transaction."""
+    condition = "created_at < now() - interval '24 hours'"
+    purging.purge("idempotency_keys", condition, checkpoint)
 
 
 def scope_of(caller_id: UUID | None, organization_id: UUID | None) -> str:

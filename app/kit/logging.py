@@ -1,66 +1,38 @@
 """Logs as lines of JSON (or text for people), from structlog and the standard library alike.
 
 Every line carries what is bound to the request or job. No line carries a secret: members named
-like one are hidden, and so are the forms in which secrets stand inside other text.
+like one are hidden, and so are the forms in which secrets stand inside other text. No caller waits
+for a line to be written (`app.kit.line_output`).
 """
 
 import json
 import logging
-import os
 import re
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Callable, MutableMapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from types import TracebackType
 from typing import Any, cast
 
 import orjson
 import structlog
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 from structlog.contextvars import bind_contextvars, clear_contextvars, merge_contextvars
 from structlog.typing import FilteringBoundLogger
 
-HIDDEN = "[hidden]"
-_TEXT_MAX = 16_384
-_REPEATED_MAX = 48  # operations, methods, ids of the request: the same over and over
-_DEPTH_MAX = 8
-_SECRET_NAME = re.compile(
-    r"passw|secret|token|authori[sz]ation|api_?-?key|cookie|credential|private_?-?key"
-    r"|encryption_?-?key|signature|database_?url|redis_?url|smtp_?url|jwt",
-    re.IGNORECASE,
-)
-# Repetitions are bounded or begin at a fixed word, so that no line takes long to search.
-_SECRET_TEXT = re.compile(
-    r"""(?ix)
-    (?P<scheme>\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}
-    | (?P<user>://[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)
-    | (?P<header>(?:authorization|cookie)[\\"']{0,4}\s{0,4}[=:]\s{0,4}[\\"']{0,4})[^"'\r\n]+
-    | (?P<member>(?:password|passwd|secret|token|api[_-]?key)
-        [\\"']{0,4}\s{0,4}[=:]\s{0,4}[\\"']{0,4})[^\s&"',;\\]+
-    | (?P<parameters>\[parameters:\s).*
-    | \beyJ[\w-]{8,512}\.[\w.-]+
-    | (?P<key>dl_[a-z0-9]{12})[a-z0-9]{8,512}
-    """
-)
+from app.kit.line_output import EXIT_SECONDS, LineOutput
+from app.kit.redaction import redact
+
 # At their lower levels these write whole requests, statements with values, or one line per byte.
 _TALKATIVE = (
     "aiobotocore", "asyncio", "botocore", "fsspec", "PIL", "s3fs", "sqlalchemy", "urllib3",
     "werkzeug",
 )  # fmt: skip
-# They bring handlers of their own, past the one here.
+# They bring handlers of their own, beside the one here.
 _WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
-
-# For gunicorn's `logconfig_dict`: the lines of its arbiter in the same form.
-GUNICORN_LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "root": {"level": "INFO", "handlers": ["line"]},
-    "handlers": {"line": {"class": "app.kit.logging.LineHandler"}},
-    "loggers": {
-        name: {"level": "INFO", "handlers": ["line"], "propagate": False, "qualname": name}
-        for name in ("gunicorn.error", "gunicorn.access")
-    },
-}
 
 Event = MutableMapping[str, Any]
 
@@ -118,10 +90,7 @@ def configure(level: str = "INFO", form: str = "json") -> None:
 
 
 class _Lines:
-    """The end of structlog's chain: a line becomes one write to standard error.
-
-    One system call needs no lock, so a fork in the middle of a line of another thread is harmless.
-    """
+    """The end of structlog's chain: hands a line to the output, which never blocks."""
 
     render: Callable[[Event], bytes]
 
@@ -129,11 +98,7 @@ class _Lines:
         self.name = name
 
     def msg(self, line: bytes) -> None:
-        # A closed standard error must not turn a request into a failure.
-        with suppress(OSError, ValueError):
-            descriptor = sys.stderr.fileno()
-            while line:
-                line = line[os.write(descriptor, line) :]
+        _output.write(line)
 
     debug = info = warning = error = critical = msg
 
@@ -142,14 +107,52 @@ class LineHandler(logging.Handler):
     """Lines of the standard library's loggers, in the same form."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        lines = _Lines(record.name)
         try:
-            event = {**structlog.contextvars.get_contextvars(), "event": record.getMessage()}
+            event: Event = {**structlog.contextvars.get_contextvars()}
+            event["event"] = record.getMessage()
             if record.exc_info:
                 event["exc_info"] = record.exc_info
-            lines = _Lines(record.name)
+            if record.name.startswith("rq") and isinstance(sys.exc_info()[1], _REDIS_OUTAGES):
+                if not _redis_outage.is_first_line():
+                    return
+                event = _shorten_outage(event, sys.exc_info()[1])
             lines.msg(_line(lines, record.levelname.lower(), event))
-        except Exception:  # noqa: BLE001 - a log line never fails what it tells of
-            self.handleError(record)
+        except Exception as failure:  # noqa: BLE001 - a log line never fails what it tells of
+            # The standard library would write a traceback to standard error, and wait for it.
+            text = f"{type(failure).__name__}: {str(record.msg)[:100]}"
+            lines.msg(_line(lines, "error", {"event": "log.failed", "error": text}))
+
+
+class OutageNotice:
+    """Tells the first line about an outage from the following ones, which are left out.
+
+    An outage is over when there was no line about it for `quiet_seconds`.
+    """
+
+    def __init__(self, quiet_seconds: float = 30.0) -> None:
+        self._quiet_seconds = quiet_seconds
+        self._last_at = float("-inf")
+
+    def is_first_line(self) -> bool:
+        """Return whether this line is the first of an outage."""
+        now = time.monotonic()
+        is_first = now - self._last_at > self._quiet_seconds
+        self._last_at = now
+        return is_first
+
+
+_REDIS_OUTAGES = (RedisConnectionError, RedisTimeoutError)
+# RQ writes a line or two for each of its attempts, some with the tracebacks of a whole chain.
+_redis_outage = OutageNotice()
+
+
+def _shorten_outage(event: Event, failure: BaseException | None) -> Event:
+    """Return the first line of RQ's message, and the failure in a few words."""
+    text = str(event["event"]).partition("\n")[0]
+    short = {**event, "event": text, "error": f"{type(failure).__name__}: {failure}"}
+    short.pop("exc_info", None)
+    return short
 
 
 def _line(lines: _Lines, level: str, event: Event) -> bytes:
@@ -164,62 +167,51 @@ def _line(lines: _Lines, level: str, event: Event) -> bytes:
     return _Lines.render({**head, **redact(event)})
 
 
-def redact(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Hide secrets by the name of their member and by their form; make all else plain values."""
-    return {
-        key: _hidden_value(value) if _is_secret(key) else _plain(value, 0)
-        for key, value in event.items()
-    }
+def _describe_dropped(count: int) -> bytes:
+    lines = _Lines("app.kit.logging")
+    return _line(lines, "warning", {"event": "log.lines_dropped", "count": count})
 
 
-@lru_cache(maxsize=1024)
-def _is_secret(name: str) -> bool:
-    return _SECRET_NAME.search(name) is not None
+def _standard_error() -> int:
+    return sys.stderr.fileno()
 
 
-def _hidden_value(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool) else HIDDEN
+_output = LineOutput(_standard_error, describe_dropped=_describe_dropped)
 
 
-def _plain(value: Any, depth: int) -> Any:
-    if value is None or isinstance(value, str | int | float):
-        return _cleaned(value) if isinstance(value, str) else value
-    if depth > _DEPTH_MAX:
-        return "[nested too deep]"
-    if isinstance(value, Mapping):
-        return {
-            str(key): _hidden_value(item) if _is_secret(str(key)) else _plain(item, depth + 1)
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, depth + 1) for item in value]
-    if isinstance(value, bytes | bytearray | memoryview):
-        return f"[{len(value)} bytes]"
-    return _cleaned(_as_text(value))
+def count_dropped_lines(count: Callable[[int], object]) -> None:
+    """Have `count(lines)` called whenever lines are dropped because nobody reads them."""
+    _output.on_dropped = count
 
 
-def _as_text(value: Any) -> str:
-    try:
-        return str(value)
-    except Exception:  # noqa: BLE001 - whatever an object's own code may raise
-        return f"[{type(value).__name__}]"
+def flush(seconds: float = EXIT_SECONDS) -> bool:
+    """Wait until every line is written, at most `seconds`; return whether that is so.
+
+    For processes that end with `os._exit`. Other exits do it by themselves.
+    """
+    return _output.flush(seconds)
 
 
-def _cleaned(text: str) -> str:
-    if len(text) <= _REPEATED_MAX:
-        return _cleaned_before(text)
-    if len(text) > _TEXT_MAX:
-        text = text[:_TEXT_MAX] + "…"
-    return _SECRET_TEXT.sub(_kept, text)
+def log_uncaught_exceptions() -> None:
+    """Write the exceptions that end a process or a thread as log lines.
 
+    Python would write them to standard error by itself, and wait for its reader.
+    """
+    log = get_logger("app.process")
 
-@lru_cache(maxsize=2048)
-def _cleaned_before(text: str) -> str:
-    return _SECRET_TEXT.sub(_kept, text)
+    def end_process(
+        kind: type[BaseException], failure: BaseException, trace: TracebackType | None
+    ) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            log.critical("process.failed", exc_info=(kind, failure, trace))
 
+    def end_thread(ending: threading.ExceptHookArgs) -> None:
+        name = ending.thread.name if ending.thread else None
+        trace = (ending.exc_type, ending.exc_value, ending.exc_traceback)
+        log.error("thread.failed", name=name, exc_info=trace)
 
-def _kept(match: re.Match[str]) -> str:
-    return (match[match.lastgroup] if match.lastgroup else "") + HIDDEN
+    sys.excepthook = end_process
+    threading.excepthook = end_thread
 
 
 def _render_json(event: Event) -> bytes:

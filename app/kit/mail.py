@@ -46,12 +46,14 @@ class Mailer:
     :param smtp_url: ``smtp://user:password@host:port?starttls=1``, ``smtps://…``, or empty.
     :param folder: where messages go as ``.eml`` files when there is no server.
     :param sender: an address, with or without a name.
+    :param closed: whether every message is refused for now.
 
     The server is the operator's own setting and stands inside their network more often than not:
     the egress policy, which is about addresses that customers give, does not apply to it.
     """
 
-    def __init__(self, smtp_url: str, folder: Path, sender: str) -> None:
+    def __init__(self, smtp_url: str, folder: Path, sender: str, *, closed: bool = False) -> None:
+        self._closed = closed
         self._url = urlsplit(smtp_url) if smtp_url else None
         self._folder = folder
         self._sender = sender
@@ -75,6 +77,8 @@ class Mailer:
         :raises MailRefused: see there; nothing was sent.
         :raises MailFailed: see there.
         """
+        if self._closed:
+            raise MailFailed("outbound traffic is switched off", permanent=False)
         message_id = message_id or secrets.token_hex(16)
         message = self._message(to, subject, text, html, message_id)
         if language:

@@ -1,31 +1,43 @@
 """The processes of the service itself, as the supervisor starts them."""
 
-import errno
 import signal
 import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from app.kit.serving.supervision import LISTENER
 from app.kit.settings import Settings
+from app.runtime.child import ChildSpec
+from app.runtime.handover import Handover
+from app.runtime.listener import Listener
 from app.runtime.prepare import PROGRESS_FD
 from app.runtime.process import Launch
 from app.runtime.processes import tree
-from app.runtime.supervisor import ChildSpec
 
 ROOT = Path(__file__).parents[2]
 MIGRATIONS = ROOT / "migrations" / "versions"
 API, WORKERS = "API", "workers"
+_API_STOPS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
 
 
 def _python(*arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] = ()) -> Launch:
     return Launch(argv=(sys.executable, *arguments), cwd=ROOT, env=env, pass_fds=pass_fds)
 
 
-def api(env: Mapping[str, str]) -> ChildSpec:
-    """gunicorn; it lets running requests end before it stops."""
-    launch = _python("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app", env=env)
-    return ChildSpec(API, lambda: launch, stops=((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0)))
+def api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
+    """gunicorn with so many workers; it lets running requests end before it stops.
+
+    The socket is the supervisor's, and the workers outlive their master until the next one's are
+    ready: the death of a master refuses no connection.
+    """
+    handover = Handover(workers, _API_STOPS[0][1])
+    launch = _python(
+        *("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"),
+        env={**env, LISTENER: str(listener.fileno()), **handover.environment},
+        pass_fds=(listener.fileno(), *handover.descriptors),
+    )
+    return ChildSpec(API, lambda: launch, stops=_API_STOPS, handover=handover)
 
 
 def workers(env: Mapping[str, str]) -> ChildSpec:
@@ -89,25 +101,3 @@ class ReadinessProbe:
 def workers_are_ready(pid: int | None, settings: Settings) -> bool:
     """Whether the parent of the workers has started them and the relay."""
     return pid is not None and len(tree(pid)) - 1 > settings.job_workers
-
-
-def port_problem(settings: Settings) -> str | None:
-    """Why the API could not listen where it should; None if it could."""
-    where = f"{settings.host}:{settings.port}"
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except OSError:
-        return f"HOST {settings.host} is no address of this machine"
-    with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-        except PermissionError:
-            return f"this user may not listen on {where}; choose a PORT above 1023"
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                return f"{where} is taken by another program; stop it or choose another PORT"
-            return f"cannot listen on {where}: {error.strerror}"
-    return None

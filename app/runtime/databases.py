@@ -1,6 +1,6 @@
 """Roles and databases of an embedded PostgreSQL, made through its superuser."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 
 import psycopg2
@@ -36,6 +36,17 @@ def ensure_owner(admin_url: str, role: str, password: str) -> None:
             statements.execute(sql.SQL("CREATE ") + attributes)
         except errors.DuplicateObject:
             statements.execute(sql.SQL("ALTER ") + attributes)
+
+
+def set_for_role(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
+    """Give every later session of the role these settings."""
+    with _superuser(admin_url) as statements:
+        for name, value in settings.items():
+            statements.execute(
+                sql.SQL("ALTER ROLE {} SET {} TO {}").format(
+                    sql.Identifier(role), sql.Identifier(name), sql.Literal(value)
+                )
+            )
 
 
 def create_database(admin_url: str, name: str, owner: str, template: str | None = None) -> None:

@@ -3,14 +3,26 @@
 import contextlib
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Sequence
+from typing import Protocol
 
 from app.runtime.processes import own_children
 
 Stops = Sequence[tuple[int, float]]
 """Signals that end a process, each with the seconds it gets before the next one."""
+
+
+class Ending(Protocol):
+    """A process that is to end, such as a Popen."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+
+
+Plan = tuple[Ending, Stops]
+"""A process, and how to end it."""
 
 _KILL = (int(signal.SIGKILL), 10.0)
 
@@ -21,7 +33,7 @@ def send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def stop_together(running: Sequence[tuple[subprocess.Popen[bytes], Stops]]) -> None:
+def stop_together(running: Sequence[Plan]) -> None:
     """Take every process through its signals, SIGKILL last; all of them wait at the same time."""
     plans = {process.pid: (process, [*stops, _KILL]) for process, stops in running}
     due = dict.fromkeys(plans, 0.0)
@@ -49,8 +61,8 @@ def sweep(seconds: float) -> None:
     """Kill and collect every child of this process, and for so long what becomes one by that."""
     deadline = time.monotonic() + seconds
     while (left := own_children()) and time.monotonic() < deadline:
-        for pid in left:
-            send(pid, signal.SIGKILL)
+        for process in left:
+            send(process.pid, signal.SIGKILL)
         time.sleep(0.005)
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:

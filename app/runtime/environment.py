@@ -16,6 +16,7 @@ _MADE_IN_DEMO_MODE: Mapping[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(48),
     "ENCRYPTION_KEYS": lambda: base64.urlsafe_b64encode(os.urandom(32)).decode("ascii"),
     "DEMO_PASSWORD": lambda: secrets.token_urlsafe(12),
+    "METRICS_TOKEN": lambda: secrets.token_urlsafe(32),
 }
 _FOR_COMMANDS = tuple(entry.name.upper() for entry in fields(Settings))
 

@@ -1,5 +1,6 @@
 """A real PostgreSQL out of a wheel, on a loopback port, for one data folder."""
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -8,6 +9,8 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
+
+import psycopg2
 
 from app.runtime import databases
 from app.runtime.binaries import postgres_binaries
@@ -57,6 +60,18 @@ _INITDB = (
     "--no-instructions",
 )
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
+# The log tells of events without the values that people entered: no statement, no parameter, and
+# of an error only its message. They are given on the command line, so that clusters made before
+# have them too. Whoever needs more for a while can set it for a role (ALTER ROLE ... SET ...).
+_LOG_SETTINGS: Mapping[str, str] = {
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
+}
+# Even the message of an error can quote a value ('invalid input syntax for type date: "..."'). The
+# application is told of its errors and logs them itself.
+_ROLE_SETTINGS: Mapping[str, str] = {"log_min_messages": "log"}
 _FAST: Mapping[str, str] = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -127,7 +142,7 @@ class EmbeddedPostgres(EmbeddedServer):
         if self._port is None or (not self._fixed_port and not self._keeps_port()):
             self._port = free_port()
         options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
-        options |= _FAST if self._fast else {}
+        options |= {**_LOG_SETTINGS, **(_FAST if self._fast else {})}
         return Launch(
             argv=(
                 str(binaries / "postgres"),
@@ -229,6 +244,10 @@ class EmbeddedPostgres(EmbeddedServer):
         if not databases.can_connect(self.url):
             databases.ensure_owner(self.admin_url, ROLE, self._password(ROLE))
             databases.ensure_database(self.admin_url, DATABASE, ROLE)
+        if not self._answered:
+            # An operator may have given the superuser another password.
+            with contextlib.suppress(psycopg2.Error):
+                databases.set_for_role(self.admin_url, ROLE, _ROLE_SETTINGS)
         self._answered = True
         return True
 

@@ -3,6 +3,7 @@
 import os
 import pwd
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from app.kit.deaths import die_with_parent
 
+LOG_BYTES = 8 * 1024 * 1024
+"""How large a server's log may become; what was in it before that is kept once more."""
 _PORTS = range(20000, 32000)  # below the range the kernel hands to outgoing connections
 
 
@@ -88,10 +91,40 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 
 def _open_log(path: Path) -> int:
-    """Append to `path`; one that has grown past 16 MiB becomes `<name>.1` first."""
-    if path.exists() and path.stat().st_size > 16 * 1024 * 1024:
-        path.replace(path.with_name(path.name + ".1"))
+    """Append to `path`; one that has grown past LOG_BYTES becomes `<name>.1` first."""
+    if path.exists() and path.stat().st_size > LOG_BYTES:
+        path.replace(_old_log(path))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def rotate_log(path: Path, limit: int = LOG_BYTES) -> None:
+    """Empty a log that is larger than `limit` and keep its content as `<name>.1`.
+
+    The process that writes it keeps it open, and goes on at its new end, as `spawn` opens logs for
+    appending. Lines written between the end of the copy and the emptying are lost. A copy for which
+    there is no space is tried again until the log is twice as large.
+    """
+    if not path.exists() or (size := path.stat().st_size) <= limit:
+        return
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with path.open("rb") as source, os.fdopen(_create_private(draft), "wb") as copy:
+            shutil.copyfileobj(source, copy)
+        draft.replace(_old_log(path))
+    except OSError:
+        draft.unlink(missing_ok=True)
+        if size < 2 * limit:
+            return
+    os.truncate(path, 0)
+
+
+def _old_log(path: Path) -> Path:
+    return path.with_name(path.name + ".1")
+
+
+def _create_private(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(path, flags, 0o600)
 
 
 def log_tail(path: Path, size: int = 4096) -> str:
@@ -139,8 +172,7 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
 def write_private(path: Path, text: str) -> None:
     """Replace the file at once by one of mode 0600 with this text and a line end."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+    with os.fdopen(_create_private(draft), "w", encoding="utf-8") as stream:
         stream.write(text + "\n")
         stream.flush()
         os.fsync(stream.fileno())

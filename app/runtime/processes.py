@@ -10,11 +10,13 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Process:
-    """One process: its id, its parent's, and its state letter (`Z` for one that has ended)."""
+    """One process: its id, its parent's, its state letter (`Z` for one that has ended), and its
+    session, which is the id of the process that began it."""
 
     pid: int
     parent: int
     state: str
+    session: int
 
     def command(self) -> str:
         """Its command line as one string, empty when it has ended."""
@@ -34,7 +36,8 @@ def all_processes() -> Iterator[Process]:
             continue
         # The second field is the name in brackets, and may itself hold brackets and spaces.
         fields = status[status.rindex(b")") + 2 :].split()
-        yield Process(int(entry.name), int(fields[1]), fields[0].decode("ascii"))
+        state, parent, session = fields[0].decode("ascii"), int(fields[1]), int(fields[3])
+        yield Process(int(entry.name), parent, state, session)
 
 
 def tree(root: int) -> list[Process]:
@@ -74,7 +77,7 @@ def working_in(folder: Path, name: str) -> list[int]:
     return found
 
 
-def own_children() -> list[int]:
+def own_children() -> list[Process]:
     """Direct children of this process that have not ended."""
     me = os.getpid()
-    return [p.pid for p in all_processes() if p.parent == me and p.state != "Z"]
+    return [p for p in all_processes() if p.parent == me and p.state != "Z"]

@@ -1,9 +1,10 @@
 """What a person sees while the service starts: one line per step, alive on a terminal."""
 
-import os
 import sys
 import time
 from typing import TextIO
+
+from app.kit.line_output import EXIT_SECONDS, LineOutput
 
 _FRAMES = "|/-\\"
 _BAR = 24
@@ -14,13 +15,14 @@ class Progress:
     """Steps one after the other, each with the time it took.
 
     On a terminal the running step is drawn anew at every `tick`, with a bar once its extent is
-    known; elsewhere each step is one plain line when it is done. Output that nobody reads any more
-    (a closed pipe) is no reason to stop.
+    known; elsewhere each step is one plain line when it is done. Nothing here waits for a reader of
+    the output, or fails without one: the supervisor has other things to do.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
         self._live = self._stream.isatty()
+        self._output = LineOutput(self._stream.fileno, describe_dropped=_describe_dropped)
         self._step: str | None = None
         self._began = 0.0
         self._extent: tuple[int, int] | None = None
@@ -74,11 +76,15 @@ class Progress:
         self._write(("\r\x1b[2K" if self._live and self._step else "") + text + "\n")
 
     def _write(self, text: str) -> None:
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except OSError:
-            # What is buffered would fail once more at the exit, and change its status.
-            nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-            os.dup2(nowhere, self._stream.fileno())
-            os.close(nowhere)
+        self._output.write(text.encode(self._stream.encoding or "utf-8", "backslashreplace"))
+
+
+def print_error(text: str) -> None:
+    """Write a last line to standard error, and wait for its reader for a moment only."""
+    output = LineOutput(sys.stderr.fileno, describe_dropped=_describe_dropped)
+    output.write(f"{text}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+    output.flush(EXIT_SECONDS)
+
+
+def _describe_dropped(count: int) -> bytes:
+    return f"({count} messages were left out, as nobody read them)\n".encode("ascii")

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import shlex
-import sys
 import time
 from collections.abc import Mapping
 
@@ -12,10 +11,11 @@ import psycopg2
 from app.kit.settings import Settings, SettingsError
 from app.runtime import children, environment
 from app.runtime.demo.people import PEOPLE, address
+from app.runtime.listener import Listener, ListenError
 from app.runtime.lock import DataInUseError, DataLock
-from app.runtime.progress import Progress
+from app.runtime.progress import Progress, print_error
 from app.runtime.server import ServerError
-from app.runtime.service import Service
+from app.runtime.service import ROTATE_SECONDS, Service
 from app.runtime.supervisor import ChildFailedError, StopRequested, Supervisor
 
 EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
@@ -31,17 +31,16 @@ def run(environ: Mapping[str, str]) -> int:
         settings = environment.read_settings(environ)
         lock = DataLock(settings.data_dir)
     except SettingsError as error:
-        print(error, file=sys.stderr)
+        print_error(str(error))
         return EXIT_SETTINGS
     except DataInUseError as error:
-        print(
+        print_error(
             f"The service already runs on {settings.data_dir}, process {error.pid}. Stop that one"
-            " first, or start this one with another DATA_DIR and PORT.",
-            file=sys.stderr,
+            " first, or start this one with another DATA_DIR and PORT."
         )
         return EXIT_IN_USE
     except OSError as error:
-        print(f"Not started: DATA_DIR cannot be used: {error}", file=sys.stderr)
+        print_error(f"Not started: DATA_DIR cannot be used: {error}")
         return EXIT_FAILED
     try:
         return _run_locked(settings, environment.for_children(environ, settings))
@@ -50,21 +49,23 @@ def run(environ: Mapping[str, str]) -> int:
 
 
 def _run_locked(settings: Settings, env: dict[str, str]) -> int:
-    if (problem := _port_problem(settings)) is not None:
-        print(f"Not started: {problem}.", file=sys.stderr)
+    try:
+        listener = _listener(settings)
+    except ListenError as error:
+        print_error(f"Not started: {error}.")
         return EXIT_FAILED
     progress = Progress()
-    service = Service(settings, env, progress)
+    service = Service(settings, env, progress, listener)
     try:
-        with Supervisor(progress.say, changed=service.record) as supervisor:
+        with Supervisor(progress.say, changed=service.record) as supervisor, listener:
             with contextlib.suppress(StopRequested):
                 service.start(supervisor)
                 _announce(progress, settings, service.demo_password)
-                supervisor.run()
+                supervisor.run(service.rotate_logs, ROTATE_SECONDS)
             progress.say("Stopping ...")
-    except (ChildFailedError, ServerError, OSError, psycopg2.Error) as error:
+    except (ChildFailedError, ListenError, ServerError, OSError, psycopg2.Error) as error:
         progress.failed()
-        print(f"Not started: {error}", file=sys.stderr)
+        print_error(f"Not started: {error}")
         return EXIT_FAILED
     finally:
         service.forget()
@@ -72,12 +73,16 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
     return 0
 
 
-def _port_problem(settings: Settings, patience: float = 1.0) -> str | None:
-    """Look again for a moment: after a kill -9 the old processes are just about to be gone."""
+def _listener(settings: Settings, patience: float = 1.0) -> Listener:
+    """Try again for a moment: after a kill -9 the old processes are just about to be gone."""
     deadline = time.monotonic() + patience
-    while (problem := children.port_problem(settings)) and time.monotonic() < deadline:
+    while True:
+        try:
+            return Listener(settings)
+        except ListenError:
+            if time.monotonic() > deadline:
+                raise
         time.sleep(0.05)
-    return problem
 
 
 def _announce(progress: Progress, settings: Settings, demo_password: str | None) -> None:

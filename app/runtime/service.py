@@ -1,27 +1,34 @@
 """The steps from nothing to a service that answers, as the supervisor takes them."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 from app.kit.settings import Settings
 from app.runtime import children, databases, environment, revisions
+from app.runtime.child import ChildSpec
+from app.runtime.listener import Listener
 from app.runtime.postgres import EmbeddedPostgres
-from app.runtime.process import write_private
+from app.runtime.process import rotate_log, write_private
 from app.runtime.progress import Progress
 from app.runtime.server import EmbeddedServer, ServerError
-from app.runtime.supervisor import ChildSpec, Supervisor
+from app.runtime.supervisor import Supervisor
 from app.runtime.valkey import EmbeddedValkey
 
 ATTEMPTS = 3
 """How often a child may die before the service was ever ready."""
 READY_SECONDS = 60.0
+ROTATE_SECONDS = 10.0
 
 
 class Service:
     """One start of the service under a supervisor."""
 
-    def __init__(self, settings: Settings, env: dict[str, str], progress: Progress) -> None:
+    def __init__(
+        self, settings: Settings, env: dict[str, str], progress: Progress, listener: Listener
+    ) -> None:
         self._settings = settings
+        self._listener = listener
         self._env = env
         self._progress = progress
         self._record = environment.Record(settings.data_dir)
@@ -45,6 +52,14 @@ class Service:
     def record(self) -> None:
         """Write down what runs now."""
         self._record.write(self.supervisor.pids(), self._env)
+
+    def rotate_logs(self) -> None:
+        """Keep the logs of the embedded servers from growing without end."""
+        for server in (self._postgres, self._valkey):
+            if server is not None:
+                # A log that cannot be rotated is no reason to stop the service.
+                with contextlib.suppress(OSError):
+                    rotate_log(server.log)
 
     def forget(self) -> None:
         """Nothing runs any more."""
@@ -130,7 +145,11 @@ class Service:
     def _start_application(self) -> None:
         """API and workers at the same time: most of it is two interpreters loading modules."""
         self._progress.begin("API")
-        self.supervisor.start(children.api(self._env), children.workers(self._env))
+        self._listener.listen()
+        self.supervisor.start(
+            children.api(self._env, self._listener, self._settings.web_workers),
+            children.workers(self._env),
+        )
         self._wait(children.ReadinessProbe(self._settings).ask)
         self._progress.done(f"{self._settings.host}:{self._settings.port}")
         self._progress.begin("workers")

@@ -10,14 +10,14 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
 from app.kit.deaths import adopt_orphans
 from app.runtime import ending
+from app.runtime.child import Backoff, Child, ChildSpec
+from app.runtime.handover import Handover
 from app.runtime.lines import Lines
 from app.runtime.process import Launch, log_tail, spawn
 from app.runtime.processes import own_children
@@ -32,43 +32,6 @@ class StopRequested(Exception):  # noqa: N818 - it is no error
 
 class ChildFailedError(RuntimeError):
     """A child does not come up; the message names it and says how it ended."""
-
-
-@dataclass(frozen=True)
-class Backoff:
-    """How long to wait before a child that died is started again, in seconds.
-
-    Doubled from `first` up to `longest` with each death; forgotten after `healthy` seconds of life.
-    """
-
-    first: float = 0.2
-    longest: float = 30.0
-    healthy: float = 60.0
-
-
-@dataclass(frozen=True)
-class ChildSpec:
-    """A child to keep running.
-
-    `prepare` says how to start it and runs before every start. `stops` are the signals that end it,
-    each with the seconds it gets; SIGKILL follows by itself. `log` is where its output goes, if it
-    is not the terminal.
-    """
-
-    name: str
-    prepare: Callable[[], Launch]
-    stops: Sequence[tuple[int, float]] = ((signal.SIGTERM, 30.0),)
-    log: Path | None = None
-
-
-@dataclass
-class _Child:
-    spec: ChildSpec
-    process: subprocess.Popen[bytes] | None = None
-    started_at: float = 0.0
-    delay: float = 0.0
-    due_at: float | None = None
-    deaths: int = field(default=0)
 
 
 class Supervisor:
@@ -89,7 +52,7 @@ class Supervisor:
         self._report = report
         self._backoff = backoff or Backoff()
         self._changed = changed
-        self._stages: list[list[_Child]] = []
+        self._stages: list[list[Child]] = []
         self._tasks: dict[int, subprocess.Popen[bytes]] = {}
         self._stopping = False
         self._selector = selectors.DefaultSelector()
@@ -138,9 +101,11 @@ class Supervisor:
 
         Raises what a `prepare` raises, or OSError when a program cannot be executed.
         """
-        stage = [_Child(spec) for spec in specs]
+        stage = [Child(spec) for spec in specs]
         self._stages.append(stage)
         for child in stage:
+            if (handover := child.spec.handover) is not None:
+                self._selector.register(handover.reports, selectors.EVENT_READ, handover.read)
             self._spawn(child)
 
     def run_task(
@@ -193,10 +158,16 @@ class Supervisor:
             if attempts is not None:
                 self._give_up_after(attempts)
 
-    def run(self) -> NoReturn:
-        """Look after the children until somebody asks to stop: always ends in StopRequested."""
+    def run(
+        self, tick: Callable[[], None] = lambda: None, interval: float | None = None
+    ) -> NoReturn:
+        """Look after the children until somebody asks to stop: always ends in StopRequested.
+
+        `tick` is called at least every `interval` seconds, if that is given.
+        """
         while True:
-            self._step(None)
+            self._step(interval)
+            tick()
 
     def _step(self, longest: float | None) -> None:
         if self._stopping:
@@ -206,6 +177,8 @@ class Supervisor:
         for child in self._children():
             if child.due_at is not None and child.due_at <= time.monotonic():
                 self._restart(child)
+        for handover in self._handovers():
+            handover.kill_late()
 
     def _watch(self, timeout: float | None) -> None:
         for key, _ in self._selector.select(timeout):
@@ -219,19 +192,23 @@ class Supervisor:
 
     def _timeout(self, longest: float | None) -> float | None:
         due = [child.due_at for child in self._children() if child.due_at is not None]
+        due += [at for handover in self._handovers() for at in handover.due_at()]
         waits = [max(0.0, min(due) - time.monotonic())] if due else []
         return min([*waits, *([] if longest is None else [longest])], default=None)
 
-    def _children(self) -> Iterable[_Child]:
+    def _children(self) -> Iterable[Child]:
         return (child for stage in self._stages for child in stage)
 
-    def _spawn(self, child: _Child) -> None:
+    def _handovers(self) -> Iterable[Handover]:
+        return (c.spec.handover for c in self._children() if c.spec.handover is not None)
+
+    def _spawn(self, child: Child) -> None:
         child.due_at = None
         child.started_at = time.monotonic()
         child.process = spawn(child.spec.prepare())
         self._changed()
 
-    def _restart(self, child: _Child) -> None:
+    def _restart(self, child: Child) -> None:
         try:
             self._spawn(child)
         except (ServerError, OSError) as error:
@@ -248,13 +225,17 @@ class Supervisor:
             elif (child := by_pid.get(ended)) is not None and child.process is not None:
                 status = child.process.wait()
                 child.process = None
+                if child.spec.handover is not None:
+                    child.spec.handover.keep(ended)
                 self._kill_orphans()
                 self._died(child, ending.describe(status))
                 self._changed()
             else:
                 os.waitpid(ended, 0)
+                for handover in self._handovers():
+                    handover.forget(ended)
 
-    def _died(self, child: _Child, how: str) -> None:
+    def _died(self, child: Child, how: str) -> None:
         lived = time.monotonic() - child.started_at
         if lived >= self._backoff.healthy:
             child.delay, child.deaths = 0.0, 0
@@ -273,11 +254,12 @@ class Supervisor:
                 )
 
     def _kill_orphans(self) -> None:
-        """End what a dead child left behind: nothing here runs without its parent on purpose."""
+        """End what a dead child left behind, unless it is to be handed over."""
         known = {*self.pids().values(), *self._tasks}
-        for pid in own_children():
-            if pid not in known:
-                ending.send(pid, signal.SIGKILL)
+        for process in own_children():
+            is_kept = any(child.owns(process) for child in self._children())
+            if process.pid not in known and not is_kept:
+                ending.send(process.pid, signal.SIGKILL)
 
     def shutdown(self) -> None:
         """Stop all children, the last stage first, each stage together and by its deadlines."""
@@ -286,7 +268,9 @@ class Supervisor:
         self._tasks.clear()
         while self._stages:
             stage = self._stages.pop()
-            ending.stop_together(
-                [(c.process, c.spec.stops) for c in stage if c.process is not None]
-            )
+            ending.stop_together([plan for child in stage for plan in child.endings()])
+            for child in stage:
+                if (handover := child.spec.handover) is not None:
+                    self._selector.unregister(handover.reports)
+                    handover.close()
         ending.sweep(10.0)

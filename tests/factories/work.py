@@ -1,31 +1,88 @@
 """Running what is due inside a test: the real relay, the real queues, the real worker function."""
 
 from threading import Event
+from typing import Any
+from uuid import UUID
 
 from flask import Flask
 from rq import Queue
 from rq.serializers import JSONSerializer
+from sqlalchemy import text
 
-from app.kit import container
-from app.kit.jobs import handlers
-from app.kit.jobs.relay import RUN, Relay
+from app.kit import container, db, tenancy
+from app.kit.ids import uuid7
+from app.kit.jobs import claims, handlers, worker
+from app.kit.jobs.claims import Claimed, Lease
+from app.kit.jobs.handlers import Job
+from app.kit.jobs.queues import GROUPS, QUEUES
+from app.kit.jobs.relay import DRAIN, Relay
 from app.kit.jobs.rq_workers import InProcess, make
+from tests.factories.orgs import Org
 
 _ROUNDS = 500
 """More than what other tests left takes: of some queues a round hands out four jobs."""
 _SETTLE_SECONDS = 30.0
 
 
+def run_jobs_of(org: Org, *queues: str) -> int:
+    """Claim and run what is due of one organization, without a relay; return how many jobs."""
+    count = 0
+    with org.app.app_context():
+        for queue in queues or QUEUES:
+            while jobs := claim_jobs_of(org, queue):
+                worker.run(org.app, queue, jobs)
+                count += len(jobs)
+    return count
+
+
+def claim_jobs_of(org: Org, queue: str) -> list[Claimed]:
+    """Claim the next job or batch of one organization."""
+    batched = [declared.name for declared in handlers.HANDLERS.values() if declared.batch]
+    before = UUID(int=org.id.int - 1)
+    everything = tenancy.across_organizations(reason="a test is a worker")
+    with org.app.app_context(), everything, db.transaction():
+        jobs = claims.claim(queue, after=before, quota=100, batched=batched)
+        if any(job.organization_id != org.id for job in jobs):
+            db.session().rollback()
+            return []
+    return jobs
+
+
+def job_of(organization_id: UUID | None, args: dict[str, Any], **members: Any) -> Job:
+    """A job as its handler sees it, without a row."""
+    job_id = members.pop("id", None) or uuid7()
+    return Job(
+        id=job_id,
+        organization_id=organization_id,
+        queue="default",
+        args=args,
+        attempt=1,
+        lease=Lease(uuid7(), (job_id,)),
+        request_id=None,
+        created_at=db.utc_now(),
+        **members,
+    )
+
+
+def make_due(app: Flask, *names: str) -> None:
+    """Let this round of periodic jobs come once more; what died of the last one is gone."""
+    everything = tenancy.across_organizations(reason="a test is the clock")
+    values = {"names": list(names), "keys": [f"periodic:{name}" for name in names]}
+    with app.app_context(), everything, db.transaction() as session:
+        session.execute(text("DELETE FROM jobs WHERE unique_key = ANY(:keys)"), values)
+        session.execute(text("DELETE FROM schedule_runs WHERE name = ANY(:names)"), values)
+
+
 def drain(app: Flask) -> None:
     """Relay and work, by turns, until a round moves nothing; deliveries are sent and written."""
     connection = container.current().redis(timeout=5)
     relay = Relay(app, lambda: connection)
-    names = [*handlers.QUEUES, *(source.queue for source in handlers.SOURCES)]
+    names = [*GROUPS, *(source.queue for source in handlers.SOURCES)]
     queues = [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
-    functions = frozenset({RUN, *(source.function for source in handlers.SOURCES)})
+    functions = frozenset({DRAIN, *(source.function for source in handlers.SOURCES)})
     for _ in range(_ROUNDS):
-        moved = relay.round()
-        if not moved and not any(queue.count for queue in queues):
+        sent = relay.round()
+        if not sent and not any(queue.count for queue in queues):
             return
         worker = make(InProcess, app, names, functions, connection, Event())
         worker.work(burst=True, logging_level="WARNING")

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -214,8 +214,14 @@ def surroundings() -> dict[str, str]:
 
 
 @contextmanager
-def running(**settings: str) -> Iterator[Service]:
-    """A service of its own with the demo organization; `settings` are for its environment."""
+def running(
+    *, output: int | None = None, through: Sequence[str] = (), **settings: str
+) -> Iterator[Service]:
+    """A service of its own with the demo organization; `settings` are for its environment.
+
+    `output` is a descriptor for what it writes, instead of a file. `through` is a command that
+    starts it: its words, then the data folder, then the words of the service.
+    """
     with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name:
         folder, port = Path(name), free_port()
         folder.chmod(0o755)
@@ -235,17 +241,18 @@ def running(**settings: str) -> Iterator[Service]:
             **settings,
         }
         log = (folder / "log").open("wb")
+        starter = [*through, environ["DATA_DIR"]] if through else []
         process = subprocess.Popen(
-            [sys.executable, "-m", "app.runtime", "run"],
+            [*starter, sys.executable, "-m", "app.runtime", "run"],
             cwd=ROOT,
             env=environ,
-            stdout=log,
-            stderr=log,
+            stdout=log if output is None else output,
+            stderr=log if output is None else output,
             start_new_session=True,
         )
-        found = Service(
-            f"http://127.0.0.1:{port}", process, folder / "data", environ["DEMO_PASSWORD"]
-        )
+        # Through the process, as it may see another file system there.
+        data_dir = Path(f"/proc/{process.pid}/root{folder}/data")
+        found = Service(f"http://127.0.0.1:{port}", process, data_dir, environ["DEMO_PASSWORD"])
         try:
             until(lambda: _ready(found, folder), "the service to be ready", 180)
             found.login()

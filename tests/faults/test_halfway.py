@@ -11,6 +11,7 @@ import requests
 
 from tests.engines.documents.samples import pdf
 from tests.factories.processes import ended
+from tests.factories.sandboxes import sandboxed
 from tests.faults.conftest import until
 from tests.faults.sites import Site
 
@@ -196,9 +197,7 @@ def test_a_document_is_read_anew_when_its_reader_was_killed(place: Site) -> None
             gate.step("worker.py")
         gate.step("worker.py")
         reader = gate.step("worker.py")
-        (parser,) = [
-            one for one in reader.children() if "app.engines.documents.child" in one.cmdline()
-        ]
+        (parser,) = [one for parent in reader.parents() for one in sandboxed(parent.pid)]
         gate.kill(reader)
     until(lambda: ended(parser), "the child to end with the reader")
     pages = "SELECT number FROM artifact_pages WHERE organization_id = :org ORDER BY number"

@@ -1,16 +1,18 @@
 import json
 import logging
-import logging.config
 import os
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from app.kit import logging as kit_logging
 from app.kit.logging import (
@@ -224,10 +226,47 @@ def test_lines_of_many_processes_stay_whole() -> None:
     assert {line["event"] for line in written} == {"line"}
 
 
-def test_gunicorn_accepts_the_logging_configuration(lines: Lines) -> None:
-    root = logging.getLogger()
-    before = root.handlers[:]
-    logging.config.dictConfig(kit_logging.GUNICORN_LOGGING)
-    logging.getLogger("gunicorn.error").info("Starting")
-    root.handlers[:] = before
-    assert [line["event"] for line in lines()] == ["Starting"]
+def _fail_as_rq_does(log: logging.Logger, failure: Exception) -> None:
+    """Write what an RQ worker writes when Redis fails while it ends a job, word by word."""
+    try:
+        raise failure
+    except type(failure):
+        trace = "".join(traceback.format_exception(*sys.exc_info()))
+        message = "Worker %s: job %s: exception raised (%s)\n%s"
+        log.log(logging.ERROR, message, "w1", "j1", "run", trace)
+        log.exception("Worker %s: found an unhandled exception, quitting...", "w1")
+
+
+@pytest.mark.parametrize("kind", [RedisConnectionError, RedisTimeoutError])
+def test_an_outage_of_redis_is_one_short_line(
+    kind: type[Exception], lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(kit_logging, "_redis_outage", kit_logging.OutageNotice())
+    monkeypatch.setattr(kit_logging.time, "monotonic", lambda: now[0])
+    log = logging.getLogger("rq.worker")
+    for _ in range(5):
+        _fail_as_rq_does(log, kind("Error 111 connecting to 127.0.0.1:6379."))
+        now[0] += 10
+    (line,) = lines()
+    assert line["event"] == "Worker w1: job j1: exception raised (run)"
+    assert line["error"] == f"{kind.__name__}: Error 111 connecting to 127.0.0.1:6379."
+    assert len(json.dumps(line)) < 500
+    now[0] += 60
+    _fail_as_rq_does(log, kind("again"))
+    assert len(lines()) == 1, "the next outage has its own line"
+
+
+def test_other_faults_of_rq_keep_their_traceback(lines: Lines) -> None:
+    _fail_as_rq_does(logging.getLogger("rq.worker"), ValueError("a fault"))
+    first, second = lines()
+    assert "Traceback" in first["event"]
+    assert "ValueError: a fault" in second["exception"]
+
+
+def test_a_line_that_cannot_be_made_is_told_in_a_short_one(lines: Lines) -> None:
+    record = logging.LogRecord("anything", logging.INFO, "", 1, "%d apples", ("many",), None)
+    kit_logging.LineHandler().emit(record)
+    (line,) = lines()
+    assert (line["event"], line["level"]) == ("log.failed", "error")
+    assert "%d apples" in line["error"]

@@ -1,80 +1,89 @@
-import json
+"""The page of metrics, and what is on it."""
+
 import os
 import re
-import signal
-import stat
 import subprocess
 import sys
 import timeit
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pytest
+from flask import Flask
 
-from app.kit import metrics
-from app.kit.metrics import QueueReading, register_collector
+from app.kit import container, db, jobs, metrics, tenancy
+from app.kit.metrics import QueueReading, page, register_collector
+from app.kit.metrics.counters import METRICS, Counter
+from app.kit.metrics.store import STORE, SUMS
+from tests.factories import Org
+from tests.factories.scrape import counted, parse, scrape, series
 
 ROOT = Path(__file__).resolve().parents[2]
-DELIVERED = 'labeling_deliveries_total{outcome="delivered"}'
+BUCKET = "labeling_request_duration_seconds_bucket"
+COUNT = "labeling_request_duration_seconds_count"
+COUNTERS = [name for name, metric in METRICS.items() if isinstance(metric, Counter)]
+SUM = "labeling_request_duration_seconds_sum"
 
 
-def sample(text: str, name: str) -> float | None:
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else None
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No collector but those of the test."""
+    monkeypatch.setattr(page, "_collectors", {})
 
 
-def run(program: str, folder: Path) -> str:
-    """Run a program that counts in files of its own, as a process of the service does."""
-    environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", "from app.kit import metrics\n" + program],
-        cwd=ROOT, env=environ, capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    return done.stdout
+@pytest.fixture
+def operation() -> str:
+    """The name of an operation that no other test counts."""
+    return f"operation_{uuid4().hex}"
 
 
-@pytest.fixture(autouse=True)
-def _no_collectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "_collectors", [])
+def test_requests_are_counted_by_operation_method_and_status(app: Flask, operation: str) -> None:
+    metrics.observe_request(operation, "GET", 200, 0.03)
+    metrics.observe_request(operation, "GET", 200, 7.0)
+    metrics.observe_request(operation, "GET", 404, 0.03)
+    labels = {"operation": operation, "method": "GET", "status": "200"}
+    found = scrape(app)
+    assert found[series(COUNT, labels)] == 2
+    assert found[series(COUNT, {**labels, "status": "404"})] == 1
+    assert found[series(SUM, labels)] == pytest.approx(7.03)
+    assert found[series(BUCKET, {**labels, "le": "0.025"})] == 0
+    assert found[series(BUCKET, {**labels, "le": "0.05"})] == 1
+    assert found[series(BUCKET, {**labels, "le": "5.0"})] == 1
+    assert found[series(BUCKET, {**labels, "le": "+Inf"})] == 2
 
 
-def rendered() -> str:
-    body, content_type = metrics.render()
-    assert content_type.startswith("text/plain")
-    return body.decode()
+def test_a_bucket_holds_its_upper_bound(app: Flask, operation: str) -> None:
+    metrics.observe_request(operation, "GET", 200, 0.05)
+    labels = {"operation": operation, "method": "GET", "status": "200"}
+    assert counted(app, BUCKET, le="0.05", **labels) == 1
+    assert counted(app, BUCKET, le="0.025", **labels) == 0
 
 
-def test_requests_are_counted_by_operation_method_and_status() -> None:
-    before = sample(rendered(), _count("list_things", "GET", 200)) or 0
-    metrics.observe_request("list_things", "GET", 200, 0.03)
-    metrics.observe_request("list_things", "GET", 200, 7.0)
-    metrics.observe_request("list_things", "GET", 404, 0.03)
-    text = rendered()
-    assert sample(text, _count("list_things", "GET", 200)) == before + 2
-    assert sample(text, _count("list_things", "GET", 404)) is not None
-    bucket = (
-        'labeling_request_duration_seconds_bucket{le="%s",method="GET",operation="list_things",'
-        'status="200"}'
-    )
-    assert sample(text, bucket % "0.025") == 0
-    assert sample(text, bucket % "0.05") == before + 1
-    assert sample(text, bucket % "+Inf") == before + 2
-
-
-def _count(operation: str, method: str, status: int) -> str:
-    return (
-        f'labeling_request_duration_seconds_count{{method="{method}",operation="{operation}",'
-        f'status="{status}"}}'
-    )
-
-
-def test_methods_made_up_by_clients_are_one_series() -> None:
+def test_methods_made_up_by_clients_are_one_series(app: Flask, operation: str) -> None:
     for number in range(100):
-        metrics.observe_request("made_up", f"X{number}", 405, 0.001)
-    text = rendered()
-    assert sample(text, _count("made_up", "other", 405)) == 100
-    assert "X99" not in text
-    assert len([key for key in metrics._request_series if key[0] == "made_up"]) == 0
+        metrics.observe_request(operation, f"X{number}", 405, 0.001)
+    assert counted(app, COUNT, operation=operation, method="other", status="405") == 100
+    assert [key for key in metrics._request_series if key[0] == operation] == []
+
+
+def test_clients_cannot_add_series(org: Org) -> None:
+    def speak(mark: str) -> None:
+        client = org.app.test_client()
+        api = org.api("viewer")
+        for path in (f"/api/v1/{mark}", f"/{mark}", f"/api/v1/artifacts/{mark}", f"/docs/{mark}"):
+            client.open(path, method=f"X{mark}")
+            client.open(path, headers={"X-Request-ID": mark, "X-Org-Slug": mark})
+        api.get(f"/artifacts?sort={mark}")
+        api.get("/artifacts", headers={"X-Org-Slug": mark})
+
+    speak(uuid4().hex)
+    scrape(org.app)  # a request of its own
+    before = set(scrape(org.app))
+    for _ in range(5):
+        speak(uuid4().hex)
+    assert set(scrape(org.app)) == before
 
 
 def test_recording_a_request_costs_under_20_microseconds() -> None:
@@ -85,140 +94,196 @@ def test_recording_a_request_costs_under_20_microseconds() -> None:
     assert min(runs) / 1000 < 20e-6
 
 
-def test_recording_a_request_in_files_costs_under_20_microseconds(tmp_path: Path) -> None:
-    program = """
-import timeit
-metrics.observe_request("read_thing", "GET", 200, 0.01)
-runs = timeit.repeat(
-    lambda: metrics.observe_request("read_thing", "GET", 200, 0.01), number=1000, repeat=5
-)
-print(min(runs) / 1000)
-"""
-    assert float(run(program, tmp_path / "metrics")) < 20e-6
+def test_a_counter_never_goes_back_and_knows_its_labels() -> None:
+    with pytest.raises(ValueError, match="never goes back"):
+        metrics.DELIVERIES.labels("delivered").inc(-1)
+    for values in ((), ("a", "b")):
+        with pytest.raises(ValueError, match="has the labels"):
+            metrics.DELIVERIES.labels(*values)
+    with pytest.raises(ValueError, match="already"):
+        metrics.Counter("labeling_jobs", "A second one.")
 
 
-def test_queues_are_read_when_asked() -> None:
+def test_counters_are_there_before_anything_is_counted(app: Flask) -> None:
+    found = scrape(app)
+    for operation in ("upload", "text", "export"):
+        assert series("labeling_storage_refusals_total", {"operation": operation}) in found
+    assert series("labeling_log_lines_dropped_total", {}) in found
+
+
+@pytest.mark.usefixtures("alone")
+def test_queues_are_read_when_asked(app: Flask) -> None:
     readings = [QueueReading("webhooks", 3, 12.5), QueueReading("exports", 0, 0.0)]
-    register_collector(lambda: readings)
-    text = rendered()
-    assert sample(text, 'labeling_queue_depth{queue="webhooks"}') == 3
-    assert sample(text, 'labeling_queue_oldest_due_seconds{queue="webhooks"}') == 12.5
-    assert sample(text, 'labeling_queue_depth{queue="exports"}') == 0
+    register_collector("queues", lambda: readings)
+    assert counted(app, "labeling_queue_depth", queue="webhooks") == 3
+    assert counted(app, "labeling_queue_oldest_due_seconds", queue="webhooks") == 12.5
+    assert series("labeling_queue_depth", {"queue": "exports"}) in scrape(app)
     readings[:] = [QueueReading("webhooks", 0, 0.0)]
-    text = rendered()
-    assert sample(text, 'labeling_queue_depth{queue="webhooks"}') == 0
-    assert sample(text, 'labeling_queue_depth{queue="exports"}') is None
+    assert counted(app, "labeling_queue_depth", queue="webhooks") == 0
+    assert series("labeling_queue_depth", {"queue": "exports"}) not in scrape(app)
 
 
-def test_a_collector_that_fails_is_counted_and_the_rest_is_shown() -> None:
+@pytest.mark.usefixtures("alone")
+def test_a_collector_that_fails_is_counted_and_the_rest_is_shown(app: Flask) -> None:
     def broken() -> Iterable[QueueReading]:
         yield QueueReading("half", 1, 1.0)
         raise ConnectionError("the database is away")
 
-    register_collector(broken)
-    register_collector(broken)
-    register_collector(lambda: [QueueReading("webhooks", 3, 1.0)])
-    before = sample(rendered(), "labeling_collector_failures_total")
-    text = rendered()
-    assert before is not None
-    assert sample(text, "labeling_collector_failures_total") == before + 1
-    assert sample(text, 'labeling_queue_depth{queue="webhooks"}') == 3
-    assert sample(text, 'labeling_queue_depth{queue="half"}') is None
+    register_collector("broken", broken)
+    register_collector("queues", lambda: [QueueReading("webhooks", 3, 1.0)])
+    failures = "labeling_collector_failures_total"
+    before = counted(app, failures)
+    found = scrape(app)
+    assert found[series(failures, {})] == before + 1
+    assert found[series("labeling_queue_depth", {"queue": "webhooks"})] == 3
+    assert series("labeling_queue_depth", {"queue": "half"}) not in found
 
 
-def test_processes_add_up_and_outlive_their_end(tmp_path: Path) -> None:
-    folder = tmp_path / "metrics"
-    for _ in range(3):
-        run("metrics.DELIVERIES.labels('delivered').inc(2)", folder)
-    files = [path for path in folder.glob("counter_*.db") if path.stem != "counter_ended"]
-    assert len(files) == 3
-    text = run("print(metrics.render()[0].decode())", folder)
-    assert sample(text, DELIVERED) == 6
-    left = {path.stem for path in folder.glob("counter_*.db")}
-    assert "counter_ended" in left
-    assert not left & {path.stem for path in files}
-    run("metrics.DELIVERIES.labels('delivered').inc()", folder)
-    text = run("print(metrics.render()[0].decode())", folder)
-    assert sample(text, DELIVERED) == 7
+@pytest.mark.usefixtures("alone")
+def test_a_second_collector_of_a_name_is_refused() -> None:
+    register_collector("queues", list)
+    with pytest.raises(ValueError, match="a collector queues already"):
+        register_collector("queues", tuple)
 
 
-def test_histograms_survive_the_folding(tmp_path: Path) -> None:
-    folder = tmp_path / "metrics"
-    for seconds in (0.001, 0.3):
-        run(f"metrics.observe_request('a', 'GET', 200, {seconds})", folder)
-    for _ in range(2):
-        text = run("print(metrics.render()[0].decode())", folder)
-        series = 'method="GET",operation="a",status="200"}'
-        name = "labeling_request_duration_seconds"
-        assert sample(text, f"{name}_count{{{series}") == 2
-        assert sample(text, f"{name}_sum{{{series}") == pytest.approx(0.301)
-        assert sample(text, f'{name}_bucket{{le="0.002",{series}') == 1
-        assert sample(text, f'{name}_bucket{{le="0.5",{series}') == 2
+@pytest.mark.usefixtures("alone")
+def test_a_series_that_two_collectors_read_is_shown_once(app: Flask) -> None:
+    for name, depth in (("one", 1), ("two", 2)):
+        readings = [QueueReading("webhooks", depth, 0.0), QueueReading(name, depth, 0.0)]
+        register_collector(name, lambda readings=readings: readings)  # type: ignore[misc]
+    found = scrape(app)
+    assert found[series("labeling_queue_depth", {"queue": "webhooks"})] == 1
+    assert found[series("labeling_queue_depth", {"queue": "two"})] == 2
 
 
-def test_files_of_running_processes_are_left_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "metrics"
-    environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(folder)}
+def test_each_series_appears_once_under_backlog(org: Org, work: Callable[[], None]) -> None:
+    work()
+    names = [("kit.purge", "maintenance"), ("erasing.start", "default")]
+    with (
+        org.app.app_context(),
+        tenancy.across_organizations(reason="a test makes a backlog"),
+        db.transaction(),
+    ):
+        for name, _ in names:
+            for _ in range(3):
+                jobs.enqueue(name, {}, organization_id=None)
+    metrics.observe_request("some", "GET", 200, 0.01)
+    found = scrape(org.app)
+    for _, queue in names:
+        assert found[series("labeling_queue_depth", {"queue": queue})] >= 3
+    work()
+
+
+def test_the_page_says_how_much_space_is_free(app: Flask) -> None:
+    status = os.statvfs(container.settings().data_dir.parent)
+    for folder in ("data", "files"):
+        free = counted(app, "labeling_storage_free_bytes", folder=folder)
+        assert 0 < free <= status.f_blocks * status.f_frsize
+    assert counted(app, "labeling_storage_reserve_bytes") == 1024**3
+
+
+def test_what_others_wrote_into_the_store_does_not_break_the_page(app: Flask) -> None:
+    odd: dict[Any, Any] = {
+        "no json": 1,
+        "[1, 2]": 1,
+        '["labeling_jobs", 7, ""]': 1,
+        '["labeling_jobs", [1, 2], ""]': 1,
+        '["labeling_jobs", ["a", "b"], []]': 1,
+        '[["labeling_jobs"], ["a", "b"], ""]': 1,
+        '["labeling_jobs", ["a", "b"], ""]': "no number",
+        '["labeling_jobs", ["of another release"], ""]': 1,
+        '["labeling_unknown", [], ""]': 1,
+    }
+    store = container.current().redis()
+    store.hset(SUMS, mapping=odd)
+    try:
+        assert counted(app, "labeling_metrics_store_up") == 1
+    finally:
+        store.hdel(SUMS, *odd)
+
+
+def test_nothing_is_written_to_the_disk(tmp_path: Path) -> None:
     program = (
-        "from app.kit import metrics; metrics.DELIVERIES.labels('delivered').inc(5);"
-        "print('ready', flush=True); input(); metrics.DELIVERIES.labels('delivered').inc(5);"
-        "print('done', flush=True); input()"
+        "from app.kit import metrics; metrics.DELIVERIES.labels('delivered').inc();"
+        "metrics.observe_request('a', 'GET', 200, 1.0); print(metrics.render()[0].decode())"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program],
-        cwd=ROOT, env=environ, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    ) as counting:  # fmt: skip
-        assert counting.stdin is not None
-        assert counting.stdout is not None
-        assert counting.stdout.readline() == "ready\n"
-        assert sample(run("print(metrics.render()[0].decode())", folder), DELIVERED) == 5
-        assert (folder / f"counter_{counting.pid}.db").exists()
-        counting.stdin.write("\n")
-        counting.stdin.flush()
-        assert counting.stdout.readline() == "done\n"
-        counting.send_signal(signal.SIGKILL)
-        counting.wait(timeout=30)
-    assert sample(run("print(metrics.render()[0].decode())", folder), DELIVERED) == 10
-    assert not (folder / f"counter_{counting.pid}.db").exists()
-
-
-def test_forked_jobs_count_and_leave_few_files(tmp_path: Path) -> None:
-    folder = tmp_path / "metrics"
-    program = """
-import os
-for _ in range(20):
-    if os.fork() == 0:
-        metrics.JOBS.labels('export', 'completed').inc()
-        os._exit(0)
-    os.wait()
-print(metrics.render()[0].decode())
-"""
-    text = run(program, folder)
-    assert sample(text, 'labeling_jobs_total{function="export",outcome="completed"}') == 20
-    assert len(list(folder.glob("counter_*.db"))) <= 2
-
-
-def test_damaged_and_foreign_files_do_not_break_the_page(tmp_path: Path) -> None:
-    folder = tmp_path / "metrics"
-    run("metrics.DELIVERIES.labels('delivered').inc()", folder)
-    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                           capture_output=True, text=True, check=True).stdout.strip()  # fmt: skip
-    (folder / f"counter_{ended}.db").write_bytes(b"\xff" * 100)
-    (folder / "counter_1.db").write_bytes(b"")
-    assert sample(run("print(metrics.render()[0].decode())", folder), DELIVERED) == 1
-
-
-def test_the_folder_comes_from_the_data_folder_and_is_private(tmp_path: Path) -> None:
-    environ = {key: value for key, value in os.environ.items() if key != "PROMETHEUS_MULTIPROC_DIR"}
-    environ["DATA_DIR"] = str(tmp_path / "data")
-    program = (
-        "import json, os; from app.kit import metrics; print(json.dumps(str(metrics._folder)))"
-    )
+    folders = {name: str(tmp_path / name) for name in ("DATA_DIR", "PROMETHEUS_MULTIPROC_DIR")}
+    for folder in folders.values():
+        Path(folder).mkdir()
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=ROOT, env=environ, capture_output=True, text=True, check=True, timeout=60,
+        cwd=ROOT, env={**os.environ, **folders}, capture_output=True, text=True, check=True,
+        timeout=60,
     )  # fmt: skip
-    folder = Path(json.loads(done.stdout))
-    assert folder == tmp_path / "data" / "metrics"
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert list(folder.glob("*.db"))
+    assert parse(done.stdout)[series("labeling_deliveries_total", {"outcome": "delivered"})] == 1
+    assert [list(Path(folder).iterdir()) for folder in folders.values()] == [[], []]
+
+
+def test_the_operators_page_names_every_metric(app: Flask) -> None:
+    text = (ROOT / "docs" / "operators" / "running.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(labeling_\w+)` \|", text, re.MULTILINE))
+    metrics.observe_request("some", "GET", 200, 0.01)
+    shown = {re.sub(r"_(count|sum|bucket)$", "", name) for name, _ in scrape(app)}
+    assert documented == shown | {f"{name}_total" for name in COUNTERS}
+
+
+def _ask(app: Flask, **headers: str) -> Any:
+    return app.test_client().get("/metrics", headers=headers)
+
+
+def test_the_page_needs_the_token_of_the_operator(app: Flask, environ: dict[str, str]) -> None:
+    token = environ["METRICS_TOKEN"]
+    for header in (f"Bearer {token}", f"bearer {token}"):
+        assert _ask(app, Authorization=header).status_code == 200
+    wrong = ["", "Bearer", "Bearer ", f"Bearer {token}x", f"Basic {token}", token, "Bearer é"]
+    for header in wrong:
+        answer = _ask(app, Authorization=header)
+        assert answer.status_code == 401, header
+        assert answer.json["error"]["code"] == "invalid_credentials"
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        assert "labeling_" not in answer.text
+    assert _ask(app).status_code == 401
+
+
+def test_members_and_the_control_plane_do_not_open_the_page(
+    org: Org, environ: dict[str, str]
+) -> None:
+    for token in (org.tokens["owner"], environ["CONTROL_PLANE_TOKEN"]):
+        assert _ask(org.app, Authorization=f"Bearer {token}").status_code == 401
+
+
+def test_without_a_token_the_page_is_closed_and_says_why(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = container.Container(container.settings())
+    object.__setattr__(closed, "settings", _without_token())
+    monkeypatch.setattr(container, "_current", closed)
+    for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer x"}):
+        answer = _ask(app, **headers)
+        assert answer.status_code == 403
+        assert answer.json["error"]["code"] == "permission_denied"
+        assert "METRICS_TOKEN" in answer.json["error"]["message"]
+
+
+def _without_token() -> Any:
+    from dataclasses import replace  # noqa: PLC0415
+
+    return replace(container.settings(), metrics_token="")
+
+
+def test_while_redis_is_away_the_page_has_gauges_and_no_counter_that_looks_reset(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics.DELIVERIES.labels("delivered").inc()
+    before = counted(app, "labeling_deliveries_total", outcome="delivered")
+    dead = container.current().redis()
+    dead.connection_pool.connection_kwargs["port"] = 1
+    with monkeypatch.context() as patch:
+        patch.setattr(STORE, "_client", dead)
+        metrics.DELIVERIES.labels("delivered").inc()
+        body, _ = metrics.render()
+        found = parse(body.decode())
+    assert found[series("labeling_metrics_store_up", {})] == 0
+    assert series("labeling_storage_reserve_bytes", {}) in found
+    assert not any(name.endswith(("_total", "_count", "_bucket")) for name, _ in found)
+    assert counted(app, "labeling_deliveries_total", outcome="delivered") == before + 1

@@ -7,10 +7,11 @@ import pytest
 from flask import Flask
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from app.kit import container, metrics, ratelimit
+from app.kit import container, ratelimit
 from app.kit.ids import uuid7
 from app.kit.ratelimit import limiter
 from tests.factories import Org
+from tests.factories.scrape import counted
 
 
 @pytest.fixture(autouse=True)
@@ -82,9 +83,9 @@ def test_a_store_that_is_down_lets_requests_pass_without_delay(
     monkeypatch.setattr(type(limiter.limiter), "hit", hang)
     # Longer than the requests take on however busy a machine; the store is this test's own.
     monkeypatch.setattr(ratelimit._store, "pause_seconds", 3600.0)
-    before = metrics.RATE_LIMIT_STORE_FAILURES._value.get()
+    before = counted(org.app, "labeling_rate_limit_store_failures_total")
     for _ in range(15):
         assert _login(org, "192.0.2.4").status_code == 401
     # After the first failure the store is left alone: 15 requests, one question.
     assert len(asked) == 1
-    assert metrics.RATE_LIMIT_STORE_FAILURES._value.get() == before + 1
+    assert counted(org.app, "labeling_rate_limit_store_failures_total") == before + 1

@@ -132,6 +132,7 @@ def test_database_url_has_a_libpq_and_a_sqlalchemy_form(scheme: str) -> None:
         ("MAIL_FROM", "a@example.com, b@example.com", "address"),
         ("TRUSTED_PROXIES", "-1", "from 0"),
         ("MAX_UPLOAD_BYTES", "100MB", "whole number"),
+        ("STORAGE_RESERVE_BYTES", "-1", "from 0"),
     ],
 )
 def test_refused_values_are_named_with_what_is_allowed(name: str, value: str, says: str) -> None:
@@ -158,6 +159,7 @@ def test_refused_values_are_named_with_what_is_allowed(name: str, value: str, sa
         ("ENCRYPTION_KEYS", f"{KEY},hunter22", "key 2 of 2"),
         ("ENCRYPTION_KEYS", "A" * 43 + "=", "not random"),
         ("CONTROL_PLANE_TOKEN", "hunter22", "32 random"),
+        ("METRICS_TOKEN", "hunter22", "32 random"),
         ("DEMO_PASSWORD", "hunter22", "10 characters"),
     ],
 )

@@ -2,14 +2,17 @@ import contextlib
 import hashlib
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from app.kit.storage import InvalidKey, Storage, blob_key
+from app.kit.storage import InvalidKey, Reserve, Storage, StorageFull, blob_key
 
+ROOT = Path(__file__).resolve().parents[2]
 CONTENT = bytes(range(256)) * 5000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
@@ -147,3 +150,94 @@ def test_files_of_others_are_not_listed_nor_swept(disk: Storage, tmp_path: Path)
 def test_a_relative_folder_is_refused() -> None:
     with pytest.raises(ValueError, match="absolute"):
         Storage("file://files")
+
+
+def _reserve(folder: Path, size: int = 1) -> Reserve:
+    return Reserve(size, {"data": folder / "not made yet" / "files"})
+
+
+def test_the_free_space_of_a_folder_is_that_of_its_file_system(tmp_path: Path) -> None:
+    status = os.statvfs("/dev/shm")
+    reserve = Reserve(1, {"data": tmp_path / "a" / "b", "files": Path("/dev/shm/not/there")})
+    free = reserve.free_bytes()
+    assert 0 < free["files"] <= status.f_blocks * status.f_frsize
+    assert free["data"] > 0
+    assert not reserve.is_used_up()
+
+
+def test_nothing_is_written_into_the_reserve(tmp_path: Path) -> None:
+    reserve = _reserve(tmp_path)
+    storage = Storage(f"file://{tmp_path}/files", reserve)
+    storage.write("a", [CONTENT])
+    reserve.bytes = 1 << 60
+    for attempt in (storage.stage, lambda: storage.write("b", [b"x"])):
+        with pytest.raises(StorageFull):
+            attempt()
+    assert keys(storage) == ["a"]
+    assert b"".join(storage.stream("a")) == CONTENT
+    storage.delete("a")
+    reserve.bytes = 0
+    storage.write("b", [b"x"])
+
+
+def test_a_disk_that_fills_up_stops_what_is_being_written(tmp_path: Path) -> None:
+    reserve = _reserve(tmp_path)
+    storage = Storage(f"file://{tmp_path}/files", reserve)
+    with storage.stage() as staged:
+        staged.write(bytes(900_000))
+        reserve.bytes = 1 << 60
+        staged.write(b"so little is not looked after")
+        with pytest.raises(StorageFull):
+            staged.write(bytes(900_000))
+    assert keys(storage) == []
+
+
+ON_A_SMALL_DISK = """
+import ctypes, os, resource, sys
+from pathlib import Path
+folder = Path(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
+def mount():
+    user, group = os.getuid(), os.getgid()
+    if libc.unshare(CLONE_NEWNS):
+        if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS):
+            return False
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    return libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=2m") == 0
+# A file system of its own where this user may have one, else a limit on the size of files: either
+# is the kernel's own refusal.
+mounted = mount()
+if not mounted:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**21, 2**21))
+print("tmpfs" if mounted else "limit")
+
+from app.kit.storage import Storage, StorageFull
+storage = Storage(f"file://{folder}/files")
+storage.write("kept", [bytes(1000)])
+for size in (2**20, 100):
+    try:
+        storage.write("too-large", [bytes(size)] * (3 * 2**20 // size))
+    except StorageFull as failure:
+        print("full:", failure)
+print(sorted(entry.key for entry in storage.list()))
+print(storage.size("kept"))
+storage.write("after", [bytes(1000)])
+print(storage.size("after"))
+"""
+
+
+def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ON_A_SMALL_DISK, str(tmp_path)],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    kind, first, second, *rest = done.stdout.splitlines()
+    record_property("small disk", kind)
+    told = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}[kind]
+    assert [first, second] == [told, told]
+    assert rest == ["['kept']", "1000", "1000"]

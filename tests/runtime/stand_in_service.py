@@ -7,13 +7,16 @@ worker.py and the preparing child are replaced: these tests do not depend on the
 import os
 import sys
 
+from app.kit.serving.supervision import LISTENER
 from app.runtime import children
+from app.runtime.child import ChildSpec
+from app.runtime.listener import Listener
 from app.runtime.process import Launch
 from app.runtime.run import run
-from app.runtime.supervisor import ChildSpec
 
 API = """
-import http.server, os, threading
+import http.server, os, socket, threading
+from app.kit.serving.supervision import LISTENER
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -21,7 +24,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(os.environ.get(self.path.rpartition('/')[2], '').encode())
     def log_message(self, *arguments):
         pass
-http.server.ThreadingHTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()
+address = ('127.0.0.1', int(os.environ['PORT']))
+server = http.server.ThreadingHTTPServer(address, Handler, bind_and_activate=False)
+server.socket = socket.socket(fileno=int(os.environ[LISTENER]))
+server.serve_forever()
 """
 WORKERS = """
 import os, time
@@ -56,8 +62,14 @@ def _launch(code: str, env: dict[str, str], *descriptors: int) -> Launch:
     return Launch((sys.executable, "-c", code), children.ROOT, env, pass_fds=descriptors)
 
 
+def _api(env: dict[str, str], listener: Listener, _: int) -> ChildSpec:
+    descriptor = listener.fileno()
+    launch = _launch(API, {**env, LISTENER: str(descriptor)}, descriptor)
+    return ChildSpec(children.API, lambda: launch)
+
+
 def main() -> int:
-    children.api = lambda env: ChildSpec(children.API, lambda: _launch(API, env))
+    children.api = _api
     children.workers = lambda env: ChildSpec(children.WORKERS, lambda: _launch(WORKERS, env))
     children.prepare = lambda env, descriptor: _launch(
         PREPARE, {**env, "PROGRESS_FD": str(descriptor)}, descriptor

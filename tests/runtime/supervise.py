@@ -10,14 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.runtime.child import Backoff, ChildSpec
 from app.runtime.process import Launch
-from app.runtime.supervisor import (
-    Backoff,
-    ChildFailedError,
-    ChildSpec,
-    StopRequested,
-    Supervisor,
-)
+from app.runtime.supervisor import ChildFailedError, StopRequested, Supervisor
 
 
 def say(**record: Any) -> None:
@@ -60,6 +55,8 @@ def main() -> int:
                 say(task=status)
             if "attempts" in plan:
                 supervisor.wait_until(lambda: False, attempts=plan["attempts"])
+            if "interval" in plan:
+                supervisor.run(lambda: say(tick=True), plan["interval"])
             supervisor.run()
     except ChildFailedError as error:
         say(failed=str(error))

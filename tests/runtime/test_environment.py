@@ -31,6 +31,7 @@ def test_only_what_is_missing_is_made(tmp_path):
     assert env["SECRET_KEY"] == KEY
     assert env["COLOUR"] == "green"
     assert len(base64.urlsafe_b64decode(env["ENCRYPTION_KEYS"])) == 32
+    assert len(env["METRICS_TOKEN"]) >= 32
     kept = tmp_path / "secrets.env"
     assert KEY not in kept.read_text()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
@@ -42,6 +43,7 @@ def test_what_was_made_stays_when_more_is_needed_later(tmp_path):
     second = children(base)
     assert second["SECRET_KEY"] == first["SECRET_KEY"]
     assert second["ENCRYPTION_KEYS"] == first["ENCRYPTION_KEYS"]
+    assert second["METRICS_TOKEN"] == first["METRICS_TOKEN"]
     assert second["DEMO_PASSWORD"] != "given by hand"
     assert children(base) == second
 
@@ -51,6 +53,7 @@ def test_nothing_is_made_outside_demo_mode(tmp_path):
         {"DATA_DIR": str(tmp_path), "DEMO": "off", "SECRET_KEY": KEY, "ENCRYPTION_KEYS": FERNET}
     )
     assert "DEMO_PASSWORD" not in env
+    assert "METRICS_TOKEN" not in env
     assert list(tmp_path.iterdir()) == []
 
 

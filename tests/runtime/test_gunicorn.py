@@ -2,6 +2,7 @@
 
 import base64
 import http.client
+import json
 import os
 import signal
 import socket
@@ -113,3 +114,16 @@ def test_unusable_settings_stop_it_with_a_message(running, environment):
     assert "WEB_THREADS must be a whole number" in started.line(lambda line: "WEB_THREADS" in line)
     assert started.process.wait(60) != 0
     assert os.listdir(environment["PYTHONPATH"]) == ["stand_in.py"]  # noqa: PTH208
+
+
+def test_its_own_lines_are_the_applications_also_after_a_reload(server, environment, eventually):
+    for _ in range(2):
+        victim = ask(environment).split()[0]
+        os.kill(int(victim), signal.SIGABRT)
+        told = json.loads(server.line(lambda line, pid=victim: f"(pid:{pid})" in line))
+        assert told["logger"] == "gunicorn.error"
+        eventually(lambda: len(server.descendants()) == 2)
+        before = server.descendants()
+        server.process.send_signal(signal.SIGHUP)
+        eventually(lambda old=before: not old & server.descendants())
+        eventually(lambda: len(server.descendants()) == 2)

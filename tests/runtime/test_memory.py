@@ -1,5 +1,6 @@
 """The proportional set size of processes."""
 
+import ctypes
 import mmap
 import os
 import signal
@@ -50,10 +51,39 @@ def test_a_tree_has_every_descendant_and_no_zombie(eventually):
         assert {os.getpid(), pid} <= found
         assert zombie not in found
         assert memory.tree_pss(os.getpid()) > memory.pss([os.getpid(), pid]) - MIB
-        assert {pid, zombie} & set(processes.own_children()) == {pid}
+        assert {pid, zombie} & {child.pid for child in processes.own_children()} == {pid}
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         os.waitpid(zombie, 0)
         shared.close()
     assert not processes.alive(pid)
+
+
+def test_a_process_that_this_user_may_not_look_into_counts_too(eventually):
+    reading, writing = os.pipe()
+    hidden = os.fork()
+    if hidden == 0:
+        if os.geteuid() == 0:
+            os.setresuid(1234, 1234, 1234)
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        own = bytearray(b"x") * (32 * MIB)
+        os.write(writing, b"%d" % len(own))
+        signal.pause()
+    assert os.read(reading, 16) == b"%d" % (32 * MIB)
+    observer = os.fork()
+    if observer == 0:
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                os.setresuid(1234, 1234, 1234)
+            status = 0 if 30 * MIB < memory.pss([hidden]) < 600 * MIB else 2
+        finally:
+            os._exit(status)
+    try:
+        assert os.waitpid(observer, 0)[1] == 0
+    finally:
+        os.kill(hidden, signal.SIGKILL)
+        os.waitpid(hidden, 0)
+        os.close(reading)
+        os.close(writing)

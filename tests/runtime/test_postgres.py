@@ -1,10 +1,13 @@
 """The embedded PostgreSQL: its start, its account and rights, and what survives a kill -9."""
 
+import contextlib
 import os
 import pwd
 import signal
 import stat
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -12,9 +15,9 @@ import psycopg2
 import pytest
 from psycopg2 import errors
 
-from app.runtime import processes
+from app.runtime import process, processes
 from app.runtime.postgres import EmbeddedPostgres
-from app.runtime.process import free_port
+from app.runtime.process import free_port, rotate_log
 from app.runtime.server import ServerError
 
 STARTS_AND_WAITS = """
@@ -228,3 +231,107 @@ def test_stop_ends_every_process_of_the_server_with_clients_connected(own, all_g
         assert len(everything) > 3
         own.stop()
     all_gone(everything)
+
+
+SECRET = "Zaphod Beeblebrox, 42 Heart of Gold"
+# Each fails, and what fails is told with a value: of the statement, of a row, or of a parameter.
+TELLING = (
+    "INSERT INTO people VALUES ('{0}'), ('{0}')",
+    "INSERT INTO people VALUES (NULL), ('{0} short')",
+    "SELECT '{0}'::date",
+    "SELECT '{0}'::jsonb",
+    "SELECT * FROM nowhere WHERE name = '{0}'",
+    "SELECT 1 FROM people WHERE name = '{0}' GROUP BY",
+    "SET statement_timeout = 1; SELECT '{0}', pg_sleep(60)",
+    "DO $$ BEGIN RAISE EXCEPTION 'no place for %', '{0}'; END $$",
+    "DO $$ BEGIN RAISE WARNING 'no place for %', '{0}'; END $$",
+    "PREPARE by_name (text) AS SELECT 1 / (length($1) - length($1)); EXECUTE by_name('{0}')",
+)
+
+
+def test_the_log_holds_no_value_of_statements_and_errors(own):
+    own.start()
+    query(own.url, "CREATE TABLE people (name text PRIMARY KEY)")
+    for statement in TELLING:
+        with contextlib.suppress(psycopg2.Error):
+            query(own.url, statement.format(SECRET))
+    log = own.log.read_text()
+    assert "Heart of Gold" not in log
+    assert "STATEMENT" not in log
+    # A server process that crashes is told with what it was running, at another level.
+    with closing(psycopg2.connect(own.url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+        with ThreadPoolExecutor(1) as pool:
+            asleep = pool.submit(cursor.execute, f"SELECT '{SECRET}', pg_sleep(60)")
+            watch = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            while query(own.admin_url, watch) != [(1,)]:
+                assert not asleep.done()
+            os.kill(pid, signal.SIGKILL)
+            assert asleep.exception(60) is not None
+    ended = f"(PID {pid}) was terminated by signal 9"
+    deadline = time.monotonic() + 60
+    while ended not in (log := own.log.read_text()):
+        assert time.monotonic() < deadline, "the server does not tell of the end of its process"
+    assert "Heart of Gold" not in log
+
+
+def test_the_log_tells_of_what_is_no_matter_of_a_statement(own):
+    own.start()
+    with pytest.raises(psycopg2.OperationalError):
+        psycopg2.connect(f"postgresql://labeling:wrong@127.0.0.1:{own.port}/labeling")
+    with pytest.raises(psycopg2.Error):
+        query(own.admin_url, "SELECT * FROM nowhere")
+    log = own.log.read_text()
+    assert 'password authentication failed for user "labeling"' in log
+    assert 'ERROR:  relation "nowhere" does not exist' in log
+    assert "LINE" not in log
+
+
+def test_clusters_made_before_get_the_settings_of_the_log(own):
+    own.start()
+    query(own.admin_url, "ALTER ROLE labeling RESET ALL")
+    own.stop()
+    with (own.log.parent / "cluster" / "postgresql.conf").open("a") as configuration:
+        configuration.write("\nlog_min_error_statement = debug5\nlog_error_verbosity = verbose\n")
+    with EmbeddedPostgres(own.log.parent, fast=True) as again:
+        with pytest.raises(psycopg2.Error):
+            query(again.url, f"SELECT '{SECRET}'::date")
+        names = ("log_min_error_statement", "log_error_verbosity", "log_min_messages")
+        shown = query(again.url, "SELECT " + ", ".join(f"current_setting('{n}')" for n in names))
+        assert shown == [("panic", "terse", "log")]
+    assert "Heart of Gold" not in own.log.read_text()
+
+
+def test_the_log_is_rotated_under_the_running_server(own):
+    own.start()
+    own_log = own.log
+    rotate_log(own_log, limit=10_000_000)
+    assert not (own_log.parent / "postgres.log.1").exists()
+    before = own_log.read_text()
+    rotate_log(own_log, limit=10)
+    with pytest.raises(psycopg2.OperationalError):
+        psycopg2.connect(f"postgresql://labeling:wrong@127.0.0.1:{own.port}/labeling")
+    after = own_log.read_bytes()
+    old = own_log.parent / "postgres.log.1"
+    assert b"\0" not in after, "the server goes on at the new end of the file"
+    assert b"password authentication failed" in after
+    assert len(after) < 5000
+    assert old.read_text() == before
+    assert stat.S_IMODE(old.stat().st_mode) == 0o600
+
+
+def test_a_log_that_cannot_be_kept_is_bounded_all_the_same(tmp_path, monkeypatch):
+    log = tmp_path / "server.log"
+    monkeypatch.setattr(process.shutil, "copyfileobj", _no_space)
+    log.write_bytes(b"x" * 150)
+    rotate_log(log, limit=100)
+    assert log.stat().st_size == 150, "it is tried again"
+    log.write_bytes(b"x" * 200)
+    rotate_log(log, limit=100)
+    assert log.stat().st_size == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["server.log"]
+
+
+def _no_space(*_):
+    raise OSError(28, "No space left on device")

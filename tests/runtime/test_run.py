@@ -18,7 +18,7 @@ import pytest
 from app.runtime import processes
 from app.runtime.memory import pss
 from app.runtime.postgres import EmbeddedPostgres
-from app.runtime.process import free_port
+from app.runtime.process import LOG_BYTES, free_port
 from app.runtime.valkey import EmbeddedValkey
 
 SCRIPT = str(Path(__file__).with_name("stand_in_service.py"))
@@ -270,3 +270,14 @@ def test_a_data_dir_and_a_password_of_any_script_are_fine(start, base, tmp_path)
     body = shlex.split(line)[-1]
     assert json.loads(body) == {"email": "owner@demo.example", "password": password}
     assert service.end(signal.SIGTERM) == 0
+
+
+def test_logs_of_the_servers_are_rotated_while_they_run(start, base, eventually):
+    start()
+    for name in ("postgres", "valkey"):
+        log = Path(base["DATA_DIR"]) / name / f"{name}.log"
+        with log.open("ab") as file:
+            file.write(b"x" * (LOG_BYTES + 1))
+        eventually(lambda log=log: log.stat().st_size < LOG_BYTES)
+        old = log.with_name(f"{name}.log.1")
+        assert old.stat().st_size > LOG_BYTES

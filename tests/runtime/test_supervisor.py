@@ -142,3 +142,14 @@ def test_a_stop_during_a_task_ends_the_task(supervise, all_gone):
     pid = int(service.record("line"))
     assert service.end(signal.SIGTERM) == 0
     all_gone({pid})
+
+
+def test_what_is_due_from_time_to_time_comes_between_deaths(supervise):
+    service = supervise({"one": SLEEPS}, interval=0.05, backoff={"first": 0.01})
+    first = service.pids_of("one")["one"]
+    for _ in range(3):
+        service.record("tick")
+    os.kill(first, signal.SIGKILL)
+    assert service.record("pids", lambda pids: pids.get("one") not in (None, first))
+    service.record("tick")
+    assert service.end(signal.SIGTERM) == 0

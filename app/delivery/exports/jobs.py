@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from time import monotonic
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 from uuid import UUID
 
 from app.delivery.exports import service
@@ -25,13 +25,24 @@ def _export_id(job: Job) -> UUID:
     return UUID(job.args["data"]["job_id"])
 
 
-def _failed(job: Job, error: str) -> None:
+def _fail(job: Job, error: str) -> None:
     service.fail(_export_id(job), error)
 
 
-@jobs.handler("exports.run", queue="exports", listens=("export.requested",), on_failure=_failed)
+def _reopen(args: dict[str, Any]) -> None:
+    service.reopen(UUID(args["data"]["job_id"]))
+
+
+@jobs.handler(
+    "exports.run",
+    queue="exports",
+    listens=("export.requested",),
+    on_failure=_fail,
+    on_retry=_reopen,
+)
 def run(job: Job) -> None:
     """Write an export's file. A run that is repeated begins anew; one too many does nothing."""
+    container.current().reserve.check()
     export = service.start(_export_id(job))
     if export is None:
         return
@@ -71,7 +82,7 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
         return writer.rows
 
 
-@jobs.handler("exports.expire", queue="exports")
+@jobs.handler("exports.expire", queue="maintenance", resumable=True)
 def expire(job: Job) -> None:
     """Delete files whose time is over."""
     while service.expire():

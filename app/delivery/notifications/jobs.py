@@ -12,58 +12,85 @@ from app.kit import jobs
 from app.kit.jobs import Job
 
 
-@jobs.handler("notifications.email", listens=(service.CREATED,))
+@jobs.handler("notifications.email", queue="notifications", listens=(service.CREATED,))
 def email(job: Job) -> None:
     """Post a notification's letter, in the transaction that says that it was done."""
     service.post_mail(UUID(job.args["data"]["notification_id"]))
 
 
-@jobs.handler("notifications.artifacts_assigned", listens=("artifacts.assigned",), batch=True)
+@jobs.handler(
+    "notifications.artifacts_assigned",
+    queue="notifications",
+    listens=("artifacts.assigned",),
+    batch=True,
+)
 def artifacts_assigned(told: Sequence[Job]) -> None:
     """Tell people of documents that were assigned to them."""
     service.documents_assigned([_event(job) for job in told])
 
 
-@jobs.handler("notifications.reviews_assigned", listens=("reviews.assigned",), batch=True)
+@jobs.handler(
+    "notifications.reviews_assigned",
+    queue="notifications",
+    listens=("reviews.assigned",),
+    batch=True,
+)
 def reviews_assigned(told: Sequence[Job]) -> None:
     """Tell reviewers of label sets that were assigned or escalated to them."""
     service.reviews_assigned([_event(job) for job in told])
 
 
-@jobs.handler("notifications.reviews_returned", listens=("reviews.returned",), batch=True)
+@jobs.handler(
+    "notifications.reviews_returned",
+    queue="notifications",
+    listens=("reviews.returned",),
+    batch=True,
+)
 def reviews_returned(told: Sequence[Job]) -> None:
     """Tell admins of escalated reviews that nobody is there to decide."""
     service.reviews_returned([_event(job) for job in told])
 
 
-@jobs.handler("notifications.tag_set_commented", listens=("tag_set.commented",))
+@jobs.handler(
+    "notifications.tag_set_commented", queue="notifications", listens=("tag_set.commented",)
+)
 def tag_set_commented(job: Job) -> None:
     """Tell people that somebody mentioned them."""
     service.comment_written(_event(job))
 
 
-@jobs.handler("notifications.tag_set_rejected", listens=("tag_set.rejected",), batch=True)
+@jobs.handler(
+    "notifications.tag_set_rejected",
+    queue="notifications",
+    listens=("tag_set.rejected",),
+    batch=True,
+)
 def tag_set_rejected(told: Sequence[Job]) -> None:
     """Tell labelers that their label sets were rejected, and who labels now."""
     service.label_sets_rejected([_event(job) for job in told])
 
 
-@jobs.handler("notifications.tag_set_reopened", listens=("tag_set.reopened",), batch=True)
+@jobs.handler(
+    "notifications.tag_set_reopened",
+    queue="notifications",
+    listens=("tag_set.reopened",),
+    batch=True,
+)
 def tag_set_reopened(told: Sequence[Job]) -> None:
     """Tell labelers that what was decided is theirs again."""
     service.label_sets_reopened([_event(job) for job in told])
 
 
-@jobs.handler("notifications.post_due", lease_seconds=120)
+@jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def post_due(job: Job) -> None:
     """Post the letters of notifications that collected long enough."""
     service.post_due(job.checkpoint)
 
 
-@jobs.handler("notifications.purge", lease_seconds=300)
-def purge(_job: Job) -> None:
-    """Forget of which events people were told, once no job could tell of them again."""
-    service.purge()
+@jobs.handler("notifications.purge", queue="maintenance", resumable=True)
+def purge(job: Job) -> None:
+    """Delete the marks of notified events, once no job could notify of them again."""
+    service.purge(job.checkpoint)
 
 
 def _event(job: Job) -> Event:

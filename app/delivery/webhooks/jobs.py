@@ -24,7 +24,10 @@ _lock = Lock()
 _dispatcher: Dispatcher | None = None
 
 
-@jobs.handler("webhooks.fan_out", listens=SUBSCRIBABLE, batch=True, lease_seconds=20)
+# An event is never dropped: however often this fails, it is tried again.
+@jobs.handler(
+    "webhooks.fan_out", queue="fanout", listens=SUBSCRIBABLE, batch=True, max_attempts=None
+)
 def fan_out(batch: Sequence[Job]) -> None:
     """Give each event of one organization to every active webhook that subscribes to it."""
     fanout.fan_out(
@@ -41,14 +44,14 @@ def fan_out(batch: Sequence[Job]) -> None:
     )
 
 
-@jobs.handler("webhooks.end", listens=("organization.closed",))
+@jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
 def end(job: Job) -> None:
     """Give up what waits for the receivers of an organization that was closed."""
     assert job.organization_id is not None
     outcomes.abandon(job.organization_id)
 
 
-@jobs.handler("webhooks.tidy")
+@jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
 def tidy(job: Job) -> None:
     """Forget old deliveries and secrets; encrypt anew what an older key had encrypted."""
     upkeep.forget_secrets()

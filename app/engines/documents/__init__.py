@@ -1,8 +1,8 @@
 """Files in; text, pages, words with boxes and page images out. Safely.
 
-Foreign files are read in a child process with bounds on memory, processor time, waiting time,
-pages and pixels, so that a bomb or a crash costs that document only. What is read, what it may
-cost and how offsets count: docs/contributors/documents.md.
+Untrusted files are read in a sandboxed process with limits on memory, processor time, waiting time,
+pages and pixels, so that a bomb or a crash costs that document only. Which formats are read, what
+they may cost and how offsets count: docs/contributors/documents.md.
 """
 
 from app.engines.documents.layout import parse_text
@@ -21,7 +21,9 @@ from app.engines.documents.model import (
     UnsupportedMediaType,
     Word,
 )
+from app.engines.documents.processes import start_server, stop_server
 from app.engines.documents.service import ImageFormat, parse, parse_stream, render
+from app.engines.sandbox import SandboxUnavailable
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -36,6 +38,7 @@ __all__ = [
     "PageNotFound",
     "ParseFailed",
     "ParsedDocument",
+    "SandboxUnavailable",
     "Summary",
     "UnsupportedMediaType",
     "Word",
@@ -44,4 +47,6 @@ __all__ = [
     "parse_stream",
     "parse_text",
     "render",
+    "start_server",
+    "stop_server",
 ]

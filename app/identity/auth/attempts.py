@@ -8,12 +8,13 @@ Nobody is locked out for good: the wait has an end; a reset by mail clears it; a
 token of the account, expired or not, is counted apart from the rest of the world.
 """
 
+from collections.abc import Callable
 from uuid import UUID
 
 from sqlalchemy import text
 
 from app.identity.users import addresses
-from app.kit import container, db
+from app.kit import container, db, purging
 from app.kit.errors import ApiError
 
 FREE = 5
@@ -41,7 +42,6 @@ _COUNT = text(
     """  # noqa: S608 - numbers of this module
 )
 _CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
-_PURGE = text("DELETE FROM login_failures WHERE last_failed_at < now() - interval '1 day'")
 
 
 def of_address(email: str, session_id: UUID | None = None) -> str:
@@ -81,6 +81,7 @@ def clear(subject: str) -> None:
     db.session().execute(_CLEAR, {"subject": subject})
 
 
-def purge() -> None:
-    """Forget the failures of long ago."""
-    db.session().execute(_PURGE)
+def purge(checkpoint: Callable[[], None]) -> None:
+    """Delete the failures of more than a day ago, a batch in a transaction."""
+    condition = "last_failed_at < now() - interval '1 day'"
+    purging.purge("login_failures", condition, checkpoint)

@@ -19,12 +19,12 @@ def mail_confirmation(job: Job) -> None:
     email_change.mail_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
 
 
-@handler("auth.purge", lease_seconds=300)
-def purge(_job: Job) -> None:
-    """Forget sessions that ended a month ago, links past their time, and failures of long ago."""
-    queries.purge_sessions()
-    links.purge()
-    attempts.purge()
+@handler("auth.purge", queue="maintenance", resumable=True)
+def purge(job: Job) -> None:
+    """Delete old sessions, expired links and old failures to log in."""
+    queries.purge_sessions(job.checkpoint)
+    links.purge(job.checkpoint)
+    attempts.purge(job.checkpoint)
 
 
 periodic("auth.purge", every=3600)

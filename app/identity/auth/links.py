@@ -4,6 +4,7 @@ A link that confirms an address takes the place of the one before. Links to a ne
 side by side: anybody may ask for one, and would keep the owner out by asking again and again.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select
 from app.identity.auth.models import MailedToken
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
-from app.kit import container, db, errors, secrets
+from app.kit import container, db, errors, purging, secrets
 from app.kit.letters import Letters
 
 LIFETIME = timedelta(hours=1)
@@ -115,6 +116,6 @@ def withdraw(user_id: UUID) -> None:
     db.session().execute(delete(MailedToken).where(MailedToken.user_id == user_id))
 
 
-def purge() -> None:
-    """Forget links past their time."""
-    db.session().execute(delete(MailedToken).where(MailedToken.expires_at < func.now()))
+def purge(checkpoint: Callable[[], None]) -> None:
+    """Delete expired links, a batch in a transaction."""
+    purging.purge("mailed_tokens", "expires_at < now()", checkpoint)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, func
+from sqlalchemy import ForeignKey, Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -18,6 +18,13 @@ class Session(db.Base):
     """
 
     __tablename__ = "sessions"
+    __table_args__ = (
+        Index(
+            "ix_sessions_revoked_at",
+            "revoked_at",
+            postgresql_where=text("revoked_at IS NOT NULL"),
+        ),
+    )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)

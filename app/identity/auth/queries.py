@@ -1,15 +1,16 @@
 """SQL of signing in. These see every organization: who calls is what they find out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, delete, false, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, false, func, select, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
-from app.kit import db, tenancy
+from app.kit import db, purging, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
@@ -168,9 +169,10 @@ def was_ours(session_id: UUID, user_id: UUID) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def purge_sessions() -> None:
-    """Forget what ended a month ago: until then its token still proves an acquaintance."""
-    long_ago = func.now() - timedelta(days=30)
-    db.session().execute(
-        delete(Session).where(or_(Session.expires_at < long_ago, Session.revoked_at < long_ago))
-    )
+def purge_sessions(checkpoint: Callable[[], None]) -> None:
+    """Delete sessions that ended a month ago, a batch in a transaction.
+
+    Until then a session's token still proves that its holder knows the account.
+    """
+    for column in ("expires_at", "revoked_at"):
+        purging.purge("sessions", f"{column} < now() - interval '30 days'", checkpoint)

@@ -31,8 +31,7 @@ def start(_job: Job) -> None:
     start_due()
 
 
-# It may take as long as an export does.
-@jobs.handler("erasing.run", queue="exports", lease_seconds=120)
+@jobs.handler("erasing.run", queue="erasing", resumable=True)
 def run(job: Job) -> None:
     """Erase an organization."""
     service.erase(UUID(job.args["organization_id"]), job.checkpoint)

@@ -10,16 +10,17 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 
-@handler("sso.upkeep", lease_seconds=120)
-def upkeep(_job: Job) -> None:
-    """Forget what expired, and give every organization with single sign-on its look."""
+@handler("sso.upkeep", queue="maintenance")
+def upkeep(job: Job) -> None:
+    """Delete what expired, and enqueue a look at the provider of every organization."""
     with tenancy.across_organizations(reason="every organization's providers are looked at"):
-        queries.purge()
+        queries.purge(job.checkpoint)
         for organization_id in queries.organizations():
-            jobs.enqueue("sso.look", {}, organization_id=organization_id)
+            key = f"sso.look:{organization_id}"
+            jobs.enqueue("sso.look", {}, organization_id=organization_id, unique_key=key)
 
 
-@handler("sso.look", lease_seconds=120, max_attempts=1)
+@handler("sso.look", queue="third_party", max_attempts=1)
 def look(job: Job) -> None:
     """One organization's domains and provider, as they are now."""
     _look_at_domains(job)

@@ -1,10 +1,10 @@
 """SQL of single sign-on."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.auth.models import Session
@@ -19,7 +19,7 @@ from app.identity.sso.models import (
     ProviderState,
 )
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, purging
 
 _OPEN = (
     select(Organization, Configuration)
@@ -170,7 +170,7 @@ def organizations() -> list[UUID]:
     return list(db.session().scalars(select(Configuration.organization_id)))
 
 
-def purge() -> None:
-    """Forget what has expired. Across organizations."""
+def purge(checkpoint: Callable[[], None]) -> None:
+    """Delete what has expired, of all organizations, a batch in a transaction."""
     for table in (Flow, Code, Assertion):
-        db.session().execute(delete(table).where(table.expires_at < func.now()))
+        purging.purge(table.__tablename__, "expires_at < now()", checkpoint)

@@ -2,7 +2,7 @@
 
 import re
 import time
-from uuid import uuid4
+from collections.abc import Mapping
 
 from flask import Flask, Response, g, request
 from flask_cors import CORS
@@ -11,27 +11,15 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.kit import audit, db, db_errors, events, metrics, ratelimit, tenancy
-from app.kit.api import responses, uploads
+from app.kit.api import headers, responses, uploads
 from app.kit.errors import ApiError, not_found
 from app.kit.logging import bind_request, get_logger
 from app.kit.settings import Settings
 
 log = get_logger("app.request")
 
-_SANE_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{40,}")
-_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-site",
-}
-_DEFAULTS = {
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-}
 _ALLOWED_HEADERS = ["Content-Type", "Authorization", "X-Request-ID", "X-Org-Slug", "X-API-Key"]
-_EXPOSED_HEADERS = ["ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"]
 
 
 def init(app: Flask, settings: Settings) -> None:
@@ -44,14 +32,13 @@ def init(app: Flask, settings: Settings) -> None:
             app,
             origins=list(settings.cors_origins),
             allow_headers=_ALLOWED_HEADERS,
-            expose_headers=_EXPOSED_HEADERS,
+            expose_headers=headers.EXPOSED,
             methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             max_age=600,
         )
-    if settings.public_url.startswith("https://"):
-        _HEADERS["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+    security_headers = headers.security_headers(settings)
     app.before_request(_begin)
-    app.after_request(_finish)
+    app.after_request(lambda response: _finish(response, security_headers))
     app.teardown_request(_teardown)
     app.register_error_handler(ApiError, _answer)
     app.register_error_handler(HTTPException, _http_error)
@@ -61,23 +48,21 @@ def init(app: Flask, settings: Settings) -> None:
 
 def _begin() -> None:
     g.started = time.perf_counter()
-    given = request.headers.get("X-Request-ID", "")
-    g.request_id = given if _SANE_ID.fullmatch(given) else uuid4().hex
+    g.request_id = headers.request_id(request.headers.get("X-Request-ID", ""))
     events.set_request_id(g.request_id)
     bind_request(g.request_id)
     tenancy.bind(None)
     audit.end()
 
 
-def _finish(response: Response) -> Response:
-    headers = response.headers
-    headers["X-Request-ID"] = g.get("request_id", "")
-    for name, value in _HEADERS.items():
-        headers.add(name, value)
-    for name, value in _DEFAULTS.items():
-        headers.setdefault(name, value)
+def _finish(response: Response, security_headers: Mapping[str, str]) -> Response:
+    response.headers["X-Request-ID"] = g.get("request_id", "")
+    for name, value in security_headers.items():
+        response.headers.add(name, value)
+    for name, value in headers.DEFAULTS.items():
+        response.headers.setdefault(name, value)
     if response.status_code == 204:  # noqa: PLR2004
-        headers.pop("Content-Type", None)
+        response.headers.pop("Content-Type", None)
     ratelimit.add_headers(response)
     seconds = time.perf_counter() - g.get("started", time.perf_counter())
     operation = g.get("operation", "none")
@@ -119,12 +104,12 @@ def _answer(error: ApiError) -> Response:
 
 def _http_error(error: HTTPException) -> Response:
     code = {405: "method_not_allowed", 413: "payload_too_large", 415: "unsupported_media_type"}
-    headers = {}
+    extra = {}
     if error.code == 405:  # noqa: PLR2004
-        headers["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
+        extra["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
     if error.code in code:
         message = error.description or "Not possible here."
-        return _answer(ApiError(code[error.code], message, headers=headers))
+        return _answer(ApiError(code[error.code], message, headers=extra))
     if error.code == 404:  # noqa: PLR2004
         return _answer(not_found())
     if error.code is not None and error.code < 500:  # noqa: PLR2004

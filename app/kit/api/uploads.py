@@ -7,12 +7,12 @@ from marshmallow import Schema
 from werkzeug.datastructures import FileStorage
 from werkzeug.formparser import FormDataParser
 
-from app.kit import container, errors
+from app.kit import capacity, container, errors
 from app.kit.api import requests
 from app.kit.errors import ApiError
+from app.kit.serving.limits import FORM_BYTES
 from app.kit.storage import Staged, TooLarge
 
-_MAX_FIELDS_BYTES = 256 * 1024
 _MAX_PARTS = 50
 
 
@@ -37,10 +37,11 @@ def read(schema: Schema) -> dict[str, Any]:
     """The form's members, validated, and under `file` the part, its bytes staged.
 
     The staged file is discarded at the end of the request unless the service promotes it. Raises
-    413 as soon as the limit is passed, 422 on a form that does not fit.
+    413 as soon as the limit is passed, 422 on a form that does not fit, 503 as soon as the disk is
+    full.
     """
     limit = container.settings().max_upload_bytes
-    if (request.content_length or 0) > limit + _MAX_FIELDS_BYTES:
+    if (request.content_length or 0) > limit + FORM_BYTES:
         raise _too_large(limit)
     staged: list[Staged] = []
 
@@ -52,7 +53,8 @@ def read(schema: Schema) -> dict[str, Any]:
         g.setdefault("staged", []).append(context)
         return _Sink(staged[0])  # type: ignore[return-value]
 
-    form, files = _parse(stream, limit)
+    with capacity.guard("upload"):
+        form, files = _parse(stream, limit)
     part = files.get("file")
     if part is None or not staged:
         raise errors.unprocessable("file", "A part named file is required.")
@@ -82,7 +84,7 @@ def _too_large(limit: int) -> ApiError:
 def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
     parser = FormDataParser(
         stream_factory=stream,
-        max_form_memory_size=_MAX_FIELDS_BYTES,
+        max_form_memory_size=FORM_BYTES,
         max_form_parts=_MAX_PARTS,
         silent=False,
     )

@@ -158,6 +158,8 @@ def check_target(policy: Policy, url: str) -> tuple[str, int]:
 
     :raises EgressRefused: what can be refused without asking where the host is.
     """
+    if policy.closed:
+        raise EgressRefused("outbound traffic is switched off")
     if len(url) > _URL_MAX or re.search(r"[\x00-\x20\x7f\\]", url):
         raise EgressRefused("not a URL")
     request = PreparedRequest()

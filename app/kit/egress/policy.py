@@ -82,14 +82,16 @@ class Policy:
 
     :param allowed_networks: reachable although they are not public.
     :param allow_http: whether plain http is accepted beside https.
+    :param closed: whether nothing may be reached at all.
     """
 
     allowed_networks: tuple[Network, ...] = ()
     allow_http: bool = False
+    closed: bool = False
 
     def allows(self, address: str) -> bool:
-        """Whether a numeric address, as a resolver or a socket gives it, may be reached."""
-        return _allows(self.allowed_networks, address)
+        """Return whether a numeric address, as a resolver or a socket gives it, may be reached."""
+        return not self.closed and _allows(self.allowed_networks, address)
 
 
 @lru_cache(maxsize=4096)

@@ -1,8 +1,9 @@
 """Durable work: PostgreSQL is the truth, RQ carries and executes.
 
-A job is a row that says what is due and when. The relay (`relay`) claims what is due and enqueues
-only ids; a worker (`worker`) takes the lease, runs the handler, and writes the outcome only if the
-lease is still its own. `handlers` is the table of what may run at all.
+A job is a row that says what is due and when. The relay (`relay`) wakes the workers of a queue that
+has something due; a worker (`worker`) claims a job under a lease (`claims`), runs its handler, and
+writes the outcome only if the lease is still its own. `handlers` is the table of what may run at
+all, `queues` says what keeps apart.
 """
 
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic

@@ -1,73 +1,111 @@
-"""The allow-list of job functions, and what a running one may do."""
+"""The allow-list of job functions, and what a running job may do."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
 from flask import Flask
-from sqlalchemy import text
 
-from app.kit import db, events, metrics, tenancy
+from app.kit import db, events, tenancy
+from app.kit.jobs import claims
+from app.kit.jobs.claims import Lease
+from app.kit.jobs.queues import QUEUES
 
-QUEUES = ("default", "mail", "documents", "exports")
-"""Every queue that handlers may name; each has a worker (see `app.kit.jobs.worker`)."""
+TURN_SECONDS = 5.0
+"""A resumable job that ran so long yields to other due jobs of its queue."""
 
 
 class LostLease(Exception):  # noqa: N818 - a signal, not a fault
-    """The lease went to somebody else: what this run did must not be committed."""
+    """Another worker holds the lease: what this run did must not be committed."""
+
+
+class TurnOver(Exception):  # noqa: N818 - a signal, not a fault
+    """The job yields: it is queued again, behind what is due, and counts no attempt."""
 
 
 class Retry(Exception):  # noqa: N818 - a signal, not a fault
-    """Try the job again after its back-off; the message is kept as its error."""
+    """Run the job again after its back-off; the message is kept as its error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A running job, as its handler sees it.
 
-    `created_at` is when the transaction that enqueued it began, by the database's clock.
+    `attempt` counts the runs that ended in an error, and this one. `created_at` is when the
+    transaction that enqueued the job began, by the database's clock. `lease` is that of the whole
+    run, which has several jobs in a batch.
     """
 
     id: UUID
     organization_id: UUID | None
+    queue: str
     args: dict[str, Any]
     attempt: int
-    lease_token: UUID
+    lease: Lease
     request_id: str | None
     created_at: datetime
+    resumable: bool = False
+    started: float = field(default_factory=monotonic)
 
     def checkpoint(self) -> None:
-        """Commit what was done so far, if the lease is still this run's; raises LostLease.
+        """Commit what was done so far. Call it before a slow part: no transaction stays open.
 
-        Call it before a slow part, so that no transaction stays open over it.
+        Raises:
+            LostLease: another worker runs this job; nothing was committed.
+            TurnOver: the work was committed, and other jobs come first now.
         """
-        held = db.session().execute(_HELD, {"id": self.id, "token": self.lease_token}).first()
-        if held is None:
+        if not self.lock_lease():
             db.session().rollback()
             raise LostLease
         db.session().commit()
+        if self.resumable and monotonic() - self.started > TURN_SECONDS and self._others_wait():
+            raise TurnOver
+
+    def lock_lease(self) -> bool:
+        """Return whether the lease is still this run's; then it stays so until the commit."""
+        return claims.lock(self.lease)
+
+    def _others_wait(self) -> bool:
+        with tenancy.across_organizations(reason="asks whether any organization's job waits"):
+            waiting = bool(claims.list_due_queues([self.queue]))
+            db.session().rollback()
+        return waiting
 
 
-_HELD = text("SELECT 1 FROM jobs WHERE id = :id AND lease_token = :token FOR UPDATE")
-
-Function = Callable[[Job], None]
-BatchFunction = Callable[[Sequence[Job]], None]
 Failure = Callable[[Job, str], None]
+Reopen = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
 class Handler:
-    """A declared handler. `lease_seconds` is renewed while it runs."""
+    """A declared handler.
+
+    Attributes:
+        name: the name that the job's row carries.
+        queue: one of `QUEUES`.
+        batch: whether it takes many jobs at once.
+        resumable: whether the next run continues what a checkpoint committed. Such a job yields
+            to others after `TURN_SECONDS`.
+        max_attempts: how many runs may end in an error before the job is given up; None: it never
+            is. Faults of the database, the storage and the queue do not count.
+        on_failure: called with the job and the error when it is given up, in that transaction.
+        on_retry: called with the job's args before an operator has a given-up job run again, in
+            that transaction and with the organization bound. Undoes what `on_failure` did.
+        retryable: whether an operator can have a given-up job run again.
+    """
 
     name: str
-    queue: str
     function: Callable[..., None]
-    batch: bool
-    lease_seconds: int
-    max_attempts: int
-    on_failure: Failure | None
+    queue: str = "default"
+    batch: bool = False
+    resumable: bool = False
+    max_attempts: int | None = 5
+    on_failure: Failure | None = None
+    on_retry: Reopen | None = None
+    retryable: bool = True
 
 
 @dataclass(frozen=True)
@@ -89,22 +127,32 @@ def handler(
     queue: str = "default",
     listens: Sequence[str] = (),
     batch: bool = False,
-    lease_seconds: int = 60,
-    max_attempts: int = 5,
+    resumable: bool = False,
+    max_attempts: int | None = 5,
     on_failure: Failure | None = None,
+    on_retry: Reopen | None = None,
+    retryable: bool = True,
 ) -> Callable[[Any], Any]:
     """Declare a job function `name` (`feature.verb`).
 
-    It gets one `Job`, or with `batch` all jobs of a claim that belong to one organization. It runs
-    with the job's organization bound and in a transaction that is committed after it. `listens`
-    names events it hears: then `args` is {event_id, name, data}. An exception is retried with
-    back-off up to `max_attempts` runs; then `on_failure(job, error)` runs in a transaction.
+    It gets one `Job`, or with `batch` all jobs of a claim, which belong to one organization. It
+    runs with the job's organization bound and in a transaction that is committed after it. It may
+    run twice. `listens` names events that enqueue it; then `args` is {event_id, name, data}. The
+    other arguments are the attributes of `Handler`.
     """
     assert queue in QUEUES, f"no worker for the queue {queue}"
 
     def declare(function: Any) -> Any:
         HANDLERS[name] = Handler(
-            name, queue, function, batch, lease_seconds, max_attempts, on_failure
+            name=name,
+            function=function,
+            queue=queue,
+            batch=batch,
+            resumable=resumable,
+            max_attempts=max_attempts,
+            on_failure=on_failure,
+            on_retry=on_retry,
+            retryable=retryable,
         )
         for event in listens:
             events.listen(event, name, queue)
@@ -129,8 +177,8 @@ class DueSource:
     `claim()` runs in a transaction across organizations. Each batch goes as one message to `queue`,
     where one process of its own calls the function at the dotted path `function` with it. That
     process calls `start(app)` first and `stop(seconds)` at its end; `settle(seconds)` waits until
-    all that was handed over is done and says whether it is. `depth()`: due rows, and the age of the
-    oldest in seconds.
+    everything accepted is done and returns whether it is. `depth()` returns the number of due rows
+    and the age of the oldest in seconds; from `late_after` seconds on the queue is behind.
     """
 
     name: str
@@ -141,24 +189,8 @@ class DueSource:
     stop: Callable[[float], None]
     settle: Callable[[float], bool]
     depth: Callable[[], tuple[int, float]]
+    late_after: float = 60.0
 
 
 SOURCES: list[DueSource] = []
 """Registered by features; the relay asks each in turn."""
-
-_DEPTHS = text(
-    "SELECT queue, count(*) AS depth, extract(epoch FROM now() - min(due_at)) AS age"
-    " FROM jobs WHERE due_at <= now() GROUP BY queue"
-)
-
-
-def readings() -> list[metrics.QueueReading]:
-    """Every queue's due rows and the age of the oldest, for the metrics."""
-    with tenancy.across_organizations(reason="metrics count every organization's work"):
-        found = {row.queue: (row.depth, float(row.age)) for row in db.session().execute(_DEPTHS)}
-        found |= {source.queue: source.depth() for source in SOURCES}
-    names = [*QUEUES, *(source.queue for source in SOURCES)]
-    return [metrics.QueueReading(name, *found.get(name, (0, 0.0))) for name in names]
-
-
-metrics.register_collector(readings)

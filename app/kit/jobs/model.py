@@ -17,11 +17,32 @@ from app.kit.jobs import handlers
 
 
 class JobRow(db.Base):
-    """A unit of work. `due_at` null: nothing left to do. The database's clock judges leases."""
+    """A unit of work. `status`: queued, running, completed, failed (given up) or discarded.
+
+    `due_at` is null once nothing is left to do. The database's clock judges due times and leases.
+    `attempts` counts runs that ended in an error, `interruptions` runs whose worker died, `faults`
+    the latest runs in a row that met a fault of the platform. `reported_at`: when operators were
+    told that the job was given up.
+    """
 
     __tablename__ = "jobs"
     __table_args__ = (
         Index("ix_jobs_due", "queue", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+        # Whose turn it is, and the order within a turn (`claims`).
+        Index(
+            "ix_jobs_turns",
+            "queue",
+            text("coalesce(organization_id, '00000000-0000-0000-0000-000000000000'::uuid)"),
+            "due_at",
+            postgresql_where=text("due_at IS NOT NULL"),
+        ),
+        Index(
+            "ix_jobs_leased",
+            "queue",
+            "leased_until",
+            postgresql_where=text("leased_until IS NOT NULL"),
+        ),
+        Index("ix_jobs_failed", "finished_at", postgresql_where=text("status = 'failed'")),
         Index(
             "uq_jobs_unique_key",
             "unique_key",
@@ -48,9 +69,12 @@ class JobRow(db.Base):
     lease_token: Mapped[UUID | None]
     leased_until: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
+    interruptions: Mapped[int] = mapped_column(server_default="0")
+    faults: Mapped[int] = mapped_column(server_default="0")
     error: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     finished_at: Mapped[datetime | None]
+    reported_at: Mapped[datetime | None]
 
 
 _ENQUEUE_MANY = text(

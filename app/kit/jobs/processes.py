@@ -18,8 +18,9 @@ from typing import NoReturn
 
 from flask import Flask
 
-from app.kit import container, db, deaths
-from app.kit.jobs import handlers, relay
+from app.kit import container, db, deaths, logging, metrics
+from app.kit.jobs import handlers, relay, worker
+from app.kit.jobs.queues import GROUPS, Group, list_queues, local_slots
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, listen
 from app.kit.logging import get_logger
@@ -34,7 +35,6 @@ _LONGEST_DELAY_SECONDS = 10.0
 _HEALTHY_SECONDS = 30.0
 _RELAY_TIMEOUT_SECONDS = 2.0
 _WATCHED = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT}
-_FORKING_QUEUES = ("documents", "exports")
 
 Target = Callable[[Flask, Event], None]
 
@@ -51,17 +51,23 @@ class Child:
     delay: float = 0.0
 
 
-def children(job_workers: int) -> list[Child]:
-    """Every process of the service's background work; `job_workers` serve the slow queues."""
-    forking = partial(_work, kind=Forking, queues=_FORKING_QUEUES)
-    return [
-        Child("relay", _relay),
-        Child("worker", partial(_work, kind=InProcess, queues=("default",))),
-        # A process of its own: a mail server that hangs holds up nothing but mail.
-        Child("mail", partial(_work, kind=InProcess, queues=("mail",))),
-        *(Child(f"worker-{n + 1}", forking) for n in range(job_workers)),
-        *(Child(source.name, partial(_serve, source=source)) for source in handlers.SOURCES),
-    ]
+def children(job_workers: int, *, outbound: bool = True) -> list[Child]:
+    """Return every process of the service's background work.
+
+    `job_workers` parse documents. Without `outbound` none calls other hosts: what waits for that
+    stays queued.
+    """
+    found = [Child("relay", _relay)]
+    for group in GROUPS.values():
+        target = partial(_work, group=group)
+        if group.forking:
+            (queue,) = list_queues(group)
+            numbers = range(1, local_slots(queue, job_workers) + 1)
+            found += [Child(f"{group.name}-{number}", target) for number in numbers]
+        elif outbound or not group.outbound:
+            found.append(Child(group.name, target))
+    sources = handlers.SOURCES if outbound else []
+    return found + [Child(source.name, partial(_serve, source=source)) for source in sources]
 
 
 def _relay(app: Flask, stopping: Event) -> None:
@@ -72,12 +78,12 @@ def _relay(app: Flask, stopping: Event) -> None:
     loop.loop()
 
 
-def _work(
-    app: Flask, stopping: Event, *, kind: type[InProcess] | type[Forking], queues: tuple[str, ...]
-) -> None:
+def _work(app: Flask, stopping: Event, *, group: Group) -> None:
+    os.nice(group.nice)
+    kind = Forking if group.forking else InProcess
     connect = partial(container.current().redis, timeout=None)
     listen(stopping)
-    consume(kind, app, queues, frozenset({relay.RUN}), connect, stopping)
+    consume(kind, app, [group.name], frozenset({relay.DRAIN}), connect, stopping)
 
 
 def _serve(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
@@ -99,7 +105,8 @@ def _serve(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
 def main(app: Flask) -> int:
     """Run every child until SIGTERM or SIGINT; the exit status. Called in the main thread."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
-    running = children(container.settings().job_workers)
+    settings = container.settings()
+    running = children(settings.job_workers, outbound=settings.outbound)
     gc.collect()
     gc.freeze()
     log.info("workers.started", children=[child.name for child in running])
@@ -135,7 +142,8 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
     status = 1
     try:
         deaths.die_with_parent(parent)
-        stopping = Event()
+        # The one that a running worker asks between two jobs.
+        stopping = worker.stopping
         listen(stopping)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())
@@ -147,6 +155,8 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
         log.exception("worker.died", name=child.name)
     finally:
         sys.stdout.flush()
+        metrics.flush()
+        logging.flush()
         os._exit(status)
 
 

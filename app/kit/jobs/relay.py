@@ -1,7 +1,9 @@
-"""The relay: claims what is due in PostgreSQL and hands its ids to RQ.
+"""The relay: starts periodic work, and wakes workers for what is due in PostgreSQL.
 
-Several may run: `FOR UPDATE SKIP LOCKED` keeps them apart. A claim is a lease; if Redis loses the
-message, or the worker that took it dies, the lease runs out and the row is claimed again.
+A message in Redis says that a group of queues has something to do, not what: the worker claims the
+jobs itself when it starts them. So a group never has more than one message waiting, however many
+jobs are due; a message that is lost is sent again a moment later; and one too many does nothing.
+Several relays may run.
 """
 
 import random
@@ -14,71 +16,28 @@ from uuid import uuid4
 from flask import Flask
 from redis import Redis
 from redis.exceptions import RedisError
-from rq import Queue
+from rq import Queue as RqQueue
 from rq.serializers import JSONSerializer
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import db, metrics, schedule, tenancy
-from app.kit.jobs import handlers
+from app.kit import container, db, schedule, tenancy
+from app.kit.jobs import claims, handlers, slots
+from app.kit.jobs.handlers import DueSource
+from app.kit.jobs.queues import QUEUES, Queue, list_served
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-RUN = "app.kit.jobs.worker.run"
-QUEUED_LEASE_SECONDS = 30
+DRAIN = "app.kit.jobs.worker.drain"
+"""The function that messages call; their one argument is the group's name."""
 IDLE_SECONDS = 0.1
-BATCH = 100
-IN_FLIGHT = {"default": 2000, "mail": 20, "documents": 8, "exports": 4}
-"""How many jobs of a queue may be leased at once: of more, the leases would run out waiting."""
-
-_CLAIM = text(
-    """
-    WITH room AS (
-        SELECT :cap - count(*) AS free FROM jobs
-        WHERE queue = :queue AND due_at IS NOT NULL AND leased_until > now()
-    ), due AS (
-        SELECT id, leased_until FROM jobs
-        WHERE queue = :queue AND due_at <= now()
-          AND (leased_until IS NULL OR leased_until <= now())
-        ORDER BY due_at LIMIT (SELECT greatest(least(free, :batch), 0) FROM room)
-        FOR UPDATE SKIP LOCKED
-    )
-    UPDATE jobs SET lease_token = gen_random_uuid(),
-                    leased_until = now() + make_interval(secs => :lease)
-    FROM due WHERE jobs.id = due.id
-    RETURNING jobs.id, jobs.function, jobs.organization_id, jobs.lease_token,
-              due.leased_until IS NOT NULL AS expired, jobs.attempts
-    """
-)
-
-
-def claim(queue: str, batch: int = BATCH) -> list[list[list[str]]]:
-    """Lease what is due on `queue`: groups of [id, token], each for one call of the worker.
-
-    Commits. The caller sees all organizations.
-    """
-    values = {
-        "queue": queue,
-        "cap": IN_FLIGHT[queue],
-        "batch": batch,
-        "lease": QUEUED_LEASE_SECONDS,
-    }
-    with db.transaction() as session:
-        rows = session.execute(_CLAIM, values).all()
-    metrics.LEASE_EXPIRIES.labels(queue).inc(sum(row.expired for row in rows))
-    groups: dict[tuple[str, str], list[list[str]]] = {}
-    for row in rows:
-        declared = handlers.HANDLERS.get(row.function)
-        # What failed once comes alone: it must not take its batch down again.
-        together = declared is not None and declared.batch and row.attempts == 0
-        key = str(row.organization_id) if together else str(row.id)
-        groups.setdefault((row.function, key), []).append([str(row.id), str(row.lease_token)])
-    return list(groups.values())
+SOURCE_MESSAGES = 16
+"""So many messages of a due source may wait: what is claimed for more could expire unsent."""
+_TICK_SECONDS = 1.0
 
 
 class Relay:
-    """Loops until stopped. `connect` makes a fresh Redis client."""
+    """Loops until stopped. `connect` returns a Redis client."""
 
     def __init__(self, app: Flask, connect: Callable[[], Redis]) -> None:
         self.app = app
@@ -86,17 +45,13 @@ class Relay:
         self.stopping = Event()
         self._next_tick = 0.0
 
-    def stop(self, *_: Any) -> None:
-        """Finish the round in hand, then return from `loop`."""
-        self.stopping.set()
-
     def loop(self) -> None:
-        """Claim and enqueue for ever. An outage of either server is waited out."""
+        """Go round for ever. An outage of either server is waited out."""
         pause = IDLE_SECONDS
         while not self.stopping.is_set():
             try:
-                moved = self.round()
-                pause = 0.0 if moved else IDLE_SECONDS
+                self.round()
+                pause = IDLE_SECONDS
             except (SQLAlchemyError, RedisError) as failure:
                 log.warning("relay.waiting", error=type(failure).__name__)
                 # Full jitter, so that several relays do not come back in step.
@@ -104,42 +59,72 @@ class Relay:
             self.stopping.wait(pause)
 
     def round(self) -> int:
-        """One pass over the schedule, the jobs and the due sources; how many rows were claimed.
+        """Look once at the schedule, the queues and the due sources; return the messages sent.
 
-        Raises RedisError before anything is claimed when there is nobody to hand it to.
+        Raises RedisError before anything is claimed when there is nobody to send messages to.
         """
-        self.connect().ping()
+        connection = self.connect()
         with (
             self.app.app_context(),
-            tenancy.across_organizations(reason="the relay claims every organization's work"),
+            tenancy.across_organizations(reason="the relay looks at every organization's work"),
         ):
             if time.monotonic() >= self._next_tick:
-                self._next_tick = time.monotonic() + 1.0
+                self._next_tick = time.monotonic() + _TICK_SECONDS
                 with db.transaction():
                     schedule.tick()
-            moved = sum(self._jobs(queue) for queue in handlers.QUEUES)
-            for source in handlers.SOURCES:
-                with db.transaction():
-                    batches = source.claim()
-                self._enqueue(source.queue, source.function, batches)
-                moved += sum(len(batch) for batch in batches)
-        return moved
+            sent = self._wake_workers(connection)
+            sources = handlers.SOURCES if container.settings().outbound else []
+            return sent + sum(self._claim(connection, source) for source in sources)
 
-    def _jobs(self, queue: str) -> int:
-        groups = claim(queue)
-        self._enqueue(queue, RUN, groups)
-        return sum(len(group) for group in groups)
+    def _wake_workers(self, connection: Redis) -> int:
+        """Send a message to each group that has a job to claim and no message waiting."""
+        served = list_served(outbound=container.settings().outbound)
+        with db.transaction():
+            due = claims.list_due_queues([queue.name for queue in served])
+        groups: dict[str, list[Queue]] = {}
+        for name in due:
+            groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
+        lengths = self._lengths(connection, list(groups))
+        awake = [name for name, queues in groups.items() if not lengths[name] and self._can(queues)]
+        for name in awake:
+            self._send(connection, name, DRAIN, [name])
+        return len(awake)
 
-    def _enqueue(self, queue: str, function: str, batches: list[list[Any]]) -> None:
-        if not batches:
-            return
-        connection = self.connect()
-        target = Queue(queue, connection=connection, serializer=JSONSerializer)
+    def _can(self, queues: list[Queue]) -> bool:
+        """Return whether a job of one of these queues can be claimed."""
+        for queue in queues:
+            quota = slots.get_quota(queue, self.connect)
+            with db.transaction():
+                if claims.is_claimable(queue.name, quota=quota):
+                    return True
+        return False
+
+    def _claim(self, connection: Redis, source: DueSource) -> int:
+        if self._lengths(connection, [source.queue])[source.queue] >= SOURCE_MESSAGES:
+            return 0
+        with db.transaction():
+            batches = source.claim()
+        if batches:
+            self._send(connection, source.queue, source.function, batches)
+        return len(batches)
+
+    def _lengths(self, connection: Redis, queues: list[str]) -> dict[str, int]:
+        """Return how many messages wait in each of these queues."""
+        with connection.pipeline(transaction=False) as pipeline:
+            pipeline.ping()
+            for name in queues:
+                pipeline.llen(RqQueue(name, connection=connection).key)
+            _, *lengths = pipeline.execute()
+        return dict(zip(queues, lengths, strict=True))
+
+    def _send(self, connection: Redis, queue: str, function: str, arguments: list[Any]) -> None:
+        """Send one message per argument."""
+        target = RqQueue(queue, connection=connection, serializer=JSONSerializer)
         target.enqueue_many(
             [
-                Queue.prepare_data(
+                RqQueue.prepare_data(
                     function,
-                    (batch,),
+                    (argument,),
                     timeout=-1,
                     result_ttl=0,
                     failure_ttl=60,
@@ -147,6 +132,6 @@ class Relay:
                     description=function,
                     job_id=str(uuid4()),
                 )
-                for batch in batches
+                for argument in arguments
             ]
         )

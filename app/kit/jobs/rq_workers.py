@@ -5,9 +5,11 @@ commands over it; bind a job's process to the life of its worker; and wait out a
 ending.
 """
 
+import os
 import random
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Event
 from typing import Any
 
@@ -20,7 +22,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
 
-from app.kit import deaths
+from app.kit import deaths, logging, metrics
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -28,6 +30,7 @@ log = get_logger(__name__)
 _MAINTENANCE_SECONDS = 30
 _WORKER_TTL_SECONDS = 45
 _FAREWELL_SECONDS = 1.0
+_LAST_LINES_SECONDS = 0.1
 _CALLBACKS = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
 
 
@@ -75,6 +78,7 @@ class _Held:
         super().register_death()  # type: ignore[misc]
 
     def handle_warm_shutdown_request(self) -> None:
+        """Start no further job; RQ waits for the one in hand."""
         self.stopping.set()
 
     def _set_ip_address(self, _connection: Redis) -> None:
@@ -113,8 +117,25 @@ class Forking(_Held, Worker):
     """Forks for each job: for jobs that take memory, or may take their process down."""
 
     def setup_work_horse_signals(self) -> None:
+        """Bind the fork to the life of its worker; SIGTERM ends it after the job in hand."""
         super().setup_work_horse_signals()  # type: ignore[no-untyped-call]
+        listen(self.stopping)
         deaths.die_with_parent(self.pid or 0)
+
+    def handle_warm_shutdown_request(self) -> None:
+        """Tell the fork too, which would go on with the next job."""
+        super().handle_warm_shutdown_request()
+        if self.horse_pid:
+            with suppress(ProcessLookupError):
+                os.kill(self.horse_pid, signal.SIGTERM)
+
+    def perform_job(self, job: Job, queue: Queue) -> bool:
+        """Run a message in the fork, and send what the fork counted and logged."""
+        try:
+            return super().perform_job(job, queue)
+        finally:  # the process ends with os._exit
+            metrics.flush()
+            logging.flush(_LAST_LINES_SECONDS)
 
 
 def consume(

@@ -142,7 +142,7 @@ def _letter_of(job: Job) -> str:
     return f"{job.args['folder']}/{job.args['name']}"
 
 
-@jobs.handler(SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_give_up)
+@jobs.handler(SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_give_up, retryable=False)
 def send(job: Job) -> None:
     """Send a letter. A second run, after a worker that died, sends the same message id again."""
     letter = orjson.loads(container.keyring().decrypt(job.args["sealed"]))

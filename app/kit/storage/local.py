@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.kit.storage.keys import NotStored
+from app.kit.storage.space import disk_faults
 
 _BUFFER = 256 * 1024
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
@@ -17,19 +18,22 @@ class LocalWriter:
     """A file under way; it exists for others only by the name that nobody knows yet."""
 
     def __init__(self, path: Path) -> None:
-        _make_folder(path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=_BUFFER)
+        with disk_faults():
+            _make_folder(path.parent)
+            self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=_BUFFER)
         self._path = path
 
     def write(self, data: bytes) -> None:
-        self._file.write(data)
+        with disk_faults():
+            self._file.write(data)
 
     def commit(self) -> None:
         # Without it a power cut can leave the new name with an empty file behind it.
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with disk_faults():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
 
     def abort(self) -> None:
         try:
@@ -49,12 +53,13 @@ class LocalFiles:
 
     def move(self, source: str, target: str) -> None:
         path = self._root / target
-        _make_folder(path.parent)
-        try:
-            (self._root / source).replace(path)
-        except FileNotFoundError:
-            raise NotStored(source) from None
-        _sync_folder(path.parent)
+        with disk_faults():
+            _make_folder(path.parent)
+            try:
+                (self._root / source).replace(path)
+            except FileNotFoundError:
+                raise NotStored(source) from None
+            _sync_folder(path.parent)
 
     def open(self, key: str) -> BinaryIO:
         try:

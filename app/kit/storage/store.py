@@ -20,9 +20,13 @@ from app.kit.storage.keys import (
 )
 from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
+from app.kit.storage.space import Reserve
 
 STAGING = "staging"
-CHUNK = 256 * 1024
+# A client that does not read its download holds one chunk of it in memory.
+CHUNK = 64 * 1024
+_CHECK_BYTES = 1024 * 1024
+"""How much of a file is written between two looks at the free space."""
 
 
 class Stored(NamedTuple):
@@ -72,7 +76,11 @@ class Backend(Protocol):
 class Staged:
     """Content that is coming in and has no name yet; leaving without `promote` removes it."""
 
-    def __init__(self, backend: Backend, limit: int | None) -> None:
+    def __init__(self, backend: Backend, limit: int | None, reserve: Reserve | None) -> None:
+        if reserve is not None:
+            reserve.check()
+        self._reserve = reserve
+        self._check_at = _CHECK_BYTES
         self._backend = backend
         self._limit = limit
         self._key = f"{STAGING}/{secrets.token_hex(16)}"
@@ -90,10 +98,14 @@ class Staged:
         """Take the next bytes.
 
         :raises TooLarge: before anything beyond the limit is kept.
+        :raises StorageFull: the disk has become full meanwhile.
         """
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
             raise TooLarge(self._limit)
+        if self._reserve is not None and self.size >= self._check_at:
+            self._check_at = self.size + _CHECK_BYTES
+            self._reserve.check()
         self._digest.update(data)
         self._writer.write(data)
 
@@ -154,13 +166,15 @@ class Storage:
 
     :param url: ``file:///absolute/folder``, ``s3://bucket/prefix?endpoint_url=…``, ``memory://x``
         or another address that fsspec knows.
+    :param reserve: the free space without which nothing is written; None writes in any case.
     :raises ValueError: a ``file://`` address without an absolute path.
 
     Every method raises `InvalidKey` for what is no key, and `StorageUnavailable` when an object
-    store does not answer.
+    store does not answer. Methods that write raise `StorageFull` while there is no space.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, reserve: Reserve | None = None) -> None:
+        self._reserve = reserve
         self._backend: Backend
         if url.startswith("file://"):
             root = Path(url.removeprefix("file://"))
@@ -172,7 +186,7 @@ class Storage:
 
     def stage(self, limit: int | None = None) -> Staged:
         """Begin to take in content of at most ``limit`` bytes; use it as a context manager."""
-        return Staged(self._backend, limit)
+        return Staged(self._backend, limit, self._reserve)
 
     def write(self, key: str, chunks: Iterable[bytes], *, limit: int | None = None) -> Stored:
         """Store the chunks under the key, all of them or (on an error) nothing.

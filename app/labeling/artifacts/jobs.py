@@ -1,19 +1,30 @@
 """Background work on documents: reading files, deleting them, indexing, ending what ran out."""
 
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
-from app.kit import jobs
-from app.kit.jobs import Job, Retry
+from app.kit import container, db, jobs
+from app.kit.jobs import Job
 from app.kit.permissions import Role
 from app.kit.storage import NotStored, StorageUnavailable
 from app.labeling.artifacts import service
 
+_CONTENTS_LOCKED = 10
+_MISSING_FOR = timedelta(days=1)
+"""A file that was there when its document was created is rather out of reach than gone."""
 
-def _crashed(job: Job, _error: str) -> None:
+
+def _fail(job: Job, _error: str) -> None:
     message = "Reading the document went wrong each time it was tried."
     service.give_up(UUID(job.args["data"]["artifact_id"]), "crashed", message)
+
+
+def _reopen(args: dict[str, Any]) -> None:
+    service.reopen_failed(UUID(args["data"]["artifact_id"]))
 
 
 @jobs.handler(
@@ -21,26 +32,42 @@ def _crashed(job: Job, _error: str) -> None:
     queue="documents",
     listens=("artifact.created", "artifact.reprocessed"),
     max_attempts=3,
-    on_failure=_crashed,
+    on_failure=_fail,
+    on_retry=_reopen,
 )
 def parse(job: Job) -> None:
-    """Read the text and the pages of a file that came in, or that is to be read once more."""
+    """Read the text and the pages of a document that came in or is reprocessed."""
+    # Text, pages and index go into the database, which needs the reserve for itself.
+    container.current().reserve.check()
+    artifact_id = UUID(job.args["data"]["artifact_id"])
     try:
-        service.parse(UUID(job.args["data"]["artifact_id"]), job.checkpoint)
-    except (NotStored, StorageUnavailable) as failure:
-        raise Retry(f"the file cannot be read from the storage: {failure}") from failure
+        service.parse(artifact_id, job.checkpoint)
+    except NotStored as missing:
+        if db.utc_now() - job.created_at < _MISSING_FOR:
+            raise StorageUnavailable(f"the file is not there: {missing}") from missing
+        service.give_up(artifact_id, "content_missing", "The storage does not have the file.")
 
 
-@jobs.handler("artifacts.delete_content", listens=("artifact.deleted",), max_attempts=10)
-def delete_content(job: Job) -> None:
-    """Delete the files of a document that was deleted."""
-    try:
-        service.delete_content(job.args["data"]["sha256"])
-    except StorageUnavailable as failure:
-        raise Retry(f"the storage does not answer: {failure}") from failure
+@jobs.handler(
+    "artifacts.delete_content",
+    queue="bulk",
+    listens=("artifact.deleted",),
+    batch=True,
+    max_attempts=10,
+)
+def delete_content(deleted: Sequence[Job]) -> None:
+    """Delete the files of documents that were deleted.
+
+    A few are locked at a time: whoever uploads the same content waits for them.
+    """
+    contents = sorted({job.args["data"]["sha256"] for job in deleted})
+    for number, sha256 in enumerate(contents):
+        if number and number % _CONTENTS_LOCKED == 0:
+            deleted[0].checkpoint()
+        service.delete_content(sha256)
 
 
-@jobs.handler("artifacts.release_member", listens=("member.removed",))
+@jobs.handler("artifacts.release_member", queue="bulk", listens=("member.removed",))
 def release_member(job: Job) -> None:
     """Give back what somebody had claimed or been assigned who left the organization, and what
     their teams cannot do without them."""
@@ -48,14 +75,14 @@ def release_member(job: Job) -> None:
     _release(job, team_ids, "member_removed")
 
 
-@jobs.handler("artifacts.release_demoted", listens=("member.role_changed",))
+@jobs.handler("artifacts.release_demoted", queue="bulk", listens=("member.role_changed",))
 def release_demoted(job: Job) -> None:
     """Give back what somebody had claimed or been assigned who does not label any more."""
     if Role[job.args["data"]["to"]] < Role.labeler:
         _release(job, _teams(job), "role_changed")
 
 
-@jobs.handler("artifacts.release_disabled", listens=("member.disabled",))
+@jobs.handler("artifacts.release_disabled", queue="bulk", listens=("member.disabled",))
 def release_disabled(job: Job) -> None:
     """Give back what somebody had claimed or been assigned whose account is disabled."""
     _release(job, _teams(job), "account_disabled")
@@ -81,21 +108,25 @@ def expire_claims(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("artifacts.unassign_team", listens=("team.deleted",), max_attempts=10)
+@jobs.handler("artifacts.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10)
 def unassign_team(job: Job) -> None:
     """Give the work of a team that was deleted back to the pool."""
     team_id = UUID(job.args["data"]["team_id"])
     service.unassign(team_id, job.checkpoint, reason="team_deleted")
 
 
-@jobs.handler("artifacts.follow_team", listens=("team.member_removed",), max_attempts=10)
+@jobs.handler(
+    "artifacts.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
+)
 def follow_team(job: Job) -> None:
     """Give the work of a team back to the pool once nobody is left in it who labels."""
     team_ids = [UUID(job.args["data"]["team_id"])]
     service.unassign_unable(team_ids, job.checkpoint, reason="team_left")
 
 
-@jobs.handler("artifacts.follow_schema", listens=("schema.published",), max_attempts=10)
+@jobs.handler(
+    "artifacts.follow_schema", queue="bulk", listens=("schema.published",), max_attempts=10
+)
 def follow_schema(job: Job) -> None:
     """Set the documents' states by the number of label sets that a schema wants from now on."""
     data = job.args["data"]
@@ -103,14 +134,14 @@ def follow_schema(job: Job) -> None:
         service.refresh_schema(UUID(data["schema_id"]), job.checkpoint)
 
 
-@jobs.handler("artifacts.sweep", lease_seconds=300)
+@jobs.handler("artifacts.sweep", queue="maintenance")
 def sweep(job: Job) -> None:
     """Delete files that no document has."""
     job.checkpoint()
     service.sweep()
 
 
-@jobs.handler("artifacts.index", lease_seconds=300)
+@jobs.handler("artifacts.index", queue="maintenance", resumable=True)
 def index(job: Job) -> None:
     """Index documents anew of which the way of indexing has changed."""
     service.index_backlog(job.checkpoint)
@@ -128,7 +159,7 @@ def start_retention(_job: Job) -> None:
         )
 
 
-@jobs.handler("artifacts.retain", lease_seconds=300)
+@jobs.handler("artifacts.retain", queue="bulk", resumable=True)
 def retain(job: Job) -> None:
     """Delete an organization's documents that are older than it keeps them."""
     assert job.organization_id is not None

@@ -7,7 +7,7 @@ from app.kit.jobs import Job
 from app.labeling.tag_sets import service
 
 
-@jobs.handler("tag_sets.release_member", listens=("member.removed",))
+@jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
 def release_member(job: Job) -> None:
     """Give back the reviews that somebody had claimed who left."""
     service.release_member(UUID(job.args["data"]["user_id"]))

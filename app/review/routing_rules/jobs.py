@@ -8,19 +8,19 @@ from app.kit.jobs import Job
 from app.review.routing_rules import service
 
 
-@jobs.handler("routing_rules.route", listens=("artifact.ingested",), batch=True, max_attempts=10)
+@jobs.handler(
+    "routing_rules.route",
+    queue="routing",
+    listens=("artifact.ingested",),
+    batch=True,
+    max_attempts=10,
+)
 def route(arrived: Sequence[Job]) -> None:
     """Give documents that came in to whom the rules say."""
     service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in arrived])
 
 
-# It may take as long as an export does.
-@jobs.handler(
-    "routing_rules.apply",
-    queue="exports",
-    listens=("routing.requested",),
-    lease_seconds=120,
-)
+@jobs.handler("routing_rules.apply", queue="bulk", listens=("routing.requested",), resumable=True)
 def apply(job: Job) -> None:
     """Route all that waits unassigned."""
     service.route_waiting(job.checkpoint)

@@ -19,7 +19,8 @@ from app.factory import create_app
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, secrets, tenancy
-from app.kit.jobs import relay, worker
+from app.kit.jobs import worker
+from app.kit.jobs.queues import QUEUES
 from app.runtime.demo.documents import DOCUMENTS, DemoDocument
 from app.runtime.demo.people import PEOPLE, address
 from app.runtime.demo.schemas import CONTRACT, INVOICE
@@ -28,6 +29,8 @@ from app.runtime.demo.teams import TEAMS
 SLUG = "demo"
 _SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
 _LOADING = "demo-loading"
+# The demo is small, and a machine to try the service on may be as well.
+_SETTINGS = {"LOG_LEVEL": "WARNING", "RATE_LIMITS": "off", "STORAGE_RESERVE_BYTES": "0"}
 _REASON = "The total is not the amount to pay: tax is missing. Please look at the last line again."
 
 Progress = Callable[[int, int], None]
@@ -61,7 +64,7 @@ def load(progress: Progress) -> None:
     Takes the database, the keys and DEMO_PASSWORD from the environment.
     """
     # Logging in five times within a second is no attack here.
-    app = create_app({**os.environ, "LOG_LEVEL": "WARNING", "RATE_LIMITS": "off"})
+    app = create_app({**os.environ, **_SETTINGS})
     password = os.environ["DEMO_PASSWORD"]
     organization_id = _make_organization(app, password)
     people = {who: _User(app, who, password) for who in ("admin", "reviewer", "labeler")}
@@ -140,23 +143,16 @@ def _upload(labeler: _User, document: DemoDocument, schema_id: str) -> str:
 def _parse(app: Flask, advance: Callable[[int], None]) -> None:
     """Run the jobs that the uploads left, here: no worker runs yet. Two at a time, as each waits
     for a child process."""
+
+    def run_next(_: int) -> int:
+        with app.app_context():
+            return worker.run_next(app, QUEUES["documents"])
+
     done = 0
     with ThreadPoolExecutor(2) as pool:
-        while groups := _claim(app):
-            for count in pool.map(lambda group: _work(app, group), groups):
-                done += count
-                advance(min(done, len(DOCUMENTS)))
-
-
-def _claim(app: Flask) -> list[list[list[str]]]:
-    with app.app_context(), tenancy.across_organizations(reason="the demo works off its uploads"):
-        return relay.claim("documents")
-
-
-def _work(app: Flask, group: list[list[str]]) -> int:
-    with app.app_context():
-        worker.run(group)
-    return len(group)
+        while count := sum(pool.map(run_next, range(2))):
+            done += count
+            advance(min(done, len(DOCUMENTS)))
 
 
 def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:

@@ -2,14 +2,16 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from app.delivery.exports import jobs
-from app.kit import container, metrics
+from app.kit import container
 from app.kit.storage import Staged, StorageUnavailable, Stored
 from tests.factories.labels import make_labeled
+from tests.factories.scrape import counted
 
 
 def test_a_run_that_lost_its_lease_writes_nothing(
@@ -25,11 +27,13 @@ def test_a_run_that_lost_its_lease_writes_nothing(
             exports.take_lease()
 
     during(lose)
-    lost = metrics.JOBS.labels("exports.run", "lost")
-    before = lost._value.get()
+    lost = partial(
+        counted, exports.org.app, "labeling_jobs_total", function="exports.run", outcome="lost"
+    )
+    before = lost()
     exports.work()
     monkeypatch.undo()
-    assert lost._value.get() == before + 1
+    assert lost() == before + 1
     assert after == [0, 1, 2]
     left = exports.get(export_id)
     assert left["status"] == "running"
@@ -130,7 +134,7 @@ def test_a_run_that_died_after_it_named_its_file_is_made_good(
     assert len(exports.events("export.completed")) == 1
 
 
-def test_an_export_whose_every_run_fails_is_given_up(
+def test_a_storage_that_is_away_never_fails_an_export(
     exports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_labeled(exports.org, 2)
@@ -138,6 +142,26 @@ def test_an_export_whose_every_run_fails_is_given_up(
 
     def refuse(*_: Any) -> None:
         raise StorageUnavailable("s3://secret-bucket does not answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Staged, "promote", refuse)
+        for faults in range(1, 8):
+            exports.again()
+            row = exports.run_row()
+            assert (row.status, row.attempts, row.faults) == ("queued", 0, faults)
+    assert exports.get(export_id)["status"] == "running"
+    exports.again()
+    assert exports.get(export_id)["status"] == "completed"
+
+
+def test_an_export_whose_every_run_fails_is_given_up(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 2)
+    export_id = exports.start()
+
+    def refuse(*_: Any) -> None:
+        raise RuntimeError("s3://secret-bucket does not answer")
 
     with monkeypatch.context() as patched:
         patched.setattr(Staged, "promote", refuse)
@@ -150,7 +174,7 @@ def test_an_export_whose_every_run_fails_is_given_up(
         exports.again()
     failed = exports.get(export_id)
     assert failed["status"] == "failed"
-    assert failed["error"]["code"] == "service_unavailable"
+    assert failed["error"]["code"] == "internal_error"
     assert "secret" not in failed["error"]["message"]
     assert failed["finished_at"] is not None
     assert failed["progress"]["eta_seconds"] is None

@@ -13,9 +13,9 @@ from app.delivery.notifications import jobs, service
 from app.delivery.notifications.queries import collecting as queries
 from app.delivery.notifications.queries import mailing
 from app.kit import container, db, events, tenancy
-from app.kit.ids import uuid7
 from app.kit.jobs import Job
 from tests.delivery.notifications.conftest import Inbox
+from tests.factories import job_of
 from tests.factories.counting import statements
 from tests.factories.desk import Desk
 from tests.factories.submitted import submitted
@@ -26,7 +26,7 @@ REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected'
 
 def _job(desk: Desk, event_id: UUID, **data: Any) -> Job:
     args = {"event_id": str(event_id), "data": data}
-    return Job(uuid7(), desk.org.id, args, 1, uuid7(), None, db.utc_now())
+    return job_of(desk.org.id, args)
 
 
 def _rejections(inbox: Inbox, count: int) -> list[Job]:
@@ -195,7 +195,7 @@ def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(desk: Desk, inb
         one=UUID(told[0].args["event_id"]),
     )
     with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
-        service.purge()
+        service.purge(db.checkpoint)
     left = {row.cause for row in desk.sql("SELECT cause FROM notification_causes")}
     assert left == {UUID(job.args["event_id"]) for job in told[1:]}
 

@@ -11,10 +11,9 @@ from app.delivery.notifications import jobs
 from app.delivery.notifications.service import telling
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
-from app.kit.jobs import Job
 from app.kit.jobs.handlers import HANDLERS
 from app.kit.letters import Messages
-from tests.factories import Org
+from tests.factories import Org, job_of
 from tests.factories.counting import statements
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_many, make_team
@@ -49,7 +48,7 @@ def _again(desk: Desk) -> None:
     assert handlers
     for row in handlers:
         handler = HANDLERS[row.function]
-        job = Job(row.id, row.organization_id, row.args, 2, uuid7(), None, db.utc_now())
+        job = job_of(row.organization_id, row.args, id=row.id)
         with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
             handler.function([job] if handler.batch else job)
 
@@ -168,15 +167,7 @@ def test_a_team_of_a_thousand_is_told_in_few_statements(desk: Desk) -> None:
         "by": None,
         "count": 2,
     }
-    job = Job(
-        uuid7(),
-        desk.org.id,
-        {"event_id": str(uuid7()), "data": data},
-        1,
-        uuid7(),
-        None,
-        db.utc_now(),
-    )
+    job = job_of(desk.org.id, {"event_id": str(uuid7()), "data": data})
     with (
         statements(desk.org.app) as sent,
         desk.org.app.app_context(),

@@ -6,7 +6,6 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from threading import Event
 from typing import Any
 from uuid import UUID
 
@@ -15,11 +14,9 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.delivery.webhooks import jobs as webhook_jobs
-from app.kit import container, db, events, tenancy
+from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
-from app.kit.jobs.relay import RUN, Relay
-from app.kit.jobs.rq_workers import InProcess, make
-from tests.factories import Org
+from tests.factories import Org, run_jobs_of
 from tests.factories.servers import serving
 
 INSIDE = "127.0.0.2"
@@ -175,14 +172,9 @@ class Hooks:
     def claim(self) -> list[list[Any]]:
         """Fan out, and be the relay: all of this organization that is due, as a dispatcher
         accepts it. What other tests left is claimed too, and left to its lease."""
-        app, connection = self.org.app, container.current().redis(timeout=5)
-        relay = Relay(app, lambda: connection)
+        run_jobs_of(self.org, "fanout")
         everything = tenancy.across_organizations(reason="a test is the relay")
-        with app.app_context(), everything:
-            while relay._jobs("default"):
-                functions = frozenset({RUN})
-                worker = make(InProcess, app, ["default"], functions, connection, Event())
-                worker.work(burst=True, logging_level="WARNING")
+        with self.org.app.app_context(), everything:
             rows: list[list[Any]] = []
             claimed = True
             while claimed:

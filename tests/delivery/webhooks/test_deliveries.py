@@ -14,8 +14,9 @@ from standardwebhooks.webhooks import Webhook as StandardWebhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
-from app.kit import db, events, jobs, metrics, tenancy
+from app.kit import db, events, jobs, tenancy
 from tests.factories import Org
+from tests.factories.scrape import counted, scrape, series
 
 CONTRACT_HEADERS = {
     "Content-Type",
@@ -147,11 +148,11 @@ def test_handing_an_event_out_twice_makes_no_second_delivery(hooks: Any, deliver
     )
     deliver()
     ran = hooks.sql(
-        "SELECT attempts FROM jobs"
+        "SELECT status FROM jobs"
         " WHERE organization_id = :org AND event_id = CAST(:id AS uuid) AND function = :function",
         **values,
     )
-    assert [row.attempts for row in ran] == [2]
+    assert [row.status for row in ran] == ["completed"]
     assert len(hooks.deliveries(created)) == 1
     assert len(hooks.receiver.received) == 1
 
@@ -193,13 +194,14 @@ def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app:
 
 def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
     hooks.create()
-    before = metrics.DELIVERIES.labels("delivered")._value.get()
+    app = hooks.org.app
+    before = counted(app, "labeling_deliveries_total", outcome="delivered")
     hooks.emit(3)
     deliver()
-    assert metrics.DELIVERIES.labels("delivered")._value.get() == before + 3
+    assert counted(app, "labeling_deliveries_total", outcome="delivered") == before + 3
     hooks.emit(2)
     hooks.claim()
-    page = hooks.org.app.test_client().get("/metrics").text
-    assert 'labeling_queue_depth{queue="webhooks"}' in page
-    assert 'labeling_queue_oldest_due_seconds{queue="webhooks"}' in page
-    assert 'labeling_queue_depth{queue="default"}' in page
+    found = scrape(app)
+    assert series("labeling_queue_depth", {"queue": "webhooks"}) in found
+    assert series("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found
+    assert series("labeling_queue_depth", {"queue": "default"}) in found

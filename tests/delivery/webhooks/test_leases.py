@@ -8,8 +8,9 @@ from app.delivery.webhooks import recorder, sending
 from app.delivery.webhooks.queries import leases, outcomes
 from app.delivery.webhooks.queries.leases import Lease, Taken
 from app.delivery.webhooks.queries.outcomes import Result
-from app.kit import db, metrics, tenancy
+from app.kit import db, tenancy
 from tests.delivery.webhooks.conftest import Answer
+from tests.factories.scrape import counted
 
 
 def _take(hooks: Any, rows: list[list[Any]]) -> list[Taken]:
@@ -37,10 +38,10 @@ def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: 
     assert len(_take(hooks, hooks.claim())) == 1
     deliver()
     assert hooks.receiver.received == [], "the lease still stands"
-    before = metrics.LEASE_EXPIRIES.labels("webhooks")._value.get()
+    before = counted(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks")
     hooks.let_leases_expire()
     deliver()
-    assert metrics.LEASE_EXPIRIES.labels("webhooks")._value.get() > before
+    assert counted(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks") > before
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Attempt"] == "2"
     delivery = _only(hooks, created)

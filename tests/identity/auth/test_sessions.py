@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import jwt
 from sqlalchemy import text
 
-from app.identity.auth.jobs import purge
+from app.identity.auth import links as mailed_links
+from app.identity.auth import queries
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
@@ -106,7 +107,8 @@ def test_what_ended_long_ago_is_forgotten(person: Person) -> None:
         link = "UPDATE mailed_tokens SET expires_at = now() WHERE email = :e"
         session.execute(text(link), {"e": person.email})
     with person.app.app_context(), db.transaction() as session:
-        purge(None)
+        queries.purge_sessions(db.checkpoint)
+        mailed_links.purge(db.checkpoint)
         left = "SELECT id::text FROM sessions WHERE id = ANY(CAST(:ids AS uuid[]))"
         assert session.scalars(text(left), {"ids": ids}).all() == ids[:1]
         links = "SELECT count(*) FROM mailed_tokens WHERE email = :e"

@@ -17,12 +17,16 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.jobs import handlers, processes
 from app.kit.jobs.processes import STOP_SECONDS
+from app.kit.jobs.queues import GROUPS, QUEUES, local_slots
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories.processes import ended, send
+from tests.factories.sandboxes import belongs_to_fork_server
 
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
-CHILDREN = JOB_WORKERS + 4  # the relay, the quick queue's worker, the mail's, the deliverer
+FORKING = [queue for queue in QUEUES.values() if queue.group.forking]
+# The relay and the deliverer; a process for each group, and one for each slot of those that fork.
+CHILDREN = 2 + len(GROUPS) - len(FORKING) + sum(local_slots(one, JOB_WORKERS) for one in FORKING)
 _TAKE = text(
     """
     INSERT INTO schedule_runs (name, due_at)
@@ -36,6 +40,8 @@ UPDATE {table} SET {due} = now() + interval '1 hour', leased_until = NULL, lease
 WHERE {due} < now() + interval '1 hour'
 """
 _WAITING = {"jobs": "due_at", "webhook_deliveries": "next_attempt_at"}
+# Put off, they would keep their successors out for as long.
+_DROP_PERIODIC = "DELETE FROM jobs WHERE unique_key LIKE 'periodic:%'"
 
 
 def _wait_until(done: Callable[[], bool]) -> None:
@@ -61,7 +67,8 @@ class Workers:
     def children(self) -> list[psutil.Process]:
         try:
             found = psutil.Process(self.parent.pid).children(recursive=True)
-            return [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
+            alive = [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
+            return [child for child in alive if not belongs_to_fork_server(child)]
         except psutil.NoSuchProcess:
             return []
 
@@ -97,6 +104,7 @@ def quiet(app: Flask, work: Callable[[], None]) -> Iterator[None]:
     work()
     everything = tenancy.across_organizations(reason="a test puts off what others left")
     with app.app_context(), everything, db.transaction() as session:
+        session.execute(text(_DROP_PERIODIC))
         for table, due in _WAITING.items():
             session.execute(text(_PUT_OFF.format(table=table, due=due)))
     yield
@@ -193,4 +201,10 @@ def _clients(workers: Workers) -> int:
 
 def test_there_is_a_process_for_every_queue(app: object) -> None:
     names = [child.name for child in processes.children(JOB_WORKERS)]
-    assert names == ["relay", "worker", "mail", "worker-1", "worker-2", "webhooks"]
+    assert (names[0], names[-1]) == ("relay", "webhooks")
+    assert {name.partition("-")[0] for name in names[1:-1]} == set(GROUPS)
+    assert [name for name in names if name.startswith("documents")] == [
+        "documents-1",
+        "documents-2",
+        "documents-3",
+    ]

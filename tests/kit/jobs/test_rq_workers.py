@@ -14,10 +14,10 @@ from rq.serializers import JSONSerializer
 
 from app.kit import container
 from app.kit.ids import uuid7
-from app.kit.jobs.relay import RUN
+from app.kit.jobs.relay import DRAIN
 from app.kit.jobs.rq_workers import Forking, InProcess, make, permitted
 
-ALLOWED = frozenset({RUN, "posixpath.basename"})
+ALLOWED = frozenset({DRAIN, "posixpath.basename"})
 FORBIDDEN = "os.mkdir"
 
 

@@ -21,7 +21,7 @@ from app.labeling.artifacts import service
 from app.labeling.artifacts.queries import creating
 from app.labeling.artifacts.service import creating as creation
 from app.runtime.postgres import EmbeddedPostgres
-from tests.factories import Org
+from tests.factories import Org, make_due
 from tests.labeling.artifacts.conftest import Stored, create_text, make_pdf, upload
 
 Work = Callable[[], None]
@@ -241,8 +241,8 @@ def test_the_jobs_do_it(org: Org, stored: Stored, work: Work) -> None:
             text("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"),
             {"id": UUID(document["id"])},
         )
-        # This hour's and this minute's runs are due again.
-        session.execute(text("DELETE FROM schedule_runs WHERE name LIKE 'artifacts.%'"))
+    # This hour's and this minute's runs are due again.
+    make_due(org.app, "artifacts.sweep", "artifacts.expire_claims")
     work()
     assert stored() == [blob_key(org.id, document["sha256"])]
     read = org.api("viewer").get(f"/artifacts/{document['id']}").json["data"]

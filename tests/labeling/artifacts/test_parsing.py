@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from sqlalchemy import func, select, text
@@ -10,12 +10,12 @@ from sqlalchemy import func, select, text
 from app.engines import documents
 from app.engines.documents import ParseFailed
 from app.kit import container, db, tenancy
-from app.kit.jobs import Job, Retry, handlers, worker
+from app.kit.jobs import handlers, worker
 from app.kit.storage import blob_key
-from app.labeling.artifacts import jobs, service
+from app.labeling.artifacts import service
 from app.labeling.artifacts.models import ArtifactPage
 from app.labeling.artifacts.service import parsing
-from tests.factories import Org
+from tests.factories import Org, run_jobs_of
 from tests.labeling.artifacts.conftest import make_pdf, make_png, upload
 
 Work = Callable[[], None]
@@ -149,32 +149,28 @@ def test_a_document_deleted_meanwhile_ends_the_job(org: Org, work: Work) -> None
 
 def test_a_worker_that_dies_each_time_fails_the_document(org: Org) -> None:
     artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
-    declared = handlers.HANDLERS["artifacts.parse"]
-    with org.app.app_context(), tenancy.across_organizations(reason="a test plays the relay"):
-        with db.transaction() as session:
-            row = session.execute(
-                text(
-                    "UPDATE jobs SET attempts = :most, lease_token = gen_random_uuid()"
-                    " WHERE organization_id = :org AND function = 'artifacts.parse'"
-                    " RETURNING id, lease_token"
-                ),
-                {"most": declared.max_attempts, "org": org.id},
-            ).one()
-        worker.run([[str(row.id), str(row.lease_token)]])
+    _update_parse_job(org, f"interruptions = {worker.MAX_INTERRUPTIONS}")
+    run_jobs_of(org, "documents")
     document = _get(org, artifact_id)
     assert (document["status"], document["failure"]["code"]) == ("failed", "crashed")
 
 
-def test_a_file_that_storage_lost_is_tried_again(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_file_is_waited_for_and_given_up_after_a_day(org: Org) -> None:
     document = _upload(org, make_pdf("one"), "a.pdf")
     container.current().storage.delete(blob_key(org.id, document["sha256"]))
-    job = Job(
-        uuid4(), org.id, {"data": {"artifact_id": document["id"]}}, 1, uuid4(), None, db.utc_now()
-    )
-    monkeypatch.setattr(Job, "checkpoint", lambda _self: db.session().commit())
-    with org.app.app_context(), tenancy.organization(org.id), pytest.raises(Retry):
-        jobs.parse(job)
+    for _ in range(handlers.HANDLERS["artifacts.parse"].max_attempts + 1):
+        run_jobs_of(org, "documents")
+        _update_parse_job(org, "due_at = now()")
     assert _get(org, document["id"])["status"] == "processing"
+    _update_parse_job(org, "created_at = now() - interval '25 hours'")
+    run_jobs_of(org, "documents")
+    assert _get(org, document["id"])["failure"]["code"] == "content_missing"
+
+
+def _update_parse_job(org: Org, change: str) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        of_org = "organization_id = :org AND function = 'artifacts.parse'"
+        session.execute(text(f"UPDATE jobs SET {change} WHERE {of_org}"), {"org": org.id})
 
 
 def test_pages_are_written_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:

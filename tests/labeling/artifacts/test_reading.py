@@ -266,18 +266,22 @@ def test_an_image_that_would_be_too_large_is_refused(org: Org, work: Work) -> No
     assert refused.json["error"]["field"] == "width"
 
 
-def test_only_so_many_pages_are_drawn_at_once(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_pages_are_rendered_at_once(org: Org) -> None:
     document = create_text(org.api("labeler"), "Some text")
-    monkeypatch.setattr(images, "_PATIENCE_SECONDS", 0.05)
-    for _ in range(images._AT_ONCE):
-        assert images._drawing.acquire(timeout=5)
+    path = f"/artifacts/{document['id']}/pages/1/image"
+    cached = org.api("viewer").get(f"{path}?width=200")
+    for _ in range(images.RENDERINGS_AT_ONCE):
+        assert images._rendering.acquire(timeout=5)
     try:
-        answer = org.api("viewer").get(f"/artifacts/{document['id']}/pages/1/image")
+        answer = org.api("viewer").get(path)
+        assert org.api("viewer").get(f"{path}?width=200").data == cached.data
     finally:
-        for _ in range(images._AT_ONCE):
-            images._drawing.release()
+        for _ in range(images.RENDERINGS_AT_ONCE):
+            images._rendering.release()
     assert answer.status_code == 503
-    assert answer.headers["Retry-After"]
+    assert answer.json["error"]["code"] == "service_unavailable"
+    assert answer.json["error"]["details"] == {"reason": "busy"}
+    assert answer.headers["Retry-After"] == "1"
 
 
 @pytest.mark.parametrize("what", ["", "/content", "/text", "/pages", "/pages/1/image"])

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.labeling.artifacts import service
-from tests.factories import Org
+from tests.factories import Org, make_due
 from tests.factories.desk import Desk
 from tests.labeling.artifacts.conftest import Stored, create_text
 
@@ -27,9 +26,7 @@ def _age(desk: Desk, artifact_id: Any, days: float) -> None:
 
 def _today(app: Flask, work: Work) -> None:
     """Let today's run take place, whether or not there was one."""
-    with app.app_context(), db.transaction() as session:
-        sql = "DELETE FROM schedule_runs WHERE name = 'artifacts.start_retention'"
-        session.execute(text(sql))
+    make_due(app, "artifacts.start_retention")
     work()
 
 

@@ -13,7 +13,7 @@ from app.kit import db, tenancy
 from app.labeling.artifacts import service
 from app.labeling.artifacts.models import ArtifactSearchBacklog
 from app.labeling.artifacts.queries import searching
-from tests.factories import Org
+from tests.factories import Org, make_due
 from tests.factories.desk import Desk
 from tests.labeling.artifacts.conftest import create_text, make_pdf, upload
 
@@ -265,8 +265,7 @@ def test_indexing_goes_on_where_it_was_killed(org: Org, monkeypatch: pytest.Monk
 def test_the_job_indexes_what_waits(org: Org, work: Work, app: Flask) -> None:
     create_text(org.api("labeler"), ENGLISH, "a")
     _as_before_the_migration(Desk(org))
-    with app.app_context(), db.transaction() as session:
-        session.execute(text("DELETE FROM schedule_runs WHERE name = 'artifacts.index'"))
+    make_due(app, "artifacts.index")
     work()
     assert _found(org, "rent") == ["a"]
 

@@ -6,6 +6,7 @@ from threading import Barrier
 from typing import Any
 
 from tests.factories.desk import Desk, counts
+from tests.factories.submitted import submitted
 
 _REVIEWERS = [f"reviewer{number}" for number in range(8)]
 
@@ -118,3 +119,25 @@ def test_a_bulk_verdict_beside_single_ones_of_the_same_documents_waits_for_them(
         assert bulk.status_code == 200
         assert bulk.json["data"]["succeeded"] + (single.status_code == 200) == 2
         assert desk.artifact_row(artifact_id).label_counts == counts(accepted=2)
+
+
+def test_assigning_documents_and_their_reviews_at_once_never_deadlocks(desk: Desk) -> None:
+    """Both lock tag sets: the one because they become urgent with their documents."""
+    ids = submitted(desk, 200, "labeler")
+    documents = [str(row.artifact_id) for row in desk.sql("SELECT artifact_id FROM tag_sets")]
+    reviewer, admin = desk.org.users["reviewer"], desk.org.users["admin"]
+
+    def assign(path: str, body: dict[str, Any]) -> list[int]:
+        api = desk.org.api("admin")
+        due = (f"2027-01-{day:02}T00:00:00Z" for day in range(1, 13))
+        return [api.post(path, json={**body, "due_at": at}).status_code for at in due]
+
+    labeler = {"artifact_ids": documents, "user_ids": [str(desk.org.users["labeler"])]}
+    reviews = {"tag_set_ids": ids[::-1], "user_ids": [str(reviewer), str(admin)]}
+    answers = _together(
+        lambda: assign("/artifacts/bulk-assign", labeler),
+        lambda: assign("/review-queue/bulk-assign", reviews),
+        lambda: assign("/artifacts/bulk-assign", labeler),
+        lambda: assign("/review-queue/bulk-assign", reviews),
+    )
+    assert {status for found in answers for status in found} == {200}

@@ -11,7 +11,6 @@ from sqlalchemy.engine import Row
 from app.delivery.exports.models import Export
 from app.identity.organizations.models import Membership
 from app.kit import db
-from app.kit.jobs import Job, JobRow
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifacts.models import Artifact
@@ -80,16 +79,6 @@ def report(export_id: UUID, *, done: int, total: int) -> bool:
         .execution_options(synchronize_session=False)
     )
     return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
-
-
-def holds_lease(job: Job) -> bool:
-    """Whether `job` is still this run's; then it stays so until the transaction ends."""
-    statement = (
-        select(JobRow.id)
-        .where(JobRow.id == job.id, JobRow.lease_token == job.lease_token)
-        .with_for_update()
-    )
-    return db.session().execute(statement).first() is not None
 
 
 def allow_slow_storage() -> None:

@@ -2,7 +2,7 @@
 
 from app.delivery.exports.service.asking import create
 from app.delivery.exports.service.reading import download, get, list_exports
-from app.delivery.exports.service.running import complete, expire, fail, report, start
+from app.delivery.exports.service.running import complete, expire, fail, reopen, report, start
 
 __all__ = [
     "complete",
@@ -12,6 +12,7 @@ __all__ = [
     "fail",
     "get",
     "list_exports",
+    "reopen",
     "report",
     "start",
 ]

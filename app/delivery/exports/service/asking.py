@@ -9,7 +9,7 @@ from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records
 from app.delivery.exports.service.reading import shown
 from app.engines.formats import FORMATS, Format, FormatError, check_options
-from app.kit import db, errors, events
+from app.kit import capacity, db, errors, events
 from app.kit.ids import uuid7
 
 _MEMBERS = (
@@ -35,7 +35,22 @@ def create(
     created_by: UUID | None,
     scheduled_export_id: UUID | None = None,
 ) -> dict[str, Any]:
-    """Ask for an export. Raises 400 `validation_error` on what does not fit together."""
+    """Create an export job.
+
+    Raises 400 `validation_error` on what does not fit together, 503 while the disk is full.
+    """
+    with capacity.guard("export"):
+        return _create(format_id, where, options, include, created_by, scheduled_export_id)
+
+
+def _create(
+    format_id: str,
+    where: Mapping[str, Any],
+    options: Mapping[str, Any],
+    include: Mapping[str, Any],
+    created_by: UUID | None,
+    scheduled_export_id: UUID | None,
+) -> dict[str, Any]:
     try:
         checked = check_options(format_id, options)
     except FormatError as failure:

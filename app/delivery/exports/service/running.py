@@ -19,7 +19,8 @@ GRACE = timedelta(hours=1)
 """How much longer it is kept, for downloads that began in time."""
 
 _BATCH = 100
-_FAILURES = {"StorageUnavailable": ("service_unavailable", "The file storage did not take it.")}
+_STORAGE = ("service_unavailable", "The file storage did not take it.")
+_FAILURES = {"StorageUnavailable": _STORAGE, "StorageFull": _STORAGE}
 _UNKNOWN = ("internal_error", "The export could not be made, however often it was tried.")
 
 
@@ -47,7 +48,7 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
     between. Raises LostLease.
     """
     records.allow_slow_storage()
-    if not records.holds_lease(job):
+    if not job.lock_lease():
         raise LostLease
     export = records.locked(export_id)
     if export is None or export.status != "running":
@@ -98,6 +99,13 @@ def fail(export_id: UUID, cause: str) -> None:
             "created_by": export.created_by,
         },
     )
+
+
+def reopen(export_id: UUID) -> None:
+    """Queue a failed export again, which its job then runs; others are left as they are."""
+    export = records.locked(export_id)
+    if export is not None and export.status == "failed":
+        export.status, export.error, export.finished_at = "queued", None, None
 
 
 def expire() -> int:

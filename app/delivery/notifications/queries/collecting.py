@@ -1,13 +1,13 @@
 """SQL of notifications that collect: whom news reach, and the one notification they become."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
 from sqlalchemy import text
 
-from app.kit import db, tenancy
+from app.kit import db, purging, tenancy
 from app.kit.permissions import Role
 
 _ROLES = [role.name for role in Role]
@@ -80,7 +80,6 @@ _WRITE = text(
         updated_at = excluded.updated_at
     """
 )
-_PURGE = text("DELETE FROM notification_causes WHERE created_at < now() - interval '9 days'")
 
 
 def lock() -> None:
@@ -199,6 +198,7 @@ def write(entries: Sequence[Entry], *, window: int) -> None:
     db.session().execute(_WRITE, values)
 
 
-def purge() -> None:
-    """Forget events whose jobs are forgotten."""
-    db.session().execute(_PURGE)
+def purge(checkpoint: Callable[[], None]) -> None:
+    """Delete the marks of events whose jobs are gone, a batch in a transaction."""
+    condition = "created_at < now() - interval '9 days'"
+    purging.purge("notification_causes", condition, checkpoint)

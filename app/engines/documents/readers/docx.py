@@ -9,8 +9,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import docx
 from docx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
@@ -38,11 +37,11 @@ _BEFORE = (RELATIONSHIP_TYPE.HEADER,)
 _AFTER = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES, RELATIONSHIP_TYPE.FOOTER)
 
 
-def text(path: Path, limits: Limits) -> str:
+def text(file: BinaryIO, limits: Limits) -> str:
     """The document's text. Raises `ParseFailed`."""
-    _check_archive(path, limits)
+    _check_archive(file, limits)
     try:
-        part = docx.Document(str(path)).part
+        part = docx.Document(file).part
     except (OpcError, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", "The file is not a Word document.") from error
     if part.content_type != CONTENT_TYPE.WML_DOCUMENT_MAIN:
@@ -51,16 +50,15 @@ def text(path: Path, limits: Limits) -> str:
     return clean("\n".join(piece for piece in pieces if piece))
 
 
-def _check_archive(path: Path, limits: Limits) -> None:
+def _check_archive(file: BinaryIO, limits: Limits) -> None:
     """Refuse what would be too large, measured while inflating: declared sizes may lie."""
-    with path.open("rb") as file:
-        if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
-            if _ENCRYPTED_PACKAGE in file.read():
-                message = "The document is protected by a password."
-                raise ParseFailed("password_protected", message)
-            raise ParseFailed("unreadable", "The file is of an older Word; save it as DOCX.")
+    if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
+        if _ENCRYPTED_PACKAGE in file.read():
+            message = "The document is protected by a password."
+            raise ParseFailed("password_protected", message)
+        raise ParseFailed("unreadable", "The file is of an older Word; save it as DOCX.")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             _check_entries(archive, limits)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
         raise ParseFailed("unreadable", "The file is damaged or not a Word document.") from error

@@ -8,7 +8,7 @@ import io
 import re
 
 from PIL import Image, ImageDraw, ImageFont
-from pymupdf_fonts import FiraMono_Regular  # type: ignore[import-untyped]
+from pymupdf_fonts import FiraGO_Regular, FiraMono_Regular  # type: ignore[import-untyped]
 
 from app.engines.documents.layout import (
     CELL_WIDTH,
@@ -71,8 +71,6 @@ class _Sheet:
     def _fitted(self, word: Word, left: float, base: float) -> None:
         """A word of the proportional face, smaller where it would leave its box."""
         if self._other is None:
-            from pymupdf_fonts import FiraGO_Regular  # noqa: PLC0415 - few pages need it
-
             self._other = _face(FiraGO_Regular.fontbuffer, _FONT_SIZE * self._unit)
         face, room = self._other, (word.box[2] - word.box[0]) * self._image.width
         length = face.getlength(word.text)

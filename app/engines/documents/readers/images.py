@@ -4,9 +4,8 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import BinaryIO
 
-import orjson
 from PIL import Image, ImageOps
 
 from app.engines.documents import media
@@ -22,15 +21,17 @@ _POINTS_PER_INCH = 72.0
 _LEAST_DPI, _MOST_DPI = 36.0, 4800.0
 
 
-def read(path: Path, media_type: str, limits: Limits, send: Callable[[bytes], None]) -> None:
+def read(
+    file: BinaryIO, media_type: str, limits: Limits, send: Callable[[dict[str, object]], None]
+) -> None:
     """Send each frame as a page without words. Raises `ParseFailed`."""
-    with _opened(path, media_type, limits) as image:
+    with _opened(file, media_type, limits) as image:
         for index in range(_frame_count(image, media_type, limits)):
-            send(orjson.dumps(_page(image, index, media_type, limits)))
+            send(_page(image, index, media_type, limits))
 
 
 def render(
-    path: Path,
+    file: BinaryIO,
     media_type: str,
     number: int,
     width_px: int | None,
@@ -38,7 +39,7 @@ def render(
     limits: Limits,
 ) -> Image.Image:
     """One frame, upright, on white. Raises `PageNotFound`, `ParseFailed`."""
-    with _opened(path, media_type, limits) as image:
+    with _opened(file, media_type, limits) as image:
         count = _frame_count(image, media_type, limits)
         if not 1 <= number <= count:
             raise PageNotFound(number, count)
@@ -51,11 +52,11 @@ def render(
 
 
 @contextmanager
-def _opened(path: Path, media_type: str, limits: Limits) -> Iterator[Image.Image]:
+def _opened(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
     Image.MAX_IMAGE_PIXELS = limits.max_pixels
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # every frame is checked here
     try:
-        with Image.open(path, formats=[_FORMATS[media_type]]) as image:
+        with Image.open(file, formats=[_FORMATS[media_type]]) as image:
             yield image
     except Image.DecompressionBombError as error:
         raise too_many(limits) from error

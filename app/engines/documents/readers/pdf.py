@@ -8,10 +8,8 @@ import ctypes
 import re
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import orjson
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from pypdfium2 import raw
 
@@ -34,9 +32,9 @@ _MOST_ANNOTATIONS = 10_000
 _MARGIN = 0.5
 
 
-def read(path: Path, limits: Limits, send: Callable[[bytes], None]) -> None:
-    """Send each page as JSON. Raises `ParseFailed`."""
-    document = _open(path)
+def read(file: BinaryIO, limits: Limits, send: Callable[[dict[str, object]], None]) -> None:
+    """Send each page. Raises `ParseFailed`."""
+    document = _open(file)
     count = len(document)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no pages.")
@@ -45,15 +43,15 @@ def read(path: Path, limits: Limits, send: Callable[[bytes], None]) -> None:
         raise ParseFailed("too_many_pages", message)
     for index in range(count):
         page = _load(document, index)
-        send(orjson.dumps(_page(page, limits)))
+        send(_page(page, limits))
         page.close()
 
 
 def render(
-    path: Path, number: int, width_px: int | None, scale: float | None, limits: Limits
+    file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> "Image.Image":
     """Draw one page, turned as it is displayed. Raises `PageNotFound`, `ParseFailed`."""
-    document = _open(path)
+    document = _open(file)
     if not 1 <= number <= len(document):
         raise PageNotFound(number, len(document))
     page = _load(document, number - 1)
@@ -65,9 +63,9 @@ def render(
     return picture
 
 
-def _open(path: Path) -> Any:
+def _open(file: BinaryIO) -> Any:
     try:
-        document = pdfium.PdfDocument(path)
+        document = pdfium.PdfDocument(file)
         document.init_forms()
     except pdfium.PdfiumError as error:
         if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):

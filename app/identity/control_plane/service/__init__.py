@@ -19,6 +19,7 @@ from app.identity.control_plane.service.people import (
 )
 from app.identity.control_plane.service.provisioning import provision
 from app.identity.control_plane.service.reading import list_organizations, named, show
+from app.identity.control_plane.service.reporting import report_failures
 
 __all__ = [
     "LIMITS",
@@ -33,6 +34,7 @@ __all__ = [
     "provision",
     "reinstate",
     "reopen",
+    "report_failures",
     "revoke_sessions",
     "set_password",
     "set_plan",

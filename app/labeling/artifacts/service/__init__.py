@@ -41,6 +41,7 @@ from app.labeling.artifacts.service.reading import (
     selected_ids,
     show,
 )
+from app.labeling.artifacts.service.reprocessing import reopen_failed, reprocess_failed
 from app.labeling.artifacts.service.searching import index_backlog
 from app.labeling.artifacts.service.updating import reprocess, update
 
@@ -78,7 +79,9 @@ __all__ = [
     "refresh_statuses",
     "release",
     "release_member",
+    "reopen_failed",
     "reprocess",
+    "reprocess_failed",
     "selected_ids",
     "show",
     "stats",

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.engines import documents
-from app.kit import db, errors, events
+from app.kit import capacity, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.storage import Staged, StorageUnavailable
@@ -36,10 +36,17 @@ class Members(TypedDict, total=False):
 
 
 def create(*, file: Any = None, **body: Any) -> dict[str, Any]:
-    """A document of an upload's `file` (name, declared, staged), or of `text`."""
+    """Create a document of an upload's `file` (name, declared, staged), or of `text`.
+
+    Raises what the two functions below raise, and 503 while the disk is full.
+    """
     if file is None:
-        return create_from_text(**body)
-    return create_from_file(staged=file.staged, file_name=file.name, declared=file.declared, **body)
+        with capacity.guard("text"):
+            return create_from_text(**body)
+    with capacity.guard("upload"):
+        return create_from_file(
+            staged=file.staged, file_name=file.name, declared=file.declared, **body
+        )
 
 
 def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dict[str, Any]:

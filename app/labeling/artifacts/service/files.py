@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.kit import container, errors, tenancy
 from app.kit.errors import ApiError
-from app.kit.storage import NotStored, Storage, StorageUnavailable, blob_key
+from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable, blob_key
 from app.labeling.artifacts.errors import not_ready
 
 UNREADABLE = ("processing", "failed")
@@ -38,11 +38,16 @@ def remove(organization_id: UUID | str, sha256: str) -> None:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """What storage says in the words of a request: 404 for no file, 503 while it is out."""
+    """Answer 404 for a file that does not exist, and 503 while the storage is out.
+
+    StorageFull is left to `app.kit.capacity`.
+    """
     try:
         yield
     except NotStored:
         raise errors.not_found() from None
+    except StorageFull:
+        raise
     except StorageUnavailable as failure:
         raise ApiError(
             "service_unavailable",

@@ -1,5 +1,6 @@
-"""Images of pages: drawn when they are asked for, in a child process, and kept for a while."""
+"""Images of pages: rendered on request in a child process, and cached for a while."""
 
+from contextlib import suppress
 from threading import BoundedSemaphore
 from typing import Any, Literal
 from uuid import UUID
@@ -7,8 +8,7 @@ from uuid import UUID
 from app.engines import documents
 from app.kit import errors
 from app.kit.api.responses import Download
-from app.kit.errors import ApiError
-from app.kit.storage import NotStored
+from app.kit.storage import NotStored, StorageUnavailable
 from app.kit.tenancy import current_organization_id
 from app.labeling.artifacts.queries import reading as queries
 from app.labeling.artifacts.service import files
@@ -17,10 +17,11 @@ KEPT_STEP = 100
 """Only widths of this step are kept: else one page could fill the storage with its sizes."""
 
 LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
-_AT_ONCE = 2
-_PATIENCE_SECONDS = 10.0
-# Each child may take a gigabyte, so this process has few of them, however many ask.
-_drawing = BoundedSemaphore(_AT_ONCE)
+RENDERINGS_AT_ONCE = 1
+RETRY_SECONDS = 1
+# A rendering holds a thread, a core and up to a gigabyte. Whoever comes second does not wait: the
+# threads that waited would be missing for everything else.
+_rendering = BoundedSemaphore(RENDERINGS_AT_ONCE)
 
 Format = Literal["png", "jpeg", "webp"]
 
@@ -32,10 +33,10 @@ def page_image(
     width: int,
     format: Format,  # noqa: A002 - as the query's
 ) -> Download:
-    """The image of a page, `width` pixels wide.
+    """Return the image of a page, `width` pixels wide.
 
-    Raises 404 for no such document or page, 409 before it is read or when it cannot be drawn, 400
-    on `width` when the image would be too large, 503 while too many are being drawn.
+    Raises 404 for no such document or page, 409 before it is read or when it cannot be rendered,
+    400 on `width` when the image would be too large, 503 while other pages are being rendered.
     """
     row = files.readable(queries.content(artifact_id))
     if not 1 <= number <= row.page_count:
@@ -46,8 +47,10 @@ def page_image(
     etag = f"{row.sha256}-{number}-{width}-{format}"
     with files.answering():
         kept = _size(key)
-        data = b"" if kept is not None else _draw(row, number, width, format)
-        if kept is None and width % KEPT_STEP == 0:
+        data = b"" if kept is not None else _render(row, number, width, format)
+    if kept is None and width % KEPT_STEP == 0:
+        # Without space, or without the storage, it is rendered again the next time.
+        with suppress(StorageUnavailable):
             files.storage().write(key, [data])
 
     def read(start: int, end: int) -> Any:
@@ -69,12 +72,11 @@ def _size(key: str) -> int | None:
         return None
 
 
-def _draw(row: Any, number: int, width: int, format: Format) -> bytes:  # noqa: A002
-    if not _drawing.acquire(timeout=_PATIENCE_SECONDS):
-        raise ApiError(
-            "service_unavailable",
-            "Too many pages are being drawn. Try again shortly.",
-            headers={"Retry-After": "5"},
+def _render(row: Any, number: int, width: int, format: Format) -> bytes:  # noqa: A002
+    if not _rendering.acquire(blocking=False):
+        raise errors.busy(
+            "Other pages are being rendered. Repeat the request in a moment.",
+            retry_after=RETRY_SECONDS,
         )
     try:
         with files.storage().local(files.content_key(row.sha256)) as path:
@@ -88,4 +90,4 @@ def _draw(row: Any, number: int, width: int, format: Format) -> bytes:  # noqa: 
             raise errors.invalid(failure.message, "width") from None
         raise errors.conflict(failure.message, code=failure.code) from None
     finally:
-        _drawing.release()
+        _rendering.release()

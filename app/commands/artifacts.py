@@ -1,0 +1,49 @@
+"""`flask artifacts`: documents."""
+
+from datetime import UTC, datetime
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import as_json, progress, running, show_record
+from app.identity.control_plane import service as control_plane
+from app.kit import db, tenancy
+from app.labeling.artifacts import service
+
+group = AppGroup("artifacts", help="Documents: reprocess.")
+_TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
+
+
+@group.command("reprocess")
+@click.argument("slug")
+@click.option("--failure-code", help="Only those that failed with this code, such as crashed.")
+@click.option("--created-after", type=_TIME, help="Only those created at this time (UTC) or later.")
+@click.option("--created-before", type=_TIME, help="Only those created before this time (UTC).")
+@as_json
+def reprocess(
+    slug: str,
+    failure_code: str | None,
+    created_after: datetime | None,
+    created_before: datetime | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Read the failed documents of the organization SLUG again.
+
+    Works in batches: interrupted, it continues with what is left when it is run again.
+    """
+    with running("reprocess_artifacts"), progress("Queueing") as report:
+        organization = control_plane.show(slug)
+        with tenancy.organization(organization["id"]):
+            queued = service.reprocess_failed(
+                db.checkpoint,
+                report,
+                failure_code=failure_code,
+                created_after=_in_utc(created_after),
+                created_before=_in_utc(created_before),
+            )
+    show_record({"queued": queued}, as_json=as_json)
+
+
+def _in_utc(time: datetime | None) -> datetime | None:
+    return None if time is None else time.replace(tzinfo=UTC)

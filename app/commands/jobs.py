@@ -1,0 +1,119 @@
+"""`flask jobs`: background jobs that were given up."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import as_json, progress, running, show_list, show_record
+from app.identity.control_plane import service as control_plane
+from app.kit import db, tenancy
+from app.kit.jobs import failures
+from app.kit.jobs.failures import Selection
+from app.kit.jobs.queues import QUEUES
+
+group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
+
+_STATUSES = ("failed", "queued", "running", "completed", "discarded")
+_COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
+_REASON = "the operator looks at every organization's jobs"
+
+
+def _selecting(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that select jobs."""
+    for option in (
+        click.option("--org", "slug", help="Only of the organization with this slug."),
+        click.option("--queue", type=click.Choice(list(QUEUES)), help="Only of this queue."),
+        click.option("--function", help="Only of this function, such as artifacts.parse."),
+    ):
+        command = option(command)
+    return command
+
+
+def _selection(
+    slug: str | None, queue: str | None, function: str | None, status: str = "failed"
+) -> Selection:
+    organization_id = None if slug is None else control_plane.show(slug)["id"]
+    return Selection(status=status, queue=queue, function=function, organization_id=organization_id)
+
+
+@group.command("list")
+@_selecting
+@click.option("--status", type=click.Choice(_STATUSES), default="failed", show_default=True)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@as_json
+def list_jobs(
+    slug: str | None,
+    queue: str | None,
+    function: str | None,
+    status: str,
+    limit: int,
+    *,
+    as_json: bool,
+) -> None:
+    """List jobs, newest first; those that were given up unless --status says otherwise."""
+    with running("list_jobs"), tenancy.across_organizations(reason=_REASON):
+        selection = _selection(slug, queue, function, status)
+        rows = failures.list_jobs(selection, limit=limit)
+    show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
+
+
+@group.command("retry")
+@click.argument("job_ids", nargs=-1, type=click.UUID)
+@_selecting
+@click.option("--all", "everything", is_flag=True, help="All that the options select.")
+@as_json
+def retry(
+    job_ids: tuple[UUID, ...],
+    slug: str | None,
+    queue: str | None,
+    function: str | None,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Run given-up jobs again: those of JOB_IDS, or all that the options select with --all.
+
+    What giving up has done to a document or an export is undone.
+    """
+    _check_choice(job_ids, everything=everything)
+    with (
+        running("retry_jobs"),
+        tenancy.across_organizations(reason=_REASON),
+        progress("Retrying") as report,
+    ):
+        ids = list(job_ids) or failures.find_ids(_selection(slug, queue, function))
+        queued = failures.retry(ids, db.checkpoint, report)
+    show_record({"queued": queued}, as_json=as_json)
+
+
+@group.command("discard")
+@click.argument("job_ids", nargs=-1, type=click.UUID)
+@_selecting
+@click.option("--all", "everything", is_flag=True, help="All that the options select.")
+@as_json
+def discard(
+    job_ids: tuple[UUID, ...],
+    slug: str | None,
+    queue: str | None,
+    function: str | None,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Discard given-up jobs: those of JOB_IDS, or all that the options select with --all."""
+    _check_choice(job_ids, everything=everything)
+    with (
+        running("discard_jobs"),
+        tenancy.across_organizations(reason=_REASON),
+        progress("Discarding") as report,
+    ):
+        ids = list(job_ids) or failures.find_ids(_selection(slug, queue, function))
+        discarded = failures.discard(ids, db.checkpoint, report)
+    show_record({"discarded": discarded}, as_json=as_json)
+
+
+def _check_choice(job_ids: tuple[UUID, ...], *, everything: bool) -> None:
+    if bool(job_ids) == everything:
+        raise click.UsageError("Name either job ids or --all.")

@@ -1,0 +1,106 @@
+"""The functions that read and render documents in a sandboxed process.
+
+The fork server imports this module, and with it all that the readers use: a process finds every
+library loaded. The application itself must not import it.
+"""
+
+import email.parser  # noqa: F401 - `email` imports it where it needs it
+import encodings
+import importlib
+import pkgutil
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any, BinaryIO
+
+import charset_normalizer  # noqa: F401 - `text` imports it where it needs it
+import orjson
+from PIL import Image
+
+from app.engines.documents import frames, language
+from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
+from app.engines.documents.readers import read, render
+from app.engines.documents.text import clean
+from app.engines.sandbox import Send
+
+_QUALITY = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
+
+
+def _preload() -> None:
+    """Load what libraries load on first use: in a process, no file may be readable any more."""
+    Image.init()
+    language.load()
+    for module in pkgutil.iter_modules(encodings.__path__):
+        if module.name not in ("mbcs", "oem"):  # of Windows
+            importlib.import_module(f"encodings.{module.name}")
+
+
+_preload()
+
+
+def parse_document(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
+    """Send the pages or the text of a document, and its language."""
+    assert document is not None
+    limits = Limits(**arguments["limits"])
+    sample = _Sample()
+
+    def send_page(page: dict[str, object]) -> None:
+        sample.add(str(page["text"]))
+        send(frames.PAGE, orjson.dumps(page))
+
+    def send_text(text: str) -> None:
+        sample.add(text)
+        send(frames.TEXT, text.encode())
+
+    def parse() -> None:
+        read(document, arguments["media_type"], limits, send_page, send_text)
+        send(frames.LANGUAGE, (language.detect_language(sample.text) or "").encode())
+
+    _send_failures(parse, send)
+
+
+def render_page(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
+    """Send the image of one page."""
+    assert document is not None
+    limits = Limits(**arguments["limits"])
+
+    def draw() -> None:
+        image = render(document, arguments, limits)
+        out = BytesIO()
+        image.save(out, arguments["format"], **_QUALITY[arguments["format"]])
+        send(frames.IMAGE, out.getvalue())
+
+    _send_failures(draw, send)
+
+
+class _Sample:
+    """The beginning of a document's text, as much as the detection of its language looks at."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._is_first = True
+
+    def add(self, text: str) -> None:
+        """Add the text of a page, after the form feed that parts pages."""
+        if len(self.text) < language.SAMPLE_CHARS:
+            text = clean(text[: language.SAMPLE_CHARS])
+            self.text = text if self._is_first else f"{self.text}\f{text}"
+        self._is_first = False
+
+
+def _send_failures(action: Callable[[], None], send: Send) -> None:
+    """Do it, and send what went wrong as a frame."""
+    failure: tuple[str, str]
+    try:
+        action()
+    except PageNotFound as error:
+        send(frames.MISSING, orjson.dumps({"count": error.page_count}))
+        return
+    except ParseFailed as error:
+        failure = error.code, error.message
+    except MemoryError:
+        failure = "out_of_memory", OUT_OF_MEMORY
+    except Exception as error:  # noqa: BLE001 - whatever a damaged file makes a library raise
+        failure = "unreadable", f"The document cannot be read ({type(error).__name__})."
+    else:
+        return
+    send(frames.FAILED, orjson.dumps({"code": failure[0], "message": failure[1]}))

@@ -1,0 +1,211 @@
+"""Fork servers as the application sees them: started once, reached over an inherited socket."""
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO
+
+import orjson
+
+from app.engines.sandbox.frames import STARTED
+from app.engines.sandbox.launcher import NOW, ON_DEMAND
+from app.engines.sandbox.model import (
+    MAX_REQUEST_BYTES,
+    ProcessLimits,
+    SandboxUnavailable,
+    ServerOptions,
+)
+from app.engines.sandbox.process import Channel, SandboxedProcess
+
+_ROOT = Path(__file__).resolve().parents[3]
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+# A server imports its libraries within a second; on a very busy machine it takes many.
+_START_SECONDS = 30.0
+_PAUSE_SECONDS = 0.02
+_STOP_SECONDS = 3.0
+
+
+class ForkServer:
+    """A fork server that starts on first use, or by `start`.
+
+    Processes that are forked after the start share the server: they inherit the socket that leads
+    to it. It ends when the last of them does, or by `stop`. Safe for threads.
+    """
+
+    def __init__(
+        self,
+        preload: tuple[str, ...],
+        *,
+        max_processes: int,
+        max_processes_in_all: int,
+        idle_seconds: float | None,
+    ) -> None:
+        self._options = ServerOptions(preload, max_processes, max_processes_in_all, idle_seconds)
+        self._control: socket.socket | None = None
+        self._launcher: subprocess.Popen[bytes] | None = None
+        self._lock = Lock()
+        os.register_at_fork(after_in_child=self._renew_lock)
+
+    def _renew_lock(self) -> None:
+        self._lock = Lock()
+        self._launcher = None  # the parent's child
+
+    def start(
+        self,
+        *,
+        max_processes: int | None = None,
+        idle_seconds: float | None = None,
+        nice: int = 0,
+    ) -> None:
+        """Start the server unless there is one, without waiting for it.
+
+        Call this in a long-lived process before it forks those that use the server. Calling it
+        again replaces a server that is gone. With `idle_seconds` only the launcher starts now, and
+        the server with the first request; see `ServerOptions` for the other arguments.
+        """
+        with self._lock:
+            if self._control is not None and _is_closed(self._control):
+                self._forget()
+            if self._control is None:
+                options = replace(self._options, idle_seconds=idle_seconds, nice=nice)
+                if max_processes is not None:
+                    options = replace(options, max_processes=max_processes)
+                self._launch(options, NOW if idle_seconds is None else ON_DEMAND)
+
+    def stop(self) -> None:
+        """Let go of the server. It ends, with its processes, unless another process uses it."""
+        with self._lock:
+            self._forget()
+
+    def run(
+        self,
+        entry: str,
+        *,
+        document: BinaryIO | None,
+        arguments: Mapping[str, object],
+        limits: ProcessLimits,
+    ) -> SandboxedProcess:
+        """Call an entry function in a new process; use the result as a context manager.
+
+        `entry` is `module:function` of a preloaded module. The function gets the open
+        document from its beginning, and `arguments`, which must fit into JSON. Raises
+        `SandboxUnavailable`.
+        """
+        request = orjson.dumps({"entry": entry, "arguments": arguments, "limits": asdict(limits)})
+        if len(request) > MAX_REQUEST_BYTES:
+            raise ValueError(f"a request is at most {MAX_REQUEST_BYTES} bytes long")
+        return SandboxedProcess(partial(self._open_channel, request, document), limits)
+
+    def _open_channel(self, request: bytes, document: BinaryIO | None) -> Channel:
+        """Send the request and wait for the process to start. A server that ends is replaced."""
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            if document is not None:
+                document.seek(0)  # a process that was lost may have read from it
+            with suppress(ConnectionError, BlockingIOError):  # there is no server, or a long queue
+                channel = self._request_process(request, document, deadline)
+                if channel is not None:
+                    return channel
+            time.sleep(_PAUSE_SECONDS)
+        raise SandboxUnavailable("The fork server does not start processes.")
+
+    def _request_process(
+        self, request: bytes, document: BinaryIO | None, deadline: float
+    ) -> Channel | None:
+        """Return the channel to a new process; None when it did not start in time, or at all."""
+        with ExitStack() as ours, ExitStack() as theirs:
+            results, their_results = os.pipe()
+            ours.callback(os.close, results)
+            theirs.callback(os.close, their_results)
+            reports, their_reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.callback(reports.close)
+            theirs.callback(their_reports.close)
+            passed = [their_results, their_reports.fileno()]
+            if document is not None:
+                passed.append(document.fileno())
+            self._send(request, passed)
+            theirs.close()  # else nobody would see the process close them
+            if _has_started(reports, deadline):
+                ours.pop_all()
+                return Channel(results, reports)
+        return None
+
+    def _send(self, request: bytes, descriptors: list[int]) -> None:
+        with self._lock:
+            if self._control is None:
+                self._launch(self._options, NOW)
+                assert self._control is not None
+            try:
+                socket.send_fds(self._control, [request], descriptors)
+            except ConnectionError:
+                self._forget()
+                raise
+
+    def _forget(self) -> None:
+        """Close the socket to the server, which ends with its last user."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._launcher is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._launcher.wait(_STOP_SECONDS)
+            self._launcher = None
+
+    def _launch(self, options: ServerOptions, when: str) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, ExitStack() as stack:
+            stack.callback(ours.close)
+            server = [sys.executable, "-s", "-P", "-m", "app.engines.sandbox.server"]
+            number = str(theirs.fileno())
+            self._launcher = subprocess.Popen(  # noqa: S603 - our own interpreter and modules
+                [
+                    *(sys.executable, "-I", "-S", str(_LAUNCHER), number, when),
+                    *(*server, number, orjson.dumps(options).decode()),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=_environment(),
+                cwd="/",
+                start_new_session=True,  # Ctrl-C in a terminal is for the service alone
+            )
+            stack.pop_all()
+        ours.settimeout(0)
+        self._control = ours
+
+
+def _has_started(reports: socket.socket, deadline: float) -> bool:
+    poll = select.poll()
+    poll.register(reports, select.POLLIN)
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        return False
+    with suppress(ConnectionError):
+        return reports.recv(1) == STARTED
+    return False
+
+
+def _is_closed(control: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(control, 0)
+    return bool(poll.poll(0))
+
+
+def _environment() -> dict[str, str]:
+    """Return all that the server gets to know: where Python and the engines are."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    return {
+        **kept,
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(_ROOT),
+    }

@@ -1,0 +1,43 @@
+"""The format of messages: frames between process and caller, reports from server to caller.
+
+A frame is one byte for its type, four bytes for the length of its payload, and the payload.
+"""
+
+import os
+import struct
+from typing import NamedTuple
+
+FRAME_HEADER = struct.Struct(">cI")
+
+STARTED = b"S"
+"""The first report about a process: it runs."""
+
+_EXIT = struct.Struct(">idqq")
+
+
+class ExitReport(NamedTuple):
+    """The last report about a process: how it ended and what it used."""
+
+    code: int
+    """The exit status, or the negative number of the signal that ended the process."""
+    cpu_seconds: float
+    peak_bytes: int
+    inherited_bytes: int
+    """Up to this peak, the memory is what the process inherited from the server."""
+
+    def encode(self) -> bytes:
+        """Return the report as bytes."""
+        return _EXIT.pack(*self)
+
+
+def decode_exit(data: bytes) -> ExitReport:
+    """Return the report that `ExitReport.encode` made."""
+    return ExitReport(*_EXIT.unpack(data))
+
+
+def write_frame(descriptor: int, kind: bytes, payload: bytes = b"") -> None:
+    """Write one frame. Blocks while the reader is busy."""
+    for part in (FRAME_HEADER.pack(kind, len(payload)), payload):
+        view = memoryview(part)
+        while view:
+            view = view[os.write(descriptor, view) :]

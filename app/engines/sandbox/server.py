@@ -1,0 +1,224 @@
+"""The fork server: imports the libraries once, then forks a confined process for each request.
+
+Started by the launcher, with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. It never
+reads a document: descriptors of documents pass through it to the processes. A request is one
+message on the control socket, with the descriptors of the pipe for results, of a socket to report
+on, and of the document. On that socket the caller learns that the process runs (`STARTED`) and how
+it ended (`ExitReport`). When the caller closes its end, the process is killed.
+"""
+
+import gc
+import importlib
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from app.engines.sandbox import confinement
+from app.engines.sandbox.child import run_entry
+from app.engines.sandbox.frames import STARTED, ExitReport
+from app.engines.sandbox.launcher import READY, SUCCESSOR_WANTED
+from app.engines.sandbox.model import MAX_REQUEST_BYTES, ServerOptions
+
+# The peak of a process starts with what it shares with the server; the two readings differ a bit.
+_INHERITED_SLACK_BYTES = 8 << 20
+_DESCRIPTORS = 3
+# Signals of a process that went wrong by itself. Each shows how memory is laid out, which is the
+# same in every process of a server: the next one must not get further by trying again.
+_CRASHES = frozenset(
+    (
+        signal.SIGSEGV,
+        signal.SIGBUS,
+        signal.SIGABRT,
+        signal.SIGILL,
+        signal.SIGTRAP,
+        signal.SIGFPE,
+        signal.SIGSYS,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    pid: int
+    reports: socket.socket
+
+
+class _Server:
+    def __init__(self, control: socket.socket, report_to: int, options: ServerOptions) -> None:
+        self._control = control
+        self._launcher = report_to
+        self._options = options
+        self._file_rules = confinement.create_file_rules()
+        self._children: dict[int, _Child] = {}  # by the descriptor of the socket to report on
+        self._left = options.max_processes_in_all
+        self._asked_for_successor = False
+        self._draining = False
+        self._idle_since = time.monotonic()
+        self._poll = select.poll()
+        self._wake = self._listen_to_signals()
+
+    def serve(self) -> None:
+        """Work until another server has taken over, or nothing was to do for long enough."""
+        os.write(self._launcher, READY)
+        while self._children or not self._draining:
+            self._listen_to_control()
+            ready = self._poll.poll(self._milliseconds_to_idle())
+            if not ready and self._is_idle():
+                return
+            for descriptor, _ in ready:
+                if descriptor == self._control.fileno():
+                    self._accept()
+                elif descriptor == self._wake:
+                    os.read(self._wake, 1024)
+                else:
+                    self._kill(descriptor)
+            self._collect()
+
+    def _listen_to_signals(self) -> int:
+        reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGUSR1, self._drain)
+        self._poll.register(reading, select.POLLIN)
+        return reading
+
+    def _drain(self, *_: object) -> None:
+        self._draining = True
+
+    def _listen_to_control(self) -> None:
+        """Take requests only while there is room; the others wait in the socket."""
+        takes = not self._draining and len(self._children) < self._options.max_processes
+        self._poll.register(self._control, select.POLLIN if takes else 0)
+
+    def _is_idle(self) -> bool:
+        idle = self._options.idle_seconds
+        return (
+            idle is not None and not self._children and time.monotonic() - self._idle_since >= idle
+        )
+
+    def _milliseconds_to_idle(self) -> float | None:
+        idle = self._options.idle_seconds
+        if idle is None or self._children:
+            return None
+        return max(0.0, self._idle_since + idle - time.monotonic()) * 1000 + 1
+
+    def _accept(self) -> None:
+        try:
+            data, descriptors, flags, _ = socket.recv_fds(
+                self._control, MAX_REQUEST_BYTES, _DESCRIPTORS
+            )
+        except BlockingIOError:  # the server that this one replaces was faster
+            return
+        if not data:  # nobody holds the other end any more
+            os._exit(0)
+        try:
+            if not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
+                self._fork(orjson.loads(data), *descriptors)
+        except (OSError, ValueError, TypeError):  # the caller sees the end of the socket
+            return
+        finally:
+            for descriptor in descriptors:
+                with suppress(OSError):
+                    os.close(descriptor)
+
+    def _fork(
+        self, request: dict[str, Any], results: int, reports: int, document: int | None = None
+    ) -> None:
+        if _is_given_up(reports):
+            return
+        reporting = socket.socket(fileno=os.dup(reports))
+        server = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            run_entry(
+                request,
+                self._options.preload,
+                server=server,
+                results=results,
+                document=document,
+                file_rules=self._file_rules,
+            )
+        self._children[reporting.fileno()] = _Child(pid, reporting)
+        self._poll.register(reporting, select.POLLIN | select.POLLRDHUP)
+        _send(reporting, STARTED)
+        self._left -= 1
+        if self._left <= 0:
+            self._ask_for_successor()
+
+    def _kill(self, descriptor: int) -> None:
+        """Kill a process whose caller has closed its end. It is collected when it has ended."""
+        self._poll.unregister(descriptor)
+        os.kill(self._children[descriptor].pid, signal.SIGKILL)
+
+    def _collect(self) -> None:
+        for descriptor, child in list(self._children.items()):
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if pid == 0:
+                continue
+            code = os.waitstatus_to_exitcode(status)
+            with suppress(KeyError):
+                self._poll.unregister(descriptor)
+            spent = usage.ru_utime + usage.ru_stime
+            _send(
+                child.reports,
+                ExitReport(code, spent, usage.ru_maxrss * 1024, _inherited_bytes()).encode(),
+            )
+            child.reports.close()
+            del self._children[descriptor]
+            self._idle_since = time.monotonic()
+            if -code in _CRASHES:
+                self._ask_for_successor()
+
+    def _ask_for_successor(self) -> None:
+        if not self._asked_for_successor:
+            self._asked_for_successor = True
+            os.write(self._launcher, SUCCESSOR_WANTED)
+
+
+def _is_given_up(reports: int) -> bool:
+    """Return whether the caller has closed its end while the request waited."""
+    poll = select.poll()
+    poll.register(reports, select.POLLRDHUP)
+    return bool(poll.poll(0))
+
+
+def _send(reports: socket.socket, data: bytes) -> None:
+    with suppress(OSError):  # the caller is gone, or does not read
+        reports.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+
+
+def _inherited_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return peak + _INHERITED_SLACK_BYTES
+
+
+def main() -> None:
+    """Run the server; the command line is described above."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())  # whatever the application had blocked
+    control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
+    launcher, report_to = int(sys.argv[3]), int(sys.argv[4])
+    os.nice(options.nice)
+    for name in options.preload:
+        importlib.import_module(name)
+    confinement.confine_server()
+    confinement.die_with_parent(launcher)
+    os.dup2(0, 2)  # until here, errors went to where the service's own go
+    requests = socket.socket(fileno=control)
+    requests.settimeout(0)  # a second server may read from it too
+    server = _Server(requests, report_to, options)
+    gc.collect()
+    gc.freeze()  # collecting garbage in a child would copy the pages of these objects
+    server.serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+"""Background work for the operator: reporting jobs that were given up."""
+
+from app.identity.control_plane import service
+from app.kit import jobs, tenancy
+from app.kit.jobs import Job
+
+
+@jobs.handler("control_plane.report_failures")
+def report_failures(_job: Job) -> None:
+    """Email the operators what was given up since the last report."""
+    with tenancy.across_organizations(reason="operators hear of every organization's jobs"):
+        service.report_failures()
+
+
+jobs.periodic("control_plane.report_failures", every=300)

@@ -1,0 +1,166 @@
+"""Jobs that were given up: listing them, running them again, discarding them, reporting them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, errors, tenancy
+from app.kit.jobs.handlers import HANDLERS
+
+BATCH = 500
+_FILTER = """
+    status = :status
+    AND (CAST(:function AS text) IS NULL OR function = :function)
+    AND (CAST(:queue AS text) IS NULL OR queue = :queue)
+    AND (CAST(:organization_id AS uuid) IS NULL OR organization_id = :organization_id)
+"""
+_LIST = text(
+    f"""
+    SELECT id, organization_id, queue, function, status, attempts, faults, interruptions, error,
+           created_at, due_at, finished_at
+    FROM jobs WHERE {_FILTER} ORDER BY id DESC LIMIT :limit
+    """  # noqa: S608 - made of constants
+)
+_FIND = text(f"SELECT id FROM jobs WHERE {_FILTER} ORDER BY id")  # noqa: S608 - made of constants
+_LOCK = text(
+    "SELECT id, organization_id, function, args FROM jobs"
+    " WHERE id = ANY(CAST(:ids AS uuid[])) AND status = 'failed' ORDER BY id FOR UPDATE"
+)
+_RETRY = text(
+    "UPDATE jobs SET status = 'queued', due_at = now(), attempts = 0, interruptions = 0,"
+    " faults = 0, finished_at = NULL, reported_at = NULL WHERE id = ANY(CAST(:ids AS uuid[]))"
+)
+_DISCARD = text(
+    "UPDATE jobs SET status = 'discarded' WHERE id = ANY(CAST(:ids AS uuid[]))"
+    " AND status = 'failed'"
+)
+_REPORT = text(
+    """
+    WITH news AS (
+        UPDATE jobs SET reported_at = now() WHERE id IN (
+            SELECT id FROM jobs WHERE status = 'failed' AND reported_at IS NULL
+            LIMIT :limit FOR UPDATE SKIP LOCKED)
+        RETURNING function, error
+    )
+    SELECT function, count(*) AS number, min(left(error, 200)) AS error FROM news
+    GROUP BY function ORDER BY number DESC, function
+    """
+)
+_REPORTED_AT_ONCE = 10_000
+
+
+class JobRecord(NamedTuple):
+    """A job as operators see it."""
+
+    id: UUID
+    organization_id: UUID | None
+    queue: str
+    function: str
+    status: str
+    attempts: int
+    faults: int
+    interruptions: int
+    error: str | None
+    created_at: datetime
+    due_at: datetime | None
+    finished_at: datetime | None
+
+
+class GivenUp(NamedTuple):
+    """How many jobs of a function were given up, and the error of one of them."""
+
+    function: str
+    number: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which jobs are meant; None leaves a member out."""
+
+    status: str = "failed"
+    function: str | None = None
+    queue: str | None = None
+    organization_id: UUID | None = None
+
+    def values(self) -> dict[str, Any]:
+        """Return the selection as parameters of a statement."""
+        return {
+            "status": self.status,
+            "function": self.function,
+            "queue": self.queue,
+            "organization_id": self.organization_id,
+        }
+
+
+def list_jobs(selection: Selection, *, limit: int) -> list[JobRecord]:
+    """Return the newest jobs of a selection, across organizations."""
+    rows = db.session().execute(_LIST, {**selection.values(), "limit": limit})
+    return [JobRecord(*row) for row in rows]
+
+
+def find_ids(selection: Selection) -> list[UUID]:
+    """Return the ids of all jobs of a selection, oldest first."""
+    return list(db.session().scalars(_FIND, selection.values()))
+
+
+def retry(
+    job_ids: Sequence[UUID],
+    checkpoint: Callable[[], None],
+    report: Callable[[int, int], None] = lambda _done, _total: None,
+) -> int:
+    """Queue given-up jobs again with all their attempts; return how many.
+
+    Commits after each batch. Others than failed ones are left alone. Callers see all
+    organizations.
+
+    Raises:
+        ApiError: 409 `conflict` when a job's function is unknown or cannot be repeated; what
+            earlier batches did stays.
+    """
+    done = 0
+    for start in range(0, len(job_ids), BATCH):
+        ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
+        rows = db.session().execute(_LOCK, {"ids": ids}).all()
+        for row in rows:
+            _reopen(row)
+        db.session().execute(_RETRY, {"ids": [str(row.id) for row in rows]})
+        checkpoint()
+        done += len(rows)
+        report(start + len(ids), len(job_ids))
+    return done
+
+
+def _reopen(row: Any) -> None:
+    declared = HANDLERS.get(row.function)
+    if declared is None or not declared.retryable:
+        raise errors.conflict(f"Jobs of {row.function} cannot run again.", job_id=str(row.id))
+    if declared.on_retry is not None and row.organization_id is not None:
+        with tenancy.organization(row.organization_id):
+            declared.on_retry(row.args)
+
+
+def discard(
+    job_ids: Sequence[UUID],
+    checkpoint: Callable[[], None],
+    report: Callable[[int, int], None] = lambda _done, _total: None,
+) -> int:
+    """Mark given-up jobs as discarded; return how many. Commits after each batch."""
+    done = 0
+    for start in range(0, len(job_ids), BATCH):
+        ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
+        result = db.session().execute(_DISCARD, {"ids": ids})
+        checkpoint()
+        done += int(result.rowcount)  # type: ignore[attr-defined]
+        report(start + len(ids), len(job_ids))
+    return done
+
+
+def take_unreported() -> list[GivenUp]:
+    """Return what was given up since the last call, by function, and mark it as reported."""
+    rows = db.session().execute(_REPORT, {"limit": _REPORTED_AT_ONCE})
+    return [GivenUp(*row) for row in rows]

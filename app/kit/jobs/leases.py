@@ -1,0 +1,86 @@
+"""Renews the leases of the jobs that this process runs, from one thread and its own connection."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.kit import db, tenancy
+from app.kit.jobs import claims
+from app.kit.jobs.claims import Lease
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+RENEW_SECONDS = claims.LEASE_SECONDS / 4
+_LOOK_SECONDS = 1.0
+
+
+class Keeper:
+    """Holds leases until they are let go. A lease that another worker has taken stays lost."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+        self._due: dict[Lease, float] = {}
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def hold(self, lease: Lease) -> Iterator[None]:
+        """Renew `lease` while the block runs."""
+        with self._changed:
+            self._due[lease] = monotonic() + RENEW_SECONDS
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
+                self._thread.start()
+            elif len(self._due) == 1:
+                self._changed.notify()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._due.pop(lease, None)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._due)
+                now = monotonic()
+                outdated = [lease for lease, due_at in self._due.items() if due_at <= now]
+            if outdated:
+                self._renew(outdated)
+            with self._changed:
+                self._changed.wait_for(lambda: not self._due, timeout=_LOOK_SECONDS)
+
+    def _renew(self, leases: list[Lease]) -> None:
+        try:
+            with (
+                self._app.app_context(),
+                tenancy.across_organizations(reason="renews every organization's leases"),
+                db.transaction(),
+            ):
+                for lease in sorted(leases, key=lambda held: held.ids):
+                    claims.renew(lease)
+        except SQLAlchemyError as failure:
+            log.warning("job.lease_not_renewed", error=type(failure).__name__)
+            return
+        next_due = monotonic() + RENEW_SECONDS
+        with self._changed:
+            self._due.update({lease: next_due for lease in leases if lease in self._due})
+
+
+_keeper: tuple[int, Keeper] | None = None
+_lock = threading.Lock()
+
+
+def keeper(app: Flask) -> Keeper:
+    """Return this process's keeper; a forked child gets one of its own."""
+    global _keeper  # noqa: PLW0603 - one per process
+    with _lock:
+        if _keeper is None or _keeper[0] != os.getpid():
+            _keeper = (os.getpid(), Keeper(app))
+        return _keeper[1]

@@ -1,0 +1,278 @@
+"""Writing lines to standard output or standard error without ever waiting for who reads them.
+
+Only the standard library is imported here: the supervisor stays small.
+"""
+
+import atexit
+import os
+import select
+import socket
+import stat
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Condition, RLock, Thread, current_thread
+
+MAX_LINES = 10_000
+MAX_BYTES = 4 * 1024 * 1024
+EXIT_SECONDS = 1.0
+"""How long an orderly exit waits for lines that are not written yet."""
+_BATCH_BYTES = 64 * 1024
+_GATHER_SECONDS = 0.01
+"""How long the thread waits for more lines to write with the first: every turn of it costs the
+other threads time."""
+_IDLE_SECONDS = 2.0
+# No such descriptor, a reader that is gone, a full disk; sys.stderr may be closed or None.
+_FAILURES = (OSError, ValueError, AttributeError)
+
+
+class LineOutput:
+    """Writes lines to a descriptor; `write` never blocks.
+
+    Where the descriptor can be asked to take a line or refuse it at once (a pipe, a terminal, a
+    socket), a line is written directly, so that it is out even if the process is killed next. What
+    is refused, and every line for a file (its disk may hang), waits in a bounded queue, which a
+    daemon thread writes out. The thread lives only while there is work.
+
+    When the queue is full, lines are dropped. `on_dropped(count)` is called for them, and once the
+    queue is empty again, `describe_dropped(count)` is written as a line.
+
+    The lock is reentrant because signal handlers write lines, too.
+
+    :param get_descriptor: returns the descriptor; asked for each line, as it may be redirected.
+    """
+
+    def __init__(
+        self,
+        get_descriptor: Callable[[], int],
+        *,
+        describe_dropped: Callable[[int], bytes],
+        on_dropped: Callable[[int], object] = lambda _count: None,
+        max_lines: int = MAX_LINES,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._get_descriptor = get_descriptor
+        self._describe_dropped = describe_dropped
+        self.on_dropped = on_dropped
+        self._max_lines = max_lines
+        self._max_bytes = max_bytes
+        self._direct = DirectWriter()
+        self._start_empty()
+        os.register_at_fork(after_in_child=self._start_empty)
+        atexit.register(self.flush)
+
+    def _start_empty(self) -> None:
+        """Forget the queue and the thread, which after a fork are the parent's."""
+        self._changed = Condition(RLock())
+        self._lines: deque[bytes] = deque()
+        self._bytes = 0
+        self._writing = 0
+        self._thread_is_idle = False
+        self._flushing = 0
+        self._unreported = 0
+        self._cut = False
+        self._thread: Thread | None = None
+
+    def write(self, line: bytes) -> None:
+        """Write a line, its line end included, now or later; drop it when the queue is full."""
+        idle = not (self._lines or self._writing or self._unreported or self._cut)
+        if idle and self._write_whole(line):
+            return
+        with self._changed:
+            taken = self._write_directly(line) or self._enqueue(line)
+            if not taken:
+                self._unreported += 1
+        if not taken:
+            self.on_dropped(1)
+
+    def _write_whole(self, line: bytes) -> bool:
+        """Write a short line without the lock, for which the threads would queue up."""
+        try:
+            return self._direct.write_whole(self._get_descriptor(), line)
+        except _FAILURES:
+            return False
+
+    def _write_directly(self, line: bytes) -> bool:
+        """Return whether the line was written; False also when others must be written first."""
+        if self._lines or self._writing:
+            return False
+        report = self._describe_dropped(self._unreported) if self._unreported else b""
+        data = (b"\n" if self._cut else b"") + report + line
+        try:
+            written = self._direct.write(self._get_descriptor(), data)
+        except _FAILURES:
+            return False
+        if not written:
+            return False
+        self._unreported, self._cut = 0, False
+        if written < len(data):
+            self._append(data[written:])  # the rest of a line that has begun must follow it
+        return True
+
+    def _enqueue(self, line: bytes) -> bool:
+        if len(self._lines) >= self._max_lines or self._bytes + len(line) > self._max_bytes:
+            return False
+        return self._append(line)
+
+    def _append(self, line: bytes) -> bool:
+        if self._thread is None and not self._start_thread():
+            return False
+        self._lines.append(line)
+        self._bytes += len(line)
+        if self._thread_is_idle:
+            self._changed.notify_all()
+        return True
+
+    def _start_thread(self) -> bool:
+        thread = Thread(target=self._drain, name="log-output", daemon=True)
+        self._thread = thread
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter is ending, or there are too many threads
+            self._thread = None
+            return False
+        return True
+
+    def _drain(self) -> None:
+        """Write out the queue; end after a while without lines."""
+        try:
+            while batch := self._next_batch():
+                failed = not self._write_waiting(b"".join(batch))
+                self._finish(len(batch), failed=failed)
+                if failed:
+                    self.on_dropped(len(batch))
+        finally:
+            with self._changed:
+                if self._thread is current_thread():
+                    self._thread = None
+
+    def _next_batch(self) -> list[bytes]:
+        """Return the oldest lines, at most about _BATCH_BYTES; none after a while without any."""
+        with self._changed:
+            if not self._lines:
+                self._thread_is_idle = True
+                self._changed.wait(_IDLE_SECONDS)
+                self._thread_is_idle = False
+            if self._lines and not self._flushing:
+                self._changed.wait(_GATHER_SECONDS)
+            batch: list[bytes] = []
+            size = 0
+            while self._lines and size < _BATCH_BYTES:
+                batch.append(self._lines.popleft())
+                size += len(batch[-1])
+            self._bytes -= size
+            self._writing = len(batch)
+            if not batch:
+                self._thread = None
+            return batch
+
+    def _finish(self, count: int, *, failed: bool) -> None:
+        """Note that `count` lines were written, or lost."""
+        with self._changed:
+            report, dropped = b"", self._unreported
+            if failed:
+                self._unreported += count
+            elif dropped and not self._lines:
+                report = self._describe_dropped(dropped)
+        # The first moment at which all that waited is written.
+        reported = bool(report) and self._write_waiting(report)
+        with self._changed:
+            if reported:
+                self._unreported -= dropped
+            self._writing = 0
+            self._changed.notify_all()
+
+    def _write_waiting(self, data: bytes) -> bool:
+        """Write all of `data`, however long that takes; return whether that succeeded."""
+        rest = b"\n" + data if self._cut else data
+        whole = len(rest)
+        try:
+            descriptor = self._get_descriptor()
+            while rest:
+                try:
+                    rest = rest[os.write(descriptor, rest) :]
+                except BlockingIOError:  # another process made the shared descriptor non-blocking
+                    select.select([], [descriptor], [], 1.0)
+        except _FAILURES:
+            self._cut = self._cut or len(rest) < whole
+            return False
+        self._cut = False
+        return True
+
+    def flush(self, seconds: float = EXIT_SECONDS) -> bool:
+        """Wait until every line is written, at most `seconds`; return whether that is so.
+
+        Call it before `os._exit`. An exit of the interpreter does it by itself.
+        """
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            self._flushing += 1
+            self._changed.notify_all()
+            while self._lines or self._writing:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+            self._flushing -= 1
+            return not (self._lines or self._writing)
+
+
+class DirectWriter:
+    """Writes without waiting, by a file description of its own.
+
+    Making the given descriptor non-blocking would make it so for every process that shares it.
+    """
+
+    def __init__(self) -> None:
+        # What the writer was made from, if it is a pipe, and its descriptor or socket. Replaced as
+        # one, and never closed: another thread may be writing by it.
+        self._state: tuple[tuple[int, int, int], bool, int | socket.socket | None] | None = None
+
+    def write_whole(self, descriptor: int, line: bytes) -> bool:
+        """Write a line if it is taken as a whole or not at all; return whether it was.
+
+        POSIX promises this of pipes, for short lines. Raises OSError.
+        """
+        status = os.fstat(descriptor)
+        state = self._state
+        if (
+            state is None
+            or state[0] != (descriptor, status.st_dev, status.st_ino)
+            or not state[1]
+            or len(line) > select.PIPE_BUF
+        ):
+            return False
+        return self._send(state[2], line) > 0
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        """Write what is taken at once; return how many bytes, 0 when this must be done by waiting.
+
+        Not for two threads at a time. Raises OSError when writing fails for another reason.
+        """
+        status = os.fstat(descriptor)
+        identity = (descriptor, status.st_dev, status.st_ino)
+        if self._state is None or self._state[0] != identity:
+            way = _open_without_waiting(descriptor, status.st_mode)
+            self._state = (identity, stat.S_ISFIFO(status.st_mode), way)
+        return self._send(self._state[2], data)
+
+    def _send(self, way: int | socket.socket | None, data: bytes) -> int:
+        try:
+            if isinstance(way, int):
+                return os.write(way, data)
+            return 0 if way is None else way.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+
+
+def _open_without_waiting(descriptor: int, mode: int) -> int | socket.socket | None:
+    """Return what writes to `descriptor` without waiting, or None where there is no such thing."""
+    # Where it is not allowed (another user's terminal), the queue serves.
+    with suppress(OSError):
+        if stat.S_ISSOCK(mode):
+            return socket.socket(fileno=os.dup(descriptor))
+        if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+            flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+            return os.open(f"/proc/self/fd/{descriptor}", flags)
+    return None

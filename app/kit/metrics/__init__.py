@@ -1,0 +1,94 @@
+"""What Prometheus may ask for, counted over all processes of the service.
+
+Counting costs a microsecond and touches neither disk nor network (`counters`). A thread adds what
+was counted to sums in Redis (`store`), and `/metrics` of any API process shows them (`page`).
+"""
+
+from app.kit import logging
+from app.kit.metrics.counters import Counter, Histogram, HistogramSeries
+from app.kit.metrics.page import (
+    COLLECTOR_FAILURES,
+    Gauge,
+    QueueReading,
+    Reading,
+    register_collector,
+    render,
+)
+from app.kit.metrics.store import STORE
+
+__all__ = [
+    "COLLECTOR_FAILURES",
+    "DELIVERIES",
+    "JOBS",
+    "JOBS_GIVEN_UP",
+    "LEASE_EXPIRIES",
+    "LOGINS_TURNED_AWAY",
+    "LOG_LINES_DROPPED",
+    "RATE_LIMIT_STORE_FAILURES",
+    "REQUESTS",
+    "STORAGE_REFUSALS",
+    "Counter",
+    "Gauge",
+    "Histogram",
+    "QueueReading",
+    "Reading",
+    "flush",
+    "observe_request",
+    "register_collector",
+    "render",
+    "use_store",
+]
+
+use_store = STORE.use
+flush = STORE.flush
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+REQUESTS = Histogram(
+    "labeling_request_duration_seconds",
+    "Time from a request's arrival to its answer.",
+    ["operation", "method", "status"],
+    _BUCKETS,
+)
+DELIVERIES = Counter("labeling_deliveries", "Attempts to deliver to webhooks.", ["outcome"])
+JOBS = Counter("labeling_jobs", "Background jobs that ended.", ["function", "outcome"])
+JOBS_GIVEN_UP = Counter(
+    "labeling_jobs_given_up",
+    "Jobs that failed each time they were tried: see flask jobs list.",
+    ["function"],
+)
+LEASE_EXPIRIES = Counter(
+    "labeling_lease_expiries", "Work taken from a worker that did not finish it in time.", ["queue"]
+)
+RATE_LIMIT_STORE_FAILURES = Counter(
+    "labeling_rate_limit_store_failures",
+    "Requests let through uncounted, as the store of the limits did not answer.",
+)
+LOGINS_TURNED_AWAY = Counter(
+    "labeling_logins_turned_away", "Requests refused as too many passwords were being hashed."
+)
+LOG_LINES_DROPPED = Counter(
+    "labeling_log_lines_dropped", "Log lines that were dropped because nobody read them in time."
+)
+STORAGE_REFUSALS = Counter(
+    "labeling_storage_refusals",
+    "Writes refused because the disk is full.",
+    ["operation"],
+    at_start=[("upload",), ("text",), ("export",)],
+)
+logging.count_dropped_lines(LOG_LINES_DROPPED.inc)
+
+_request_series: dict[tuple[str, str, int], HistogramSeries] = {}
+
+
+def observe_request(operation: str, method: str, status: int, seconds: float) -> None:
+    """Record an answered request. Methods that HTTP does not know count as one."""
+    key = (operation, method, status)
+    series = _request_series.get(key)
+    if series is None:
+        known = method if method in _METHODS else "other"
+        series = REQUESTS.labels(operation, known, str(status))
+        if known == method:  # what a client makes up must not fill the memory
+            _request_series[key] = series
+    series.observe(seconds)

@@ -1,0 +1,168 @@
+"""The page that Prometheus reads: the sums of the store, and gauges read for this page."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from app.kit.logging import get_logger
+from app.kit.metrics.counters import METRICS, SUM, Counter, Histogram, Key, bucket
+from app.kit.metrics.store import STORE
+
+log = get_logger(__name__)
+
+
+class Gauge(NamedTuple):
+    """A number that is read when somebody asks for it, by label values."""
+
+    name: str
+    documentation: str
+    labels: tuple[str, ...] = ()
+
+    def reading(self, value: float, *labels: str) -> "Reading":
+        """Return a reading of this gauge."""
+        return Reading(self, labels, value)
+
+
+class Reading(NamedTuple):
+    """What a gauge shows now, for its label values in the order of their names."""
+
+    gauge: Gauge
+    labels: tuple[str, ...]
+    value: float
+
+
+class QueueReading(NamedTuple):
+    """A queue at this moment: due rows, and the age of the oldest in seconds (0 when empty)."""
+
+    queue: str
+    depth: int
+    oldest_seconds: float
+
+
+QUEUE_DEPTH = Gauge("labeling_queue_depth", "Due rows.", ("queue",))
+QUEUE_AGE = Gauge("labeling_queue_oldest_due_seconds", "Age of the oldest due row.", ("queue",))
+STORE_UP = Gauge(
+    "labeling_metrics_store_up",
+    "1 while Redis answers. While it is 0, counters and histograms are left out of this page.",
+)
+COLLECTOR_FAILURES = Counter(
+    "labeling_collector_failures", "Readings of gauges that could not be taken."
+)
+
+GaugeCollector = Callable[[], Iterable[Reading | QueueReading]]
+_collectors: dict[str, GaugeCollector] = {}
+
+
+def register_collector(name: str, collector: GaugeCollector) -> None:
+    """Ask `collector` for its gauges at every `render`; one that raises is counted and left out.
+
+    Raises ValueError when there is a collector of this name already.
+    """
+    if name in _collectors:
+        raise ValueError(f"there is a collector {name} already")
+    _collectors[name] = collector
+
+
+def render() -> tuple[bytes, str]:
+    """Return all metrics in Prometheus' text format, and its content type.
+
+    While Redis is down, counters and histograms are left out. What this process alone has counted
+    would read as a reset of the counter, and the sum that follows as an increase by all of it.
+    """
+    sums = STORE.read()
+    readings = [STORE_UP.reading(0 if sums is None else 1), *_read_gauges()]
+    registry = CollectorRegistry()
+    registry.register(_Page(sums, readings))
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class _Page(Collector):
+    def __init__(self, sums: Mapping[Key, float] | None, readings: Sequence[Reading]) -> None:
+        self._sums = sums
+        self._readings = readings
+
+    def collect(self) -> Iterable[Metric]:
+        yield from _gauge_families(self._readings)
+        if self._sums is not None:
+            yield from _counted_families(self._sums)
+
+
+def _read_gauges() -> Iterator[Reading]:
+    for name, collector in list(_collectors.items()):
+        try:
+            found = list(collector())
+        except Exception:  # metrics matter most while something is down
+            COLLECTOR_FAILURES.inc()
+            log.warning("metrics.collector_failed", collector=name, exc_info=True)
+            continue
+        for reading in found:
+            if isinstance(reading, QueueReading):
+                yield QUEUE_DEPTH.reading(reading.depth, reading.queue)
+                yield QUEUE_AGE.reading(reading.oldest_seconds, reading.queue)
+            else:
+                yield reading
+
+
+def _gauge_families(readings: Iterable[Reading]) -> Iterable[Metric]:
+    """Return the gauges; of two readings of one series the first is shown.
+
+    Prometheus refuses a page on which a series appears twice.
+    """
+    families: dict[str, GaugeMetricFamily] = {}
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    for gauge, labels, value in readings:
+        if (gauge.name, labels) in seen:
+            log.error("metrics.series_repeated", metric=gauge.name, labels=labels)
+            continue
+        seen.add((gauge.name, labels))
+        if gauge.name not in families:
+            families[gauge.name] = GaugeMetricFamily(*gauge[:2], labels=gauge.labels)
+        families[gauge.name].add_metric(labels, value)
+    return families.values()
+
+
+def _counted_families(sums: Mapping[Key, float]) -> Iterator[Metric]:
+    by_metric: dict[str, dict[tuple[str, ...], dict[str, float]]] = {}
+    for (name, labels, part), value in sums.items():
+        by_metric.setdefault(name, {}).setdefault(labels, {})[part] = value
+    for name, metric in METRICS.items():
+        series = by_metric.get(name, {})
+        # Another release may have other labels.
+        fitting = {k: v for k, v in series.items() if len(k) == len(metric.label_names)}
+        for labels in metric.at_start:
+            fitting.setdefault(labels, {})
+        yield (
+            _histogram(metric, fitting)
+            if isinstance(metric, Histogram)
+            else _counter(metric, fitting)
+        )
+
+
+def _counter(metric: Counter, series: Mapping[tuple[str, ...], Mapping[str, float]]) -> Metric:
+    family = CounterMetricFamily(metric.name, metric.documentation, labels=metric.label_names)
+    for labels, parts in series.items():
+        family.add_metric(labels, parts.get("", 0.0))
+    return family
+
+
+def _histogram(metric: Histogram, series: Mapping[tuple[str, ...], Mapping[str, float]]) -> Metric:
+    family = HistogramMetricFamily(metric.name, metric.documentation, labels=metric.label_names)
+    for labels, parts in series.items():
+        counts = accumulate(parts.get(bucket(bound), 0.0) for bound in metric.bounds)
+        names = [_bound_name(bound) for bound in metric.bounds]
+        family.add_metric(labels, list(zip(names, counts, strict=True)), parts.get(SUM, 0.0))
+    return family
+
+
+def _bound_name(bound: float) -> str:
+    return "+Inf" if bound == float("inf") else str(bound)

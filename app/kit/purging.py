@@ -1,0 +1,32 @@
+"""Deleting old rows a batch at a time, so that no statement and no lock lasts long."""
+
+from collections.abc import Callable
+
+from sqlalchemy import text
+
+from app.kit import db
+
+BATCH = 5000
+
+Checkpoint = Callable[[], None]
+
+
+def purge(table: str, condition: str, checkpoint: Checkpoint) -> int:
+    """Delete the rows of `table` that meet `condition`, in batches; return how many.
+
+    `checkpoint` commits after each batch. Rows that somebody has locked are passed over. The
+    condition needs an index: every batch looks its rows up by it. Both texts are constants of the
+    caller, never input.
+    """
+    statement = text(
+        f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants of the caller
+        f"SELECT ctid FROM {table} WHERE {condition} LIMIT :batch FOR UPDATE SKIP LOCKED))"
+    )
+    deleted = 0
+    while True:
+        result = db.session().execute(statement, {"batch": BATCH})
+        count = int(result.rowcount)  # type: ignore[attr-defined]
+        checkpoint()
+        deleted += count
+        if count < BATCH:
+            return deleted

@@ -1,0 +1,70 @@
+"""How much a client may ask of the server, and how slowly it may send and read."""
+
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.kit.settings import Settings
+
+FORM_BYTES = 256 * 1024
+"""What a multipart body may hold beside its file."""
+_LARGEST_JSON_BYTES = 16 * 1024 * 1024
+_OTHER_DESCRIPTORS = 512
+_DESCRIPTORS_PER_CONNECTION = 2  # the socket, and the file of a body or of a download
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds per connection and per process; times in seconds, sizes in bytes.
+
+    A client that sends a body or reads a response must move `bytes_per_second`. It may fall behind
+    by `body_seconds` or `response_seconds`, and nothing that it moved earlier counts for more.
+    """
+
+    connections: int
+    body_bytes: int
+    spool_bytes: int
+    spool_folder: Path
+    reserve_bytes: int
+    unsent_bytes: int = 64 * 1024 * 1024
+    line_bytes: int
+    header_bytes: int
+    headers: int
+    head_bytes: int = 32 * 1024
+    idle_seconds: float
+    head_seconds: float = 20.0
+    body_seconds: float = 20.0
+    response_seconds: float = 60.0
+    bytes_per_second: int = 1024
+    linger_seconds: float = 5.0
+    drain_seconds: float = 5.0
+    idle_drain_seconds: float = 2.0
+
+    @classmethod
+    def from_settings(cls, settings: Settings, config: Any) -> "Limits":
+        """Return the limits of a process; `config` is gunicorn's."""
+        return cls(
+            connections=config.worker_connections,
+            line_bytes=config.limit_request_line,
+            headers=config.limit_request_fields,
+            header_bytes=config.limit_request_field_size,
+            idle_seconds=config.keepalive,
+            body_bytes=max(settings.max_upload_bytes + FORM_BYTES, _LARGEST_JSON_BYTES),
+            spool_bytes=settings.web_spool_bytes,
+            spool_folder=settings.data_dir,
+            reserve_bytes=settings.storage_reserve_bytes,
+        )
+
+
+def reserve_descriptors(connections: int) -> int:
+    """Raise the process's limit of open files for so many connections; return how many fit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = connections * _DESCRIPTORS_PER_CONNECTION + _OTHER_DESCRIPTORS
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        soft = allowed
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return connections
+    return max(16, (soft - _OTHER_DESCRIPTORS) // _DESCRIPTORS_PER_CONNECTION)

@@ -1,0 +1,240 @@
+"""The event loop of a process: accepts connections, reads requests, sends what clients left."""
+
+import errno
+import os
+import select
+import time
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+from app.kit.serving.balance import DEFER_SECONDS
+from app.kit.serving.bodies import Body, Spool
+from app.kit.serving.connections import Connection, State
+from app.kit.serving.pool import Pool
+from app.kit.serving.requests import CONTINUE, Request
+from app.kit.serving.sockets import Sockets
+
+log = get_logger("app.serving")
+
+_RECEIVE_BYTES = 256 * 1024
+_TURN_SECONDS = 1.0
+_NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+
+class Loop:
+    """Serves the listeners; everything here runs in one thread."""
+
+    def __init__(self, listeners: Iterable[Any], sockets: Sockets, pool: Pool) -> None:
+        self._listeners = {listener.fileno(): listener for listener in listeners}
+        self._sockets = sockets
+        self._pool = pool
+        self._limits = sockets.limits
+        self._table = sockets.table
+        limits = sockets.limits
+        self._spool = Spool(limits.spool_folder, limits.spool_bytes, limits.reserve_bytes)
+        self._buffer = memoryview(bytearray(_RECEIVE_BYTES))
+        self._wakeup = -1
+        self._accepting = self._draining = False
+        self._deferred_until: float | None = None
+        self._swept_at = 0.0
+
+    def start(self, wakeup: int) -> None:
+        """Begin to accept; a byte on the descriptor `wakeup` ends a turn."""
+        self._wakeup = wakeup
+        self._sockets.epoll.register(wakeup, select.EPOLLIN)
+        for listener in self._listeners.values():
+            listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
+            self._sockets.epoll.register(listener.fileno(), 0)
+        self._set_accepting(wanted=True)
+
+    def turn(self) -> None:
+        """Handle what has happened, after waiting for it a second at most."""
+        for descriptor, _ in self._sockets.epoll.poll(self._patience()):
+            connection = self._table.get(descriptor)
+            if connection is not None:
+                self._sockets.guarded(connection, self._on_event)
+            elif descriptor in self._listeners:
+                self._on_newcomer(self._listeners[descriptor])
+            elif descriptor == self._wakeup:
+                os.read(descriptor, 4096)
+        now = time.monotonic()
+        if now - self._swept_at >= _TURN_SECONDS:
+            self._swept_at = now
+            self._sweep(now)
+
+    def _patience(self) -> float:
+        """Return how long to wait for an event, after taking back what was left to others."""
+        if self._deferred_until is None:
+            return _TURN_SECONDS
+        left = self._deferred_until - time.monotonic()
+        if left > 0:
+            return left
+        self._deferred_until = None
+        for listener in self._listeners.values() if self._accepting else ():
+            self._accept(listener)
+        self._listen(wanted=self._accepting)
+        return 0
+
+    def drain(self) -> None:
+        """Accept no more, and let every connection end with its next response or soon."""
+        self._draining = self._pool.draining = True
+        self._accepting, self._deferred_until = False, None
+        for descriptor in self._listeners:
+            self._sockets.epoll.unregister(descriptor)
+        now = time.monotonic()
+        with self._sockets.lock:
+            for connection in self._table:
+                if connection.state is State.IDLE:
+                    longest = now + self._limits.idle_drain_seconds
+                    connection.deadline = min(connection.deadline, longest)
+                elif connection.state in (State.HEAD, State.BODY):
+                    longest = now + self._limits.drain_seconds
+                    connection.deadline = min(connection.deadline, longest)
+
+    def _set_accepting(self, *, wanted: bool) -> None:
+        if wanted == self._accepting:
+            return
+        self._accepting = wanted
+        self._listen(wanted=wanted)
+
+    def _listen(self, *, wanted: bool) -> None:
+        for descriptor in self._listeners:
+            self._sockets.epoll.modify(descriptor, select.EPOLLIN if wanted else 0)
+
+    def _on_newcomer(self, listener: Any) -> None:
+        if self._sockets.share.is_smallest():
+            self._accept(listener)
+        else:
+            self._listen(wanted=False)
+            self._deferred_until = time.monotonic() + DEFER_SECONDS
+
+    def _accept(self, listener: Any) -> None:
+        # One at a time: the other processes, which were woken too, get their share.
+        try:
+            client, peer = listener.accept()
+        except OSError as error:
+            if error.errno in _NO_DESCRIPTORS:
+                log.warning("connections.no_descriptors", connections=len(self._table))
+                self._evict()
+            return
+        try:
+            self._sockets.add(client, peer, listener.getsockname())
+        except OSError:  # it is gone already
+            client.close()
+        if self._table.is_full:
+            self._evict()
+
+    def _evict(self) -> None:
+        """Close connections for new ones; if none can go, accept none until the next sweep."""
+        with self._sockets.lock:
+            victims = self._table.victims(time.monotonic())
+            for victim in victims:
+                self._sockets.close(victim, reset=victim.state is not State.IDLE)
+        log.warning("connections.evicted", count=len(victims), left=len(self._table))
+        if not victims:
+            self._set_accepting(wanted=False)
+
+    def _sweep(self, now: float) -> None:
+        with self._sockets.lock:
+            for connection in self._table.expired(now):
+                self._sockets.guarded(connection, self._expire)
+            for connection in self._table.response_victims(self._limits.unsent_bytes):
+                self._sockets.close(connection, reset=True)
+        self._set_accepting(wanted=not self._draining and not self._table.is_full)
+
+    def _expire(self, connection: Connection) -> None:
+        if connection.state in (State.HEAD, State.BODY):
+            error = ApiError("request_timeout", "The request came too slowly.")
+            self._sockets.refuse(connection, error)
+        else:
+            self._sockets.close(connection, reset=connection.state is State.SENDING)
+
+    def _on_event(self, connection: Connection) -> None:
+        if connection.state is State.RUNNING:
+            return  # an event of another connection that had this descriptor
+        if connection.state is State.SENDING:
+            self._send_more(connection)
+        elif connection.received:
+            received, connection.received = connection.received, b""
+            self._receive(connection, received)
+        else:
+            self._read(connection)
+
+    def _read(self, connection: Connection) -> None:
+        try:
+            count = connection.socket.recv_into(self._buffer)
+        except BlockingIOError:
+            self._sockets.wait_on(connection)
+            return
+        if connection.state is State.LINGERING and count:
+            self._sockets.wait_on(connection)
+        elif count:
+            self._receive(connection, self._buffer[:count])
+        else:
+            self._receive_end(connection)
+
+    def _receive(self, connection: Connection, data: bytes | memoryview) -> None:
+        request = connection.request
+        if request is None:
+            body = Body(self._spool, partial(self._make_room, connection))
+            request = Request(self._limits, body)
+            connection.request = request
+        try:
+            connection.received = request.feed(data)
+            if len(connection.received) > self._limits.head_bytes:
+                # It would be held in memory for as long as the response takes.
+                connection.received, request.followed = b"", True
+            if request.complete:
+                request.body_store.finish()
+        except ApiError as error:
+            self._sockets.refuse(connection, error)
+            return
+        if request.complete:
+            self._pool.submit(connection)
+        else:
+            self._await_more(connection, request, len(data))
+
+    def _await_more(self, connection: Connection, request: Request, count: int) -> None:
+        limits, state = self._limits, connection.state
+        if state is State.BODY:
+            self._sockets.keep_pace(connection, count, limits.body_seconds)
+        elif request.head_complete:
+            if request.expects_continue and not request.body_store.size:
+                connection.socket.send(CONTINUE)
+            self._sockets.wait(connection, State.BODY, limits.body_seconds)
+        elif state is State.IDLE and request.begun:
+            self._sockets.wait(connection, State.HEAD, limits.head_seconds)
+        else:
+            self._sockets.wait_on(connection)
+
+    def _receive_end(self, connection: Connection) -> None:
+        try:
+            if connection.request is not None:
+                connection.request.end()
+        except ApiError as error:
+            self._sockets.refuse(connection, error)
+        else:
+            self._sockets.close(connection)
+
+    def _make_room(self, connection: Connection) -> bool:
+        """Close a stalled connection for the body of this one; return whether there was one."""
+        victim = self._table.body_victim(time.monotonic(), connection)
+        if victim is not None:
+            self._sockets.close(victim, reset=True)
+        return victim is not None
+
+    def _send_more(self, connection: Connection) -> None:
+        """Send what waits; a thread is needed only when the client has taken all of it."""
+        exchange = connection.exchange
+        assert exchange is not None
+        before = exchange.unsent
+        if not exchange.outbox.flush():
+            moved = before - exchange.unsent
+            self._sockets.keep_pace(connection, moved, self._limits.response_seconds)
+        elif exchange.is_produced:
+            self._pool.finish(connection, exchange)
+        else:
+            self._pool.submit(connection)

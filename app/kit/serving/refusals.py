@@ -1,0 +1,53 @@
+"""What the server answers itself, when a request cannot reach the application."""
+
+from email.utils import formatdate
+from http import HTTPStatus
+
+from app.kit import metrics
+from app.kit.api import headers, responses
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+from app.kit.serving.requests import Request
+from app.kit.settings import Settings
+
+log = get_logger("app.serving")
+
+
+class Refusals:
+    """Renders refusals with the envelope and the headers of the application's own errors."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._always = {**headers.security_headers(settings), **headers.DEFAULTS}
+
+    def render(self, error: ApiError, request: Request | None) -> bytes:
+        """Return the whole response; the connection must be closed after it."""
+        body = responses.encode(error.body())
+        request_id = headers.request_id(request.header("X-REQUEST-ID") if request else "")
+        lines = {
+            "Date": formatdate(usegmt=True),
+            "Connection": "close",
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            "X-Request-ID": request_id,
+            **self._always,
+            **error.headers,
+        }
+        origin = request.header("ORIGIN") if request else ""
+        if origin:
+            lines |= headers.cors_headers(self._settings, origin)
+        method = request.method if request else ""
+        self._record(error, method, request_id)
+        head = f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        return head.encode("latin-1") + b"\r\n" + (b"" if method == "HEAD" else body)
+
+    def _record(self, error: ApiError, method: str, request_id: str) -> None:
+        metrics.observe_request("none", method, error.status, 0.0)
+        log.info(
+            "request.refused",
+            method=method,
+            status=error.status,
+            reason=error.message,
+            request_id=request_id,
+        )

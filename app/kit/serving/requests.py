@@ -1,0 +1,245 @@
+"""A request from its first byte to its last."""
+
+from typing import Any
+from urllib.parse import SplitResult
+
+import httptools
+from gunicorn.util import split_request_uri
+
+from app.kit import errors
+from app.kit.errors import ApiError
+from app.kit.serving.bodies import Body
+from app.kit.serving.limits import Limits
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_END_OF_HEAD = b"\r\n\r\n"
+_VERSIONS = {"1.0": (1, 0), "1.1": (1, 1)}
+_ONCE = frozenset({"HOST", "CONTENT-TYPE"})
+_FRAMING_SLACK = 64 * 1024
+
+
+def malformed(reason: str) -> ApiError:
+    """Return the refusal of a request that cannot be read."""
+    return errors.invalid(f"The request is malformed: {reason}", "request")
+
+
+class Request:
+    """A request while it arrives; gunicorn's `wsgi.create` makes the WSGI environment of it.
+
+    The parser is llhttp in its strict mode. It calls the methods that begin with `on_`; what they
+    find wrong is kept in `_problem`, as an exception would leave the parser's state open.
+    """
+
+    __slots__ = (
+        "_body_begun",
+        "_connection",
+        "_expected_100_continue",
+        "_head_bytes",
+        "_limits",
+        "_parser",
+        "_problem",
+        "_remaining",
+        "_tail",
+        "_wire_bytes",
+        "body",
+        "body_store",
+        "chunked",
+        "complete",
+        "expects_continue",
+        "followed",
+        "fragment",
+        "head_complete",
+        "headers",
+        "method",
+        "path",
+        "proxy_protocol_info",
+        "query",
+        "scheme",
+        "uri",
+        "url",
+        "version",
+    )
+
+    def __init__(self, limits: Limits, body: Body) -> None:
+        self._limits = limits
+        self._parser: Any = httptools.HttpRequestParser(self)
+        self._problem: ApiError | None = None
+        self._tail = b""
+        self._head_bytes = self._wire_bytes = self._remaining = 0
+        self._connection = ""
+        self.body_store = body
+        self.chunked = self.complete = self.head_complete = False
+        self.expects_continue = self.followed = False
+        self.url = b""
+        self.method = self.uri = self.path = self.query = ""
+        self.version = (1, 1)
+        self.headers: list[tuple[str, str]] = []
+        # What gunicorn reads besides; the loop itself answers an expectation.
+        self.body: Any = body.file
+        self.scheme, self.fragment = "http", ""
+        self._expected_100_continue = False
+        self.proxy_protocol_info = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether a byte of it has arrived."""
+        return self._head_bytes > 0
+
+    def header(self, name: str) -> str:
+        """Return the first header of this upper-case name, empty when there is none."""
+        return next((value for key, value in self.headers if key == name), "")
+
+    def should_close(self) -> bool:
+        """Whether the client wants the connection closed after the response."""
+        if self.followed or "close" in self._connection:
+            return True
+        return self.version == (1, 0) and "keep-alive" not in self._connection
+
+    def feed(self, data: bytes | memoryview) -> bytes:
+        """Take the next bytes and return those that belong to the request after this one.
+
+        Raises ApiError when the request is malformed, too large, or there is no room for its body.
+        """
+        if not self.head_complete:
+            data = self._feed_head(bytes(data))
+        if self.head_complete and not self.complete and data:
+            return self._feed_chunks(data) if self.chunked else self._feed_body(data)
+        return bytes(data)
+
+    def end(self) -> None:
+        """Note that the client sends nothing more. Raises ApiError when something is missing."""
+        if self.begun and not self.complete:
+            raise malformed("it ends before it is complete.")
+
+    def _feed_head(self, data: bytes) -> bytes:
+        if not self.begun:
+            data = data.lstrip(b"\r\n")  # some clients send an empty line after a body
+            if not data:
+                return b""
+        at = (self._tail + data).find(_END_OF_HEAD)
+        end = len(data) if at < 0 else at + len(_END_OF_HEAD) - len(self._tail)
+        head, rest = data[:end], data[end:]
+        self._tail = (self._tail + head)[-3:]
+        self._head_bytes += len(head)
+        self._parse(head)
+        if self._head_bytes > self._limits.head_bytes:
+            raise ApiError("headers_too_large", "The request's headers are too large.")
+        if self.head_complete:
+            self._read_head()
+        return rest
+
+    def _parse(self, data: bytes | memoryview) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # no other protocol is spoken here: it is answered like any request
+        except httptools.HttpParserError as error:
+            if self._problem is None and not self.complete:
+                raise malformed(f"{error}.") from None
+        if self._problem is not None:
+            raise self._problem
+
+    def _read_head(self) -> None:
+        self.method = self._parser.get_method().decode("ascii")
+        version = _VERSIONS.get(self._parser.get_http_version())
+        if version is None:
+            raise malformed("only HTTP/1.0 and HTTP/1.1 are understood.")
+        self.version = version
+        parts = self._split_uri()
+        self.path, self.query = parts.path or "", parts.query or ""
+        self._read_headers()
+
+    def _split_uri(self) -> SplitResult:
+        self.uri = self.url.decode("latin-1")
+        is_path = self.uri.startswith("/") or "://" in self.uri
+        is_server = self.method == "OPTIONS" and self.uri == "*"
+        if self.method == "CONNECT" or not (is_path or is_server):
+            raise malformed("its target is not a path.")
+        try:
+            parts: SplitResult = split_request_uri(self.uri)
+        except ValueError:
+            raise malformed("its target is not a URL.") from None
+        return parts
+
+    def _read_headers(self) -> None:
+        seen: dict[str, str] = {}
+        for name, value in self.headers:
+            if name in _ONCE and name in seen:
+                raise malformed(f"{name.title()} is given twice.")
+            seen[name] = value
+        self._connection = seen.get("CONNECTION", "").lower()
+        if "TRANSFER-ENCODING" in seen:
+            # gzip and others are not undone here, and reading such a body as it is would be wrong.
+            if seen["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
+                raise malformed("the only transfer coding is chunked.")
+            self.chunked = True
+        else:
+            self._remaining = int(seen.get("CONTENT-LENGTH", 0))
+            self._check_size(self._remaining)
+            self.complete = self._remaining == 0
+        self._read_expectation(seen.get("EXPECT", "").lower())
+
+    def _read_expectation(self, expectation: str) -> None:
+        if not expectation or self.version == (1, 0):
+            return
+        if expectation != "100-continue":
+            raise malformed("no such expectation can be met.")
+        self.expects_continue = not self.complete
+
+    def _check_size(self, size: int) -> None:
+        limit = self._limits.body_bytes
+        if size > limit:
+            raise ApiError(
+                "payload_too_large",
+                f"The body is larger than {limit} bytes.",
+                details={"limit": limit},
+            )
+
+    def _feed_body(self, data: bytes | memoryview) -> bytes:
+        part = data[: self._remaining]
+        rest = bytes(data[self._remaining :])
+        self.body_store.write(part)
+        self._remaining -= len(part)
+        self.complete = self._remaining == 0
+        return rest
+
+    def _feed_chunks(self, data: bytes | memoryview) -> bytes:
+        self._wire_bytes += len(data)
+        self._parse(data)
+        if self._wire_bytes > _FRAMING_SLACK + 8 * self.body_store.size:
+            raise malformed("its chunks are mostly framing.")
+        return b""
+
+    def on_message_begin(self) -> None:
+        self.followed = self.complete
+
+    def on_url(self, url: bytes) -> None:
+        self.url += url
+        if len(self.url) > self._limits.line_bytes:
+            self._problem = ApiError("uri_too_long", "The request's target is too long.")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.head_complete:
+            return  # a trailer
+        if len(name) + len(value) > self._limits.header_bytes:
+            self._problem = ApiError("headers_too_large", "A header of the request is too large.")
+        elif len(self.headers) >= self._limits.headers:
+            self._problem = ApiError("headers_too_large", "The request has too many headers.")
+        elif b"_" not in name:  # X_A would pass for X-A in the WSGI environment
+            self.headers.append((name.decode("latin-1").upper(), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        self.head_complete = True
+
+    def on_body(self, data: bytes) -> None:
+        if self._problem is not None or self.complete:
+            return
+        try:
+            self._check_size(self.body_store.size + len(data))
+            self.body_store.write(data)
+        except ApiError as error:
+            self._problem = error
+
+    def on_message_complete(self) -> None:
+        if self.chunked:
+            self.complete = True

@@ -1,0 +1,151 @@
+"""A response on its way to the client."""
+
+import contextvars
+import socket
+import time
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any
+
+from gunicorn.http import wsgi
+
+from app.kit.serving.requests import Request
+
+_GATHER_BYTES = 64 * 1024
+_BUFFERS_AT_ONCE = 16
+_TURN_SECONDS = 0.05
+
+
+class ClientGone(Exception):  # noqa: N818 - names what happened
+    """The client closed the connection before it had the response."""
+
+
+class Progress(Enum):
+    """How far a thread came with a response."""
+
+    DONE = "the client has all of it"
+    BLOCKED = "the client must read first"
+    YIELDED = "the turn is over"
+
+
+class Outbox:
+    """Bytes for a socket that never waits; gunicorn's Response writes to it as to a socket."""
+
+    __slots__ = ("_buffers", "_socket", "sent", "size")
+
+    def __init__(self, client: socket.socket) -> None:
+        self._socket = client
+        self._buffers: list[bytes | memoryview] = []
+        self.size = 0
+        self.sent = 0
+
+    def sendall(self, data: bytes) -> None:
+        """Keep bytes for the next `flush`."""
+        if data:
+            self._buffers.append(data)
+            self.size += len(data)
+
+    def flush(self) -> bool:
+        """Send what the socket takes now and return whether that was all. Raises ClientGone."""
+        while self._buffers:
+            try:
+                count = self._socket.sendmsg(self._buffers[:_BUFFERS_AT_ONCE])
+            except BlockingIOError:
+                return False
+            except OSError as error:
+                raise ClientGone from error
+            self._discard(count)
+        return True
+
+    def _discard(self, count: int) -> None:
+        self.size -= count
+        self.sent += count
+        while count:
+            first = self._buffers[0]
+            if count < len(first):
+                self._buffers[0] = memoryview(first)[count:]
+                return
+            count -= len(first)
+            del self._buffers[0]
+
+
+class Exchange:
+    """One request in the application, and its response. Used by one thread at a time.
+
+    The response's parts may be produced by several threads one after the other, so they share a
+    context of their own (contextvars).
+    """
+
+    def __init__(
+        self, client: socket.socket, peer: object, server: object, request: Request, config: Any
+    ) -> None:
+        self.request = request
+        self.outbox = Outbox(client)
+        self.is_produced = False
+        """Whether the application has nothing more to add."""
+        self._context = contextvars.Context()
+        self._result: Iterable[bytes] = ()
+        self._parts: Iterable[bytes] | None = None
+        self._response, self._environ = wsgi.create(request, self.outbox, peer, server, config)
+        self._environ["wsgi.multithread"] = True
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a part of the response is on its way."""
+        return self.outbox.sent > 0
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait for the client to read."""
+        return self.outbox.size
+
+    @property
+    def must_close(self) -> bool:
+        """Whether the connection ends with this response."""
+        return bool(self._response.should_close())
+
+    def force_close(self) -> None:
+        """End the connection with this response, and say so if its head was not sent yet."""
+        self._response.force_close()
+
+    def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
+        """Run the application and send its response, as far as the client takes it.
+
+        Raises what the application raises, and ClientGone.
+        """
+        return self._context.run(self._advance, application)
+
+    def _advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
+        if self._parts is None:
+            self._result = application(self._environ, self._response.start_response)
+            self._parts = iter(self._result)
+        until = time.monotonic() + _TURN_SECONDS
+        for part in self._parts:
+            self._response.write(part)
+            if self.outbox.size < _GATHER_BYTES:
+                continue
+            if not self.outbox.flush():
+                return Progress.BLOCKED
+            if time.monotonic() > until:
+                return Progress.YIELDED
+        self._check_length()
+        self._response.close()
+        self._end()
+        return Progress.DONE if self.outbox.flush() else Progress.BLOCKED
+
+    def _check_length(self) -> None:
+        response = self._response
+        promised = response.response_length
+        if promised and not response._omits_body and response.sent < promised:  # noqa: SLF001
+            raise EOFError(f"{response.sent} of {promised} bytes were produced")
+
+    def _end(self) -> None:
+        self.is_produced = True
+        close = getattr(self._result, "close", None)
+        self._result = self._parts = ()
+        if close is not None:
+            close()
+
+    def close(self) -> None:
+        """Release what the response still holds; may be called again."""
+        self._context.run(self._end)

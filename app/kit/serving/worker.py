@@ -1,0 +1,66 @@
+"""gunicorn's side of the server: start, sign of life, graceful stop."""
+
+import os
+import time
+from typing import Any
+
+from gunicorn.workers import base
+
+from app.kit.serving import supervision
+from app.kit.serving.balance import Share
+from app.kit.serving.limits import Limits
+from app.kit.serving.loop import Loop
+from app.kit.serving.pool import Pool
+from app.kit.serving.refusals import Refusals
+from app.kit.serving.sockets import Sockets
+from app.kit.settings import Settings
+
+_SIGN_OF_LIFE_SECONDS = 1.0
+
+
+class BufferingWorker(base.Worker):  # type: ignore[misc]
+    """A worker whose threads see complete requests only."""
+
+    def make_limits(self, settings: Settings) -> Limits:
+        """Return what clients of this process may do."""
+        return Limits.from_settings(settings, self.cfg)
+
+    def run(self) -> None:
+        """Serve until the master asks to stop or is gone, then let what is under way end."""
+        settings = Settings.from_env(os.environ)
+        sockets = Sockets(self.make_limits(settings), Refusals(settings), Share(self.age))
+        pool = Pool(self.wsgi, sockets, self.cfg)
+        loop = Loop(self.sockets, sockets, pool)
+        pool.start(self.cfg.threads)
+        loop.start(self.PIPE[0])
+        supervision.report_ready()
+        signed_at = 0.0
+        while self.alive and pool.served < self.max_requests:
+            loop.turn()
+            now = time.monotonic()
+            if now - signed_at >= _SIGN_OF_LIFE_SECONDS:
+                signed_at = now
+                self._give_sign_of_life()
+        self._drain(loop, sockets)
+
+    def _give_sign_of_life(self) -> None:
+        self.notify()
+        if os.getppid() == self.ppid:
+            return
+        if supervision.is_supervised():
+            supervision.watch_oneself(self.cfg.timeout)
+        else:
+            self.alive = False
+
+    def _drain(self, loop: Loop, sockets: Sockets) -> None:
+        loop.drain()
+        for listener in self.sockets:
+            listener.close()
+        until = time.monotonic() + self.cfg.graceful_timeout
+        while len(sockets.table) and time.monotonic() < until:
+            self._give_sign_of_life()
+            loop.turn()
+
+    def handle_exit(self, sig: Any, frame: Any) -> None:  # noqa: ARG002 - gunicorn's signature
+        """Stop gracefully (SIGTERM); the signal itself ends the loop's turn."""
+        self.alive = False

@@ -1,0 +1,198 @@
+"""Parsers of settings: each takes the text of an environment variable, or raises ValueError.
+
+Only the standard library is imported here, as in `settings`.
+"""
+
+import re
+from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+Network = IPv4Network | IPv6Network
+RetryDelays = tuple[int, int, int]
+
+SECRET_KEY_MIN = 32
+PASSWORD_MIN = 10
+# Beginnings of the values that stand in examples everywhere: lower case, letters only.
+WELL_KNOWN = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
+DISTINCT_MIN = 10  # 32 random characters of base64 or hexadecimal practically always have more
+LIBPQ = "postgresql://"
+_TRUE = {"1", "on", "true", "yes"}
+_FALSE = {"0", "off", "false", "no"}
+_FERNET_KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
+_ADDRESS = r"[^\s<>@,;]+@[^\s<>@,;]+"
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """Return a parser of whole numbers from `low` to `high`."""
+
+    def parse(raw: str) -> int:
+        # int() alone would take "1_000", signs and foreign digits.
+        if not re.fullmatch(r"[0-9]{1,18}", raw) or not low <= int(raw) <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return int(raw)
+
+    return parse
+
+
+def switch(raw: str) -> bool:
+    """Parse on or off."""
+    if (word := raw.lower()) not in _TRUE | _FALSE:
+        raise ValueError("must be on or off (also true/false, yes/no, 1/0)")
+    return word in _TRUE
+
+
+def one_of(*words: str, fold: Callable[[str], str] = str.lower) -> Callable[[str], str]:
+    """Return a parser of one of `words`, which are compared after `fold`."""
+
+    def parse(raw: str) -> str:
+        if fold(raw) not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
+        return fold(raw)
+
+    return parse
+
+
+def _items(raw: str) -> list[str]:
+    return [item.strip() for item in raw.split(",") if item.strip()]
+
+
+def host(raw: str) -> str:
+    """Parse an address or a host name."""
+    if re.search(r"[\s/@]|://", raw):
+        raise ValueError("must be an address or a host name without port or path")
+    return raw
+
+
+def _split(raw: str, *schemes: str) -> SplitResult:
+    allowed = ", ".join(f"{scheme}://" for scheme in schemes)
+    try:
+        parts = urlsplit(raw)
+        _ = parts.port
+    except ValueError:
+        raise ValueError("is not a URL: its address or port cannot be read") from None
+    if parts.scheme not in schemes or "://" not in raw:
+        raise ValueError(f"must start with {allowed}")
+    return parts
+
+
+def database_url(raw: str) -> str:
+    """Parse the URL of a PostgreSQL database; the result begins with `LIBPQ`."""
+    parts = _split(raw, "postgresql", "postgres", "postgresql+psycopg2")
+    if not parts.path.strip("/"):
+        raise ValueError("must name a database: postgresql://user:password@host:5432/database")
+    return LIBPQ + raw.split("://", 1)[1]
+
+
+def redis_url(raw: str) -> str:
+    """Parse the URL of a Redis server."""
+    parts = _split(raw, "redis", "rediss", "unix")
+    if parts.scheme != "unix" and not parts.hostname:
+        raise ValueError("must name a host: redis://:password@host:6379/0")
+    return raw
+
+
+def smtp_url(raw: str) -> str:
+    """Parse the URL of a mail server."""
+    if not _split(raw, "smtp", "smtps").hostname:
+        raise ValueError("must name a host: smtp://user:password@host:587?starttls=1")
+    return raw
+
+
+def storage_url(raw: str) -> str:
+    """Parse the URL of a file storage."""
+    if not re.match(r"[a-z][a-z0-9+.-]*://", raw):
+        raise ValueError("must be a URL such as file:///srv/files or s3://bucket/prefix")
+    if raw.startswith("file://") and not raw.startswith("file:///"):
+        raise ValueError("needs an absolute path after file://, so three slashes")
+    return raw
+
+
+def web_url(raw: str) -> str:
+    """Parse the address of a web service, without a slash at its end."""
+    parts = _split(raw, "http", "https")
+    if not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise ValueError("must be http(s)://host[:port][/path] and nothing more")
+    return raw.rstrip("/")
+
+
+def origins(raw: str) -> tuple[str, ...]:
+    """Parse a list of web origins, or `*`."""
+    if raw == "*":
+        return ("*",)
+    for item in _items(raw):
+        parts = _split(item, "http", "https")
+        if not parts.hostname or parts.path or parts.query or parts.fragment or parts.username:
+            raise ValueError("must list origins such as https://app.example.com, or be * alone")
+    return tuple(item.lower() for item in _items(raw))
+
+
+def networks(raw: str) -> tuple[Network, ...]:
+    """Parse a list of IP networks."""
+    found = []
+    for item in _items(raw):
+        try:
+            found.append(ip_network(item))
+        except ValueError as error:
+            raise ValueError(f"must list networks such as 10.1.0.0/16: {error}") from None
+    return tuple(found)
+
+
+def retry_delays(raw: str) -> RetryDelays:
+    """Parse three delays in seconds."""
+    try:
+        first, second, third = map(whole(1, 86_400), _items(raw))
+    except ValueError:
+        raise ValueError(
+            "must be exactly three whole numbers of seconds from 1 to 86400, such as 30,120,300"
+        ) from None
+    return first, second, third
+
+
+def is_guessable(raw: str) -> bool:
+    """Return whether a secret has too few different characters, or stands in examples."""
+    simple = re.sub(r"[^a-z0-9]", "", raw.lower())
+    return len(set(raw)) < DISTINCT_MIN or simple.startswith(WELL_KNOWN)
+
+
+def fernet_keys(raw: str) -> tuple[str, ...]:
+    """Parse a list of Fernet keys."""
+    keys = tuple(_items(raw))
+    for position, key in enumerate(keys, start=1):
+        if not _FERNET_KEY.fullmatch(key):
+            raise ValueError(
+                f"key {position} of {len(keys)} is not a Fernet key"
+                " (32 random bytes in URL-safe base64, 44 characters)"
+            )
+        if len(set(key)) < DISTINCT_MIN:
+            raise ValueError(f"key {position} of {len(keys)} is not random")
+    return keys
+
+
+def demo_password(raw: str) -> str:
+    """Parse the password of the demo users."""
+    if len(raw) < PASSWORD_MIN:
+        raise ValueError(f"must have at least {PASSWORD_MIN} characters")
+    return raw
+
+
+def operator_token(raw: str) -> str:
+    """Parse a token that operators choose."""
+    if len(raw) < SECRET_KEY_MIN or is_guessable(raw):
+        raise ValueError(f"must have at least {SECRET_KEY_MIN} random characters")
+    return raw
+
+
+def sender(raw: str) -> str:
+    """Parse the sender of emails, with or without a name."""
+    if not re.fullmatch(rf"{_ADDRESS}|[^\x00-\x1f\x7f<>@,;]*<{_ADDRESS}>", raw):
+        raise ValueError("must be an address such as Labeling <no-reply@example.com>")
+    return raw
+
+
+def addresses(raw: str) -> tuple[str, ...]:
+    """Parse a list of email addresses."""
+    addresses = tuple(_items(raw))
+    if not all(re.fullmatch(_ADDRESS, address) for address in addresses):
+        raise ValueError("must list email addresses such as ops@example.com, separated by commas")
+    return addresses

@@ -1,0 +1,62 @@
+"""The space that is kept free on the disk, so that the database can go on writing."""
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.kit.storage.keys import StorageUnavailable
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class StorageFull(StorageUnavailable):
+    """Less than the reserve is free, or the file system takes no more."""
+
+
+class Reserve:
+    """Bytes to be left free in each of the file systems of `folders`, by the names they have here.
+
+    With 0 nothing is ever refused. A folder need not exist yet.
+    """
+
+    def __init__(self, reserve_bytes: int, folders: Mapping[str, Path]) -> None:
+        self.bytes = reserve_bytes
+        self._folders = dict(folders)
+
+    def free_bytes(self) -> dict[str, int]:
+        """Return what is free for unprivileged processes, by folder."""
+        return {name: _free_bytes(folder) for name, folder in self._folders.items()}
+
+    def is_used_up(self) -> bool:
+        """Return whether less than the reserve is free."""
+        return self.bytes > 0 and min(self.free_bytes().values()) < self.bytes
+
+    def check(self) -> None:
+        """Raise StorageFull when less than the reserve is free."""
+        if self.is_used_up():
+            raise StorageFull(f"less than {self.bytes} bytes are free")
+
+
+def _free_bytes(folder: Path) -> int:
+    while True:
+        try:
+            status = os.statvfs(folder)
+        except FileNotFoundError:
+            folder = folder.parent
+            continue
+        except OSError:  # nothing can be written there either
+            return 0
+        return status.f_bavail * status.f_frsize
+
+
+@contextmanager
+def disk_faults() -> Iterator[None]:
+    """Raise StorageFull for a disk that is full, and StorageUnavailable for one that is faulty."""
+    try:
+        yield
+    except OSError as failure:
+        if failure.errno in _FULL:
+            raise StorageFull(os.strerror(failure.errno)) from failure
+        raise StorageUnavailable(f"{type(failure).__name__}: {failure.strerror}") from failure

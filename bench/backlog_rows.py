@@ -1,0 +1,91 @@
+"""Rows of a long backlog: jobs a second with many queued beside few, and another's document."""
+
+import time
+from io import BytesIO
+from statistics import median
+from typing import Any
+from uuid import uuid4
+
+from bench.filling import plain
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org
+
+QUEUED = 50_000
+FEW = 500
+_ARRIVALS = 9
+_PAUSE_SECONDS = 0.02
+_FUNCTION = "webhooks.end"
+"""A job of one statement, and of one row that is not there."""
+_FILL = """
+INSERT INTO jobs (id, organization_id, queue, function, args)
+SELECT gen_random_uuid(), %(org)s, 'bulk', %(function)s, '{}'
+FROM generate_series(1, %(count)s)
+"""
+_LEFT = "SELECT count(*) FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
+_DROP = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
+
+
+def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
+    """`busy` fills the queue; `other` uploads a document meanwhile."""
+    with plain(service) as cursor:
+        idle = median(_arrival(other) for _ in range(_ARRIVALS))
+        few = median(_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
+        _fill(cursor, busy, QUEUED)
+        many = _rate(cursor, busy, 0, seconds=10.0)
+        loaded = median(_arrival(other) for _ in range(_ARRIVALS))
+        left = _left(cursor, busy)
+        cursor.execute(_DROP, {"org": str(busy.id)})
+    assert left > 0, "the backlog was there to the end"
+    report.add(
+        Row(
+            f"jobs with {QUEUED:,} queued beside {FEW}",
+            f"{many:,.0f}/s",
+            f"{few:,.0f}/s",
+            many / few,
+            ">= 0.5",
+            many / few >= 0.5,
+        )
+    )
+    report.add(
+        Row(
+            "another's document until ready meanwhile",
+            f"{loaded * 1000:,.0f} ms",
+            f"{idle * 1000:,.0f} ms idle",
+            loaded / idle,
+            "<= 2",
+            loaded / idle <= 2,
+        )
+    )
+
+
+def _fill(cursor: Any, org: Org, count: int) -> None:
+    values = {"org": str(org.id), "function": _FUNCTION, "count": count}
+    cursor.execute(_FILL, values)
+
+
+def _left(cursor: Any, org: Org) -> int:
+    cursor.execute(_LEFT, {"org": str(org.id)})
+    return int(cursor.fetchone()[0])
+
+
+def _rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float:
+    """Queue `count` jobs; how many are done a second until none is left or time is up."""
+    if count:
+        _fill(cursor, org, count)
+    before, began = _left(cursor, org), time.perf_counter()
+    while (left := _left(cursor, org)) and time.perf_counter() - began < seconds:
+        time.sleep(_PAUSE_SECONDS)
+    return (before - left) / (time.perf_counter() - began)
+
+
+def _arrival(org: Org) -> float:
+    """Seconds from uploading a document until it is ready."""
+    api = org.api("labeler")
+    began = time.perf_counter()
+    content = BytesIO(f"A document of its own: {uuid4()}".encode())
+    answer = api.post("/artifacts", data={"file": (content, "bench.txt")})
+    artifact_id = answer.json["data"]["id"]
+    while api.get(f"/artifacts/{artifact_id}").json["data"]["status"] != "ready":
+        time.sleep(_PAUSE_SECONDS)
+    return time.perf_counter() - began

@@ -1,0 +1,83 @@
+"""Rows of requests beside clients that stall: half a head, half a body, a download not read."""
+
+import json
+import os
+from contextlib import ExitStack
+from statistics import median
+from typing import Any
+
+from bench import load
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org
+from tests.faults.stalling import stalling
+
+STALLED = 500
+"""Connections of each of the three kinds."""
+ROUNDS = 3
+BOUND = 3.0
+_DOWNLOAD_BYTES = 8 * 1024 * 1024
+
+
+def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
+    """Compare the slowest in a hundred requests with and without stalled connections."""
+    viewer = org.api("viewer").headers()
+    download = f"/api/v1/artifacts/{_upload(service, org)}/content"
+    lines = [f"{name}: {value}" for name, value in viewer.items()]
+    requests = {
+        "GET /health/live": load.request("GET", "/health/live"),
+        "a list of 100": load.request("GET", "/api/v1/artifacts?page_size=100", viewer),
+    }
+
+    def slowest(data: bytes) -> float:
+        result = load.run(service.base, lambda *_: data, connections=1, seconds=seconds)
+        return result.quantile(0.99)
+
+    usual: dict[str, list[float]] = {name: [] for name in requests}
+    beside: dict[str, list[float]] = {name: [] for name in requests}
+    for _ in range(ROUNDS):
+        for name, data in requests.items():
+            usual[name].append(slowest(data))
+        with ExitStack() as stack:
+            port = int(service.base.rpartition(":")[2])
+            for kind, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
+                stack.enter_context(stalling(port, kind, STALLED, *options))
+            for name, data in requests.items():
+                beside[name].append(slowest(data))
+    for name in requests:
+        _add(report, name, median(beside[name]), median(usual[name]))
+
+
+def _add(report: Report, name: str, stalled: float, usual: float) -> None:
+    report.add(
+        Row(
+            f"{name} beside {3 * STALLED:,} stalled clients, p99",
+            f"{stalled * 1000:.1f} ms",
+            f"{usual * 1000:.1f} ms without",
+            stalled / usual,
+            f"<= {BOUND:g}",
+            stalled / usual <= BOUND,
+        )
+    )
+
+
+def _upload(service: Service, org: Org) -> Any:
+    """Store a file that no socket takes at once, through the running service."""
+    boundary = "bench"
+    content = b"%PDF-1.7\n" + os.urandom(_DOWNLOAD_BYTES)
+    disposition = 'Content-Disposition: form-data; name="file"; filename="large.pdf"'
+    body = b"\r\n".join(
+        [
+            f"--{boundary}\r\n{disposition}\r\nContent-Type: application/pdf\r\n".encode(),
+            content,
+            f"--{boundary}--\r\n".encode(),
+        ]
+    )
+    headers = org.api("admin").headers()
+    headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
+    connection = load.Connection(service.base)
+    request = load.request("POST", "/api/v1/artifacts", headers, body)
+    status, answer = connection.send(request)
+    connection.socket.close()
+    assert status == 201, answer
+    return json.loads(answer)["data"]["id"]

@@ -1,0 +1,19 @@
+"""Documents that take long to read."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.engines.documents import samples
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    """A document whose pages do not fit into a pipe at once."""
+    lines = ["many words on every line of it " * 3] * 14
+    return samples.stored(tmp_path, samples.pdf([lines] * 60), "long.pdf")
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    return samples.stored(tmp_path, samples.endless_pdf(), "endless.pdf")

@@ -1,0 +1,105 @@
+"""The fork server of the document engine."""
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from app.engines.documents import (
+    Limits,
+    Page,
+    SandboxUnavailable,
+    parse,
+    parse_stream,
+    render,
+    start_server,
+    stop_server,
+)
+from tests.engines.documents import samples
+from tests.factories.processes import send
+from tests.factories.sandboxes import launchers, sandboxed, servers, wait_until
+
+PDF = "application/pdf"
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_a_server_that_dies_fails_no_document(long: Path) -> None:
+    pages: list[Page] = []
+
+    def kill(page: Page) -> None:
+        pages.append(page)
+        for server in servers():
+            send(server, signal.SIGKILL)
+
+    with pytest.raises(SandboxUnavailable):
+        parse_stream(long, PDF, Limits(), kill)
+    assert 0 < len(pages) < 60
+    assert not sandboxed()
+    assert len(parse(long, PDF).pages) == 60
+
+
+def test_parsing_and_rendering_from_threads(tmp_path: Path) -> None:
+    paths = [
+        samples.stored(tmp_path, samples.pdf([[f"Document {n}"]]), f"{n}.pdf") for n in range(6)
+    ]
+
+    def work(number: int) -> tuple[str, bytes]:
+        path = paths[number % 6]
+        return parse(path, PDF).text, render(path, PDF, 1, width_px=100)
+
+    images = [render(path, PDF, 1, width_px=100) for path in paths]
+    assert len(set(images)) == 6
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(work, range(48)))
+    assert found == [(f"Document {n % 6}", images[n % 6]) for n in range(48)]
+    assert len(launchers()) == 1
+
+
+def test_the_server_is_started_ahead_and_shared(tmp_path: Path) -> None:
+    stop_server()
+    start_server()
+    wait_until(servers, "the start of the server")
+    path = samples.stored(tmp_path, b"words")
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os._exit(0 if parse(path, "text/plain").text == "words" and not launchers() else 2)
+        finally:
+            os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+    before = launchers()
+    start_server()
+    assert parse(path, "text/plain").text == "words"
+    assert launchers() == before
+
+
+AS_WORKERS_DO = """
+import os, signal, sys
+from pathlib import Path
+from app.engines.documents import parse, start_server
+from tests.factories.processes import ended
+from tests.factories.sandboxes import kill, launchers, servers, wait_until
+
+start_server()
+os.register_at_fork(before=start_server)
+wait_until(servers)
+(first,), (server,) = launchers(), servers()
+kill(first)
+wait_until(lambda: ended(server))
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if parse(Path(sys.argv[1]), "text/plain").text == "words" and not launchers() else 2)
+assert os.waitpid(pid, 0)[1] == 0
+(second,) = launchers()
+assert second != first
+"""
+
+
+def test_a_worker_whose_launcher_is_gone_replaces_it_before_it_forks(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, b"words")
+    command = [sys.executable, "-c", AS_WORKERS_DO, str(path)]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=120)

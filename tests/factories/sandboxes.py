@@ -1,0 +1,59 @@
+"""The processes of fork servers, as the tests find them among their descendants."""
+
+import signal
+import time
+from collections.abc import Callable
+
+import psutil
+
+from tests.factories.processes import ended, send
+
+LAUNCHER = "engines/sandbox/launcher.py"
+
+
+def launchers(of: int | None = None) -> list[psutil.Process]:
+    """Return the launchers that a process started, by default this one."""
+    return [child for child in _children(of) if _is_launcher(child)]
+
+
+def servers(of: int | None = None) -> list[psutil.Process]:
+    """Return the fork servers of a process's launchers."""
+    return [server for launcher in launchers(of) for server in _children(launcher.pid)]
+
+
+def sandboxed(of: int | None = None) -> list[psutil.Process]:
+    """Return the processes that work on documents for a process."""
+    return [child for server in servers(of) for child in _children(server.pid)]
+
+
+def belongs_to_fork_server(process: psutil.Process) -> bool:
+    """Return whether a process is a launcher, a fork server, or one that works on a document."""
+    return any("engines/sandbox/" in part.replace(".", "/") for part in process.cmdline())
+
+
+def wait_until(condition: Callable[[], object], what: str = "it", seconds: float = 60) -> None:
+    """Wait for a condition, looking often."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
+        time.sleep(0.01)
+
+
+def _children(of: int | None) -> list[psutil.Process]:
+    try:
+        return psutil.Process(of).children()
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _is_launcher(process: psutil.Process) -> bool:
+    try:
+        return any(LAUNCHER in part for part in process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
+
+
+def kill(process: psutil.Process) -> None:
+    """Kill a process and wait for its end."""
+    send(process, signal.SIGKILL)
+    wait_until(lambda: ended(process), "the end of a killed process")

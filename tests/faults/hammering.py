@@ -1,0 +1,66 @@
+"""Clients that ask for the same over and over, as a program.
+
+`python -m tests.faults.hammering URL CLIENTS [HEADER …]` prints "hammering" once all have begun.
+When its standard input ends, it prints how many answers of each status came, as JSON, and ends.
+"""
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import requests
+
+ROOT = Path(__file__).parents[2]
+
+
+def main(url: str, clients: str, *headers: str) -> None:
+    sent = dict(line.split(": ", 1) for line in headers)
+    counts: Counter[int] = Counter()
+    lock = threading.Lock()
+    stop = threading.Event()
+
+    def ask() -> None:
+        with requests.Session() as session:
+            while not stop.is_set():
+                answer = session.get(url, headers=sent, timeout=60)
+                with lock:
+                    counts[answer.status_code] += 1
+                stop.wait(float(answer.headers.get("Retry-After", 0)))
+
+    threads = [threading.Thread(target=ask) for _ in range(int(clients))]
+    for thread in threads:
+        thread.start()
+    sys.stdout.write("hammering\n")
+    sys.stdout.flush()
+    sys.stdin.read()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    sys.stdout.write(json.dumps(counts) + "\n")
+
+
+@contextlib.contextmanager
+def hammering(url: str, clients: int, headers: dict[str, str]) -> Iterator[Counter[str]]:
+    """Have so many clients ask; how many answers of each status came is known afterwards."""
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    command = [sys.executable, "-m", "tests.faults.hammering", url, str(clients), *lines]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    counts: Counter[str] = Counter()
+    assert process.stdout is not None
+    assert process.stdout.readline() == "hammering\n"
+    try:
+        yield counts
+    finally:
+        rest, _ = process.communicate(timeout=120)
+        counts.update(json.loads(rest))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,107 @@
+"""A file system that a test can fill, without harm to anybody else."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.faults.conftest import Service, running
+
+MIB = 1024 * 1024
+_SIZE = 448 * MIB
+_RESERVE = 96 * MIB
+# Mounts a file system of its own on a folder, seen by no other process, and becomes the program.
+MOUNT = """
+import ctypes, os, sys
+size, folder, *program = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
+os.makedirs(folder, mode=0o700, exist_ok=True)
+def check(result):
+    if result: sys.exit(f"not permitted: {os.strerror(ctypes.get_errno())}")
+check(libc.unshare(0x20000))  # CLONE_NEWNS
+check(libc.mount(b"none", b"/", None, 0x44000, None))  # MS_REC | MS_PRIVATE
+check(libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, f"size={size},mode=0700".encode()))
+os.execv(program[0], program)
+"""
+
+
+@dataclass
+class SmallDisk:
+    """A running service and the file system that its uploads go to.
+
+    `folder` is in that file system. `own` says that nobody else uses it, so that it may be filled
+    to the last byte.
+    """
+
+    service: Service
+    folder: Path
+    reserve: int
+    own: bool
+    _fillers: list[Path] = field(default_factory=list)
+
+    def free(self) -> int:
+        """Bytes that are free now."""
+        status = os.statvfs(self.folder)
+        return status.f_bavail * status.f_frsize
+
+    def use_up(self) -> None:
+        """Leave less free than the reserve."""
+        size = self.free() - self.reserve + (16 * MIB if self.own else self._margin())
+        with self._filler().open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+
+    def fill(self) -> None:
+        """Leave nothing free at all."""
+        assert self.own
+        block = bytes(MIB)
+        with self._filler().open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(block)
+
+    def clear(self) -> None:
+        """Give back what was taken."""
+        for path in self._fillers:
+            path.unlink()
+        self._fillers.clear()
+
+    def _margin(self) -> int:
+        return 8 * MIB
+
+    def _filler(self) -> Path:
+        self._fillers.append(self.folder / f"filler-{len(self._fillers)}")
+        return self._fillers[-1]
+
+
+@contextmanager
+def small_disk() -> Iterator[SmallDisk]:
+    """A service whose disk is small.
+
+    Where this user may mount, all its data are on a file system of its own. Elsewhere its files are
+    in /dev/shm, and nearly all that is free there is the reserve.
+    """
+    if _may_mount():
+        starter = (sys.executable, "-c", MOUNT, str(_SIZE))
+        with running(through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE)) as service:
+            yield SmallDisk(service, service.data_dir, _RESERVE, own=True)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="labeling-", dir="/dev/shm"))
+    try:
+        disk = shutil.disk_usage(tempfile.gettempdir()).free
+        reserve = min(shutil.disk_usage(folder).free - 24 * MIB, disk // 2)
+        settings = {"STORAGE_URL": f"file://{folder}", "STORAGE_RESERVE_BYTES": str(reserve)}
+        with running(**settings) as service:
+            yield SmallDisk(service, folder, reserve, own=False)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _may_mount() -> bool:
+    """Whether this process may, as itself: PostgreSQL does not run as the root of a namespace."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [sys.executable, "-c", MOUNT, "1m", folder, "/bin/true"]
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0

@@ -1,0 +1,100 @@
+"""Clients that stall, as a program: so many connections, each of which moves one byte a second.
+
+`python -m tests.faults.stalling PORT KIND COUNT [PATH [HEADER …]]`, where KIND is head, body or
+reader. A connection that the server closes is opened again. Prints "stalling" once all are open,
+and ends when its standard input does.
+"""
+
+import contextlib
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_BEGINNINGS = {
+    "head": b"GET / HTTP/1.1\r\nHost: x\r\nX-Stalled: ",
+    "body": b"POST /api/v1/artifacts HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n",
+}
+
+
+@dataclass
+class Staller:
+    """One connection."""
+
+    port: int
+    beginning: bytes
+    reads: bool
+    client: socket.socket = field(init=False)
+
+    def open(self) -> None:
+        self.client = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        self.client.sendall(self.beginning)
+        if self.reads:
+            self.client.recv(1)
+        self.client.setblocking(False)
+
+    def move(self) -> None:
+        """Send or read a byte, or begin again."""
+        try:
+            if self.reads:
+                alive = self.client.recv(1) != b""
+            else:
+                alive = self.client.send(b"x") == 1 and not self._has_answer()
+        except BlockingIOError:
+            return
+        except OSError:
+            alive = False
+        if not alive:
+            self.client.close()
+            with contextlib.suppress(OSError):
+                self.open()
+
+    def _has_answer(self) -> bool:
+        try:
+            return len(self.client.recv(4096)) >= 0
+        except BlockingIOError:
+            return False
+
+
+def main(port: str, kind: str, count: str, path: str = "", *headers: str) -> None:
+    beginning = _BEGINNINGS.get(kind, b"")
+    if kind == "reader":
+        lines = [f"GET {path} HTTP/1.1", "Host: x", *headers]
+        beginning = ("\r\n".join(lines) + "\r\n\r\n").encode()
+    stallers = [Staller(int(port), beginning, kind == "reader") for _ in range(int(count))]
+    for staller in stallers:
+        staller.open()
+    sys.stdout.write("stalling\n")
+    sys.stdout.flush()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        due = time.monotonic() + 1.0
+        for staller in stallers:
+            staller.move()
+        time.sleep(max(0.0, due - time.monotonic()))
+
+
+@contextlib.contextmanager
+def stalling(port: int, kind: str, count: int, *options: str) -> Iterator[None]:
+    """Have so many clients stall, in a process of their own."""
+    command = [sys.executable, "-m", "tests.faults.stalling", str(port), kind, str(count), *options]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "stalling\n"
+        yield
+    finally:
+        process.stdin.close()
+        process.wait(30)
+        process.stdout.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,124 @@
+"""The death of gunicorn's master is not noticed by clients, and leaves nothing behind."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from typing import Self
+
+import psutil
+import pytest
+import requests
+
+from app.runtime import processes
+from tests.faults.conftest import Service, running, until
+
+pytestmark = pytest.mark.xdist_group("faults")
+GOAL_SECONDS = 2.0
+
+
+class Visitors:
+    """Clients that read a list, each request on a connection of its own."""
+
+    def __init__(self, service: Service, threads: int = 4) -> None:
+        self._service = service
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self.succeeded: list[float] = []
+        self.failures: list[str] = []
+        self._threads = [threading.Thread(target=self._run) for _ in range(threads)]
+
+    def __enter__(self) -> Self:
+        self.succeeded.append(time.monotonic())
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                answer = self._service.call("GET", "/artifacts?page_size=10")
+                problem = "" if answer.status_code == 200 else answer.text
+            except requests.RequestException as error:
+                problem = repr(error)
+            with self._lock:
+                if problem:
+                    self.failures.append(problem)
+                else:
+                    self.succeeded.append(time.monotonic())
+
+    def longest_pause(self) -> float:
+        times = [*self.succeeded, time.monotonic()]
+        return max(later - earlier for earlier, later in pairwise(times))
+
+
+def master(service: Service) -> psutil.Process | None:
+    """gunicorn's master: the one whose parent is the supervisor and whose children it has."""
+    for process in service.processes("gunicorn"):
+        with suppress(psutil.Error):
+            if process.ppid() == service.process.pid and process.children():
+                return process
+    return None
+
+
+def workers(service: Service) -> set[int]:
+    """The API's worker processes, whoever their parent is."""
+    found = master(service)
+    masters = {found.pid} if found else set()
+    return {process.pid for process in service.processes("gunicorn")} - masters
+
+
+@contextmanager
+def without_master(service: Service) -> Iterator[set[int]]:
+    """Kill the master and give the workers that it leaves."""
+    left = workers(service)
+    found = master(service)
+    assert found is not None
+    assert len(left) == 2
+    found.send_signal(signal.SIGKILL)
+    found.wait(30)
+    yield left
+
+
+def next_master(service: Service, before: set[int]) -> None:
+    """Wait until there is a master again with two workers, and no others."""
+
+    def handed_over() -> bool:
+        now = workers(service)
+        return master(service) is not None and len(now) == 2 and not now & before
+
+    until(handed_over, "the next master to take over")
+
+
+def test_nobody_is_refused_when_the_master_is_killed_under_load(service: Service) -> None:
+    with Visitors(service) as visitors:
+        for _ in range(2):
+            with without_master(service) as left:
+                pass
+            next_master(service, left)
+    assert not visitors.failures
+    assert visitors.longest_pause() < GOAL_SECONDS
+
+
+def test_a_stop_ends_the_workers_that_a_dead_master_left() -> None:
+    with running() as service, without_master(service) as left:
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(60) == 0
+        assert not any(map(processes.alive, left))
+
+
+def test_a_kill_of_the_supervisor_ends_them_too() -> None:
+    with running() as service:
+        everything = {p.pid for p in psutil.Process(service.process.pid).children(recursive=True)}
+        with without_master(service) as left:
+            service.process.send_signal(signal.SIGKILL)
+            service.process.wait(60)
+            until(lambda: not any(map(processes.alive, left)), "the workers to end")
+            until(lambda: not any(map(processes.alive, everything)), "everything to end")

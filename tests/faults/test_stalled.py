@@ -1,0 +1,121 @@
+"""Clients that stall, and how little others notice of them."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import psutil
+import pytest
+import requests
+
+from tests.faults.conftest import Service, running, until
+from tests.faults.hammering import hammering
+from tests.faults.stalling import stalling
+
+pytestmark = pytest.mark.xdist_group("faults")
+STALLED = 500
+REQUESTS = 300
+DOWNLOAD_BYTES = 8 * 1024 * 1024
+SLACK_SECONDS = 0.1
+"""What a machine whose cores are both busy may add to one request in a hundred."""
+
+
+@pytest.fixture(scope="module")
+def stalled_service() -> Iterator[Service]:
+    with running(RATE_LIMITS="off") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def download(stalled_service: Service) -> str:
+    """The path of a file that no socket takes at once."""
+    content = b"%PDF-1.7\n" + os.urandom(DOWNLOAD_BYTES)
+    files = {"file": ("large.pdf", content, "application/pdf")}
+    answer = stalled_service.call("POST", "/artifacts", files=files)
+    assert answer.status_code == 201, answer.text
+    return f"/artifacts/{answer.json()['data']['id']}/content"
+
+
+def slowest(service: Service, path: str) -> float:
+    """The time of the slowest in a hundred of the requests."""
+    times = []
+    with requests.Session() as session:
+        for _ in range(REQUESTS):
+            began = time.perf_counter()
+            answer = session.get(f"{service.base}{path}", headers=service.headers, timeout=30)
+            times.append(time.perf_counter() - began)
+            assert answer.status_code == 200, answer.text
+    return sorted(times)[int(REQUESTS * 0.99)]
+
+
+def port_of(service: Service) -> int:
+    return int(service.base.rpartition(":")[2])
+
+
+def options_of(service: Service, kind: str, download: str) -> list[str]:
+    if kind != "reader":
+        return []
+    lines = (f"{name}: {value}" for name, value in service.headers.items())
+    return [f"/api/v1{download}", *lines]
+
+
+PATHS = ("/health/live", "/api/v1/artifacts?page_size=100")
+
+
+@pytest.mark.parametrize("kind", ["head", "body", "reader"])
+def test_clients_that_stall_slow_nobody_down(
+    stalled_service: Service, download: str, kind: str
+) -> None:
+    usual = {path: slowest(stalled_service, path) for path in PATHS}
+    options = options_of(stalled_service, kind, download)
+    with stalling(port_of(stalled_service), kind, STALLED, *options):
+        for path in PATHS:
+            stalled = slowest(stalled_service, path)
+            assert stalled <= 3 * usual[path] + SLACK_SECONDS, (path, usual, stalled)
+
+
+def test_memory_of_readers_that_stall_is_bounded(stalled_service: Service, download: str) -> None:
+    def memory() -> int:
+        return sum(p.memory_info().rss for p in stalled_service.processes("gunicorn"))
+
+    before = memory()
+    options = options_of(stalled_service, "reader", download)
+    with stalling(port_of(stalled_service), "reader", STALLED, *options):
+        slowest(stalled_service, PATHS[0])
+        assert memory() - before < 300 * 1024 * 1024
+
+
+def test_an_upload_and_a_stop_go_through_beside_them() -> None:
+    """All kinds at once; a stop does not wait for them longer than it must."""
+    with running(RATE_LIMITS="off") as service, ExitStack() as stack:
+        for kind in ("head", "body"):
+            stack.enter_context(stalling(port_of(service), kind, STALLED))
+        files = {"file": ("a.txt", b"some text " * 50_000, "text/plain")}
+        assert service.call("POST", "/artifacts", files=files).status_code == 201
+        children = psutil.Process(service.process.pid).children(recursive=True)
+        service.process.terminate()
+        until(lambda: service.process.poll() is not None, "the service to stop", 60)
+        assert not any(child.is_running() for child in children)
+
+
+def test_pages_that_must_be_rendered_slow_nobody_down(stalled_service: Service) -> None:
+    """Few are rendered at a time; the others are told to come again, and hold no thread."""
+    body = {"name": "pages.txt", "text": "A line of the document's text.\n" * 500}
+    answer = stalled_service.call("POST", "/artifacts", json=body)
+    path = f"/artifacts/{answer.json()['data']['id']}"
+
+    def is_read() -> bool:
+        data = stalled_service.call("GET", path).json()["data"]
+        return data["status"] not in ("processing", "failed")
+
+    until(is_read, "the document to be read")
+    usual = {path: slowest(stalled_service, path) for path in PATHS}
+    # A width that is not cached is rendered each time.
+    url = f"{stalled_service.base}/api/v1{path}/pages/1/image?width=1001"
+    with hammering(url, 24, stalled_service.headers) as counts:
+        for path in PATHS:
+            times = slowest(stalled_service, path)
+            assert times <= 3 * usual[path] + SLACK_SECONDS, (path, usual, times)
+    assert counts["200"] > 0
+    assert set(counts) == {"200", "503"}

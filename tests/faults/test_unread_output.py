@@ -1,0 +1,110 @@
+"""Standard output and standard error are a pipe that is full, and that nobody reads."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+import pytest
+import requests
+
+from tests.factories.processes import ended
+from tests.faults.conftest import Service, running, until
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+class Pipe:
+    """A pipe whose reader can be stopped; `text` is what it has read."""
+
+    def __init__(self) -> None:
+        self._reading, self.writing = os.pipe()
+        os.set_blocking(self._reading, False)
+        self.text = b""
+        self._may_read = threading.Lock()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while not self._closed.wait(0.02):
+            with self._may_read, suppress(BlockingIOError):
+                self.text += os.read(self._reading, 1 << 20)
+
+    @contextmanager
+    def unread(self) -> Iterator[None]:
+        """Leave no room for a single byte, and read nothing, while the block runs."""
+        with self._may_read:
+            own = os.open(f"/proc/self/fd/{self.writing}", os.O_WRONLY | os.O_NONBLOCK)
+            for size in (4096, 1):
+                with suppress(BlockingIOError):
+                    while True:
+                        os.write(own, b"\n" * size)
+            os.close(own)
+            yield
+
+    def close(self) -> None:
+        self._closed.set()
+        self._thread.join()
+        os.close(self._reading)
+        os.close(self.writing)
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    made = Pipe()
+    yield made
+    made.close()
+
+
+def _supervised(service: Service, *words: str) -> list[psutil.Process]:
+    """The processes with these words that the supervisor itself started."""
+    found = service.processes(*words)
+    return [process for process in found if process.ppid() == service.process.pid]
+
+
+def _status(service: Service, artifact: str) -> str:
+    status: str = service.call("GET", f"/artifacts/{artifact}").json()["data"]["status"]
+    return status
+
+
+def _upload(service: Service, text: bytes) -> str:
+    part = {"file": ("a.txt", text, "text/plain")}
+    answer = service.call("POST", "/artifacts", files=part)
+    assert answer.status_code == 201, answer.text
+    identifier: str = answer.json()["data"]["id"]
+    return identifier
+
+
+def test_nothing_stops_while_nobody_reads_the_output(pipe: Pipe) -> None:
+    with running(output=pipe.writing) as service:
+        with pipe.unread():
+            # The API: more requests than it has threads, each with a line.
+            for _ in range(40):
+                assert requests.get(f"{service.base}/health/live", timeout=30).status_code == 200
+                assert service.call("GET", "/artifacts").status_code == 200
+            # A worker.
+            first = _upload(service, b"read while nobody reads the log")
+            until(lambda: _status(service, first) == "ready", "a job's end")
+            # The supervisor, which reports deaths and starts.
+            for word in ("worker.py", "gunicorn"):
+                _kill(service, word)
+            until(lambda: _answers(service), "the API to be back")
+            last = _upload(service, b"and once more after the restart")
+            until(lambda: _status(service, last) == "ready", "a job's end")
+        until(lambda: b"workers runs again" in pipe.text, "the supervisor's lines")
+        until(lambda: last.encode() in pipe.text, "the lines of the requests")
+    assert service.process.returncode == 0
+
+
+def _kill(service: Service, word: str) -> None:
+    (old,) = _supervised(service, word)
+    old.kill()
+    until(lambda: ended(old) and bool(_supervised(service, word)), "another one in its place")
+
+
+def _answers(service: Service) -> bool:
+    with suppress(requests.RequestException):
+        return requests.get(f"{service.base}/health/ready", timeout=2).ok
+    return False

@@ -1,0 +1,83 @@
+"""Background work that falls behind is seen: by the readiness page and by the metrics."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.kit import tenancy
+from app.kit.jobs import backlog
+from app.kit.jobs.handlers import Job
+from app.kit.jobs.queues import QUEUES
+from tests.factories import Org, claim_jobs_of, run_jobs_of
+from tests.factories.scrape import scrape, series
+from tests.kit.jobs.workshop import declared, enqueue, sql
+
+QUEUE = "erasing"
+LATE = QUEUES[QUEUE].late_after + 60
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _handlers() -> Iterator[None]:
+    def ignore(_: Job) -> None:
+        """Nothing is to do."""
+
+    with declared("test.late", ignore, queue=QUEUE):
+        yield
+
+
+def _enqueue_due(org: Org, seconds: float) -> None:
+    enqueue(org, "test.late", {})
+    sql(
+        org,
+        "UPDATE jobs SET due_at = now() - make_interval(secs => :seconds)"
+        " WHERE organization_id = :org",
+        seconds=seconds,
+    )
+
+
+def _ready(app: Flask) -> tuple[int, dict[str, Any]]:
+    answer = app.test_client().get("/health/ready")
+    return answer.status_code, answer.json
+
+
+def test_a_queue_that_is_behind_is_named(app: Flask, org: Org) -> None:
+    _enqueue_due(org, LATE)
+    status, body = _ready(app)
+    # Requests are served as before: a load balancer must not take this instance out.
+    assert status == 200
+    assert (body["status"], body["checks"]["background"]) == ("degraded", "behind")
+    assert body["behind"][QUEUE] >= LATE
+    run_jobs_of(org, QUEUE)
+    assert QUEUE not in _ready(app)[1]["behind"]
+
+
+def test_a_long_run_is_not_late(app: Flask, org: Org) -> None:
+    """It was late when it started; what waits for a worker counts, not what has one."""
+    _enqueue_due(org, LATE)
+    assert claim_jobs_of(org, QUEUE)
+    assert QUEUE not in _ready(app)[1]["behind"]
+
+
+def test_metrics_tell_depth_and_age(app: Flask, org: Org) -> None:
+    _enqueue_due(org, LATE)
+    with app.app_context(), tenancy.organization(org.id):
+        (reading,) = [one for one in backlog.readings() if one.queue == QUEUE]
+    assert reading.depth >= 1
+    assert reading.oldest_seconds >= LATE
+    run_jobs_of(org, QUEUE)
+
+
+def test_every_queue_has_one_reading(app: Flask) -> None:
+    with app.app_context():
+        names = [one.queue for one in backlog.readings()]
+    assert len(names) == len(set(names))
+    assert set(QUEUES) | {"webhooks"} == set(names)
+
+
+def test_no_series_is_repeated_under_backlog(app: Flask, org: Org) -> None:
+    _enqueue_due(org, LATE)
+    # Refuses a page on which one appears twice.
+    assert scrape(app)[series("labeling_queue_depth", {"queue": QUEUE})] >= 1
+    run_jobs_of(org, QUEUE)

@@ -1,0 +1,128 @@
+"""The relay: one message wakes a group, whatever is due in it, and none is work itself."""
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask
+from redis import Redis
+from rq import Queue as RqQueue
+from rq.serializers import JSONSerializer
+
+from app.kit import container, db, jobs, tenancy
+from app.kit.jobs import handlers
+from app.kit.jobs.handlers import DueSource, Job
+from app.kit.jobs.relay import DRAIN, SOURCE_MESSAGES, Relay
+from tests.factories import Org
+from tests.kit.jobs.workshop import SEEN, declared, enqueue
+
+QUEUED = 5_000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _handlers() -> Iterator[None]:
+    def hear(job: Job) -> None:
+        SEEN[job.organization_id]["heard"].append(job.args)
+
+    with declared("test.relayed", hear, queue="erasing"):
+        yield
+
+
+@pytest.fixture
+def connection(work: Callable[[], None]) -> Redis:
+    """A client of a Valkey without messages; nothing that other tests left is due."""
+    work()
+    found = container.current().redis(timeout=5)
+    found.flushall()
+    return found
+
+
+def _messages(connection: Redis, queue: str) -> list[list[object]]:
+    target = RqQueue(queue, connection=connection, serializer=JSONSerializer)
+    return [[job.func_name, *job.args] for job in target.jobs]
+
+
+def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) -> None:
+    with app.app_context(), tenancy.organization(org.id), db.transaction():
+        jobs.enqueue_many("test.relayed", [(org.id, {"n": n}) for n in range(QUEUED)])
+    relay = Relay(app, lambda: connection)
+    for _ in range(5):
+        relay.round()
+    assert _messages(connection, "slow") == [[DRAIN, "slow"]]
+    with app.app_context(), tenancy.organization(org.id), db.transaction():
+        db.session().execute(jobs.JobRow.__table__.delete())
+
+
+def test_two_relays_at_once_send_few_messages(app: Flask, org: Org, connection: Redis) -> None:
+    enqueue(org, "test.relayed", {"n": 1})
+    start = threading.Barrier(4)
+
+    def relay() -> None:
+        start.wait()
+        Relay(app, lambda: container.current().redis(timeout=5)).round()
+
+    threads = [threading.Thread(target=relay) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 1 <= len(_messages(connection, "slow")) <= 4
+
+
+def test_a_message_too_many_runs_nothing_twice(
+    org: Org, connection: Redis, work: Callable[[], None]
+) -> None:
+    enqueue(org, "test.relayed", {"n": 1})
+    target = RqQueue("slow", connection=connection, serializer=JSONSerializer)
+    for _ in range(3):
+        target.enqueue(DRAIN, "slow", result_ttl=0)
+    work()
+    assert SEEN[org.id]["heard"] == [{"n": 1}]
+
+
+def test_work_survives_a_redis_that_forgot(
+    app: Flask, org: Org, connection: Redis, work: Callable[[], None]
+) -> None:
+    enqueue(org, "test.relayed", {"n": 1})
+    Relay(app, lambda: connection).round()
+    connection.flushall()
+    work()
+    assert SEEN[org.id]["heard"] == [{"n": 1}]
+
+
+def test_nothing_is_claimed_for_a_source_whose_messages_wait(
+    app: Flask, connection: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is leased for messages that nobody takes would expire, and be sent again for ever."""
+    claimed: list[int] = []
+
+    def claim() -> handlers.Claims:
+        claimed.append(1)
+        return [[["one row"]]]
+
+    source = DueSource(
+        name="stuck",
+        queue="test-stuck",
+        function="posixpath.basename",
+        claim=claim,
+        start=lambda _app: None,
+        stop=lambda _seconds: None,
+        settle=lambda _seconds: True,
+        depth=lambda: (0, 0.0),
+    )
+    monkeypatch.setattr(handlers, "SOURCES", [source])
+    relay = Relay(app, lambda: connection)
+    for _ in range(SOURCE_MESSAGES + 10):
+        relay.round()
+    assert len(claimed) == SOURCE_MESSAGES
+    assert len(_messages(connection, "test-stuck")) == SOURCE_MESSAGES
+
+
+def test_a_message_for_a_group_that_nobody_knows_is_harmless(
+    org: Org, connection: Redis, work: Callable[[], None]
+) -> None:
+    target = RqQueue("slow", connection=connection, serializer=JSONSerializer)
+    target.enqueue(DRAIN, "no-such-group", result_ttl=0)
+    enqueue(org, "test.relayed", {"n": 1})
+    work()
+    assert SEEN[org.id]["heard"] == [{"n": 1}]

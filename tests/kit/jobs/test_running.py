@@ -1,0 +1,269 @@
+"""Running jobs: what a handler gets, what becomes of errors, and who may commit."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.kit import db, events
+from app.kit.jobs import leases, worker
+from app.kit.jobs.handlers import Job, Retry
+from tests.factories import Org, claim_jobs_of, run_jobs_of
+from tests.kit.jobs.workshop import SEEN, declared, enqueue, make_due, rows, sql
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _handlers() -> Iterator[None]:
+    def hear(job: Job) -> None:
+        SEEN[job.organization_id]["heard"].append(job.args)
+
+    def batch(found: list[Job]) -> None:
+        for organization_id in {job.organization_id for job in found}:
+            SEEN[organization_id]["batch"].append([job.args["n"] for job in found])
+
+    def on_failure(job: Job, error: str) -> None:
+        SEEN[job.organization_id]["failed"].append((job.args, error))
+
+    def fail(job: Job) -> None:
+        raise RuntimeError("no luck")
+
+    def ask_again(job: Job) -> None:
+        raise Retry("not yet")
+
+    def broken(job: Job) -> None:
+        db.session().execute(text("SELECT CAST(:v AS jsonb)"), {"v": job.args["hash"]})
+
+    def badly_told(job: Job, error: str) -> None:
+        raise KeyError("the feature's own mistake")
+
+    with (
+        declared("test.hear", hear, listens=("test.happened",)),
+        declared("test.batch", batch, batch=True),
+        declared("test.fail", fail, max_attempts=2, on_failure=on_failure),
+        declared("test.ask_again", ask_again, max_attempts=2),
+        declared("test.broken", broken),
+        declared("test.badly_told", fail, max_attempts=1, on_failure=badly_told),
+    ):
+        yield
+
+
+def test_an_event_reaches_its_listener_once(org: Org, work: Callable[[], None]) -> None:
+    from app.kit import tenancy  # noqa: PLC0415
+
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        events.set_request_id("r-1")
+        event_id = events.emit("test.happened", {"n": 1})
+    work()
+    work()
+    assert SEEN[org.id]["heard"] == [
+        {"event_id": str(event_id), "name": "test.happened", "data": {"n": 1}}
+    ]
+    assert [row.status for row in rows(org)] == ["completed"]
+
+
+def test_an_event_of_a_rolled_back_transaction_never_happened(org: Org) -> None:
+    from app.kit import tenancy  # noqa: PLC0415
+
+    with org.app.app_context(), tenancy.organization(org.id):
+        events.emit("test.happened", {})
+        db.session().rollback()
+    assert run_jobs_of(org) == 0
+
+
+def test_a_databases_error_is_kept_without_the_values(org: Org) -> None:
+    """They may be hashes, addresses, tokens; some features show why their jobs failed."""
+    enqueue(org, "test.broken", {"hash": "[1, 2, $argon2id-and-so-on]"})
+    run_jobs_of(org)
+    (row,) = rows(org)
+    assert row.error.startswith("DataError")
+    assert "[parameters:" not in row.error
+
+
+def test_batches_hold_one_organization(org: Org, other_org: Org, work: Callable[[], None]) -> None:
+    for n in range(3):
+        enqueue(org, "test.batch", {"n": n})
+        enqueue(other_org, "test.batch", {"n": 10 + n})
+    work()
+    assert [sorted(found) for found in SEEN[org.id]["batch"]] == [[0, 1, 2]]
+    assert [sorted(found) for found in SEEN[other_org.id]["batch"]] == [[10, 11, 12]]
+
+
+def test_a_failing_job_is_tried_again_and_then_given_up(org: Org) -> None:
+    enqueue(org, "test.fail", {"n": 1})
+    run_jobs_of(org)
+    (row,) = rows(org)
+    assert (row.status, row.attempts, row.error) == ("queued", 1, "RuntimeError: no luck")
+    make_due(org)
+    run_jobs_of(org)
+    (row,) = rows(org)
+    assert (row.status, row.due_at, row.lease_token) == ("failed", None, None)
+    assert SEEN[org.id]["failed"] == [({"n": 1}, "RuntimeError: no luck")]
+
+
+def test_a_job_that_asks_for_another_run_counts_an_attempt(org: Org) -> None:
+    enqueue(org, "test.ask_again", {})
+    run_jobs_of(org)
+    make_due(org)
+    run_jobs_of(org)
+    assert [row.status for row in rows(org)] == ["failed"]
+
+
+def test_a_job_is_given_up_although_its_feature_cannot_be_told(org: Org) -> None:
+    enqueue(org, "test.badly_told", {})
+    run_jobs_of(org)
+    assert [row.status for row in rows(org)] == ["failed"]
+
+
+def test_a_function_that_nobody_declared_waits_for_a_release_that_knows_it(org: Org) -> None:
+    enqueue(org, "test.hear", {"n": 1})
+    sql(org, "UPDATE jobs SET function = 'test.of_tomorrow' WHERE organization_id = :org")
+    run_jobs_of(org)
+    (row,) = rows(org)
+    assert (row.status, row.attempts, row.lease_token) == ("queued", 0, None)
+    sql(org, "UPDATE jobs SET function = 'test.hear' WHERE organization_id = :org")
+    make_due(org)
+    run_jobs_of(org)
+    assert SEEN[org.id]["heard"] == [{"n": 1}]
+
+
+def test_a_run_that_lost_its_lease_commits_nothing(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(job: Job) -> None:
+        thread = threading.Thread(target=_steal, args=(org,))
+        thread.start()
+        thread.join()
+        events.emit("test.never", {})
+
+    with declared("test.lose", lose):
+        enqueue(org, "test.lose", {})
+        (job,) = claim_jobs_of(org, "default")
+        with org.app.app_context():
+            worker.run(org.app, "default", [job])
+    counted = sql(
+        org,
+        "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = 'test.never'",
+    )
+    assert counted == [(0,)]
+    assert [row.status for row in rows(org)] == ["running"]
+
+
+def _steal(org: Org) -> None:
+    sql(org, "UPDATE jobs SET lease_token = gen_random_uuid() WHERE organization_id = :org")
+
+
+def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long that is: the handler takes ten times the lease."""
+    monkeypatch.setattr("app.kit.jobs.claims.LEASE_SECONDS", 1)
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
+    monkeypatch.setattr(leases, "_LOOK_SECONDS", 0.1)
+    taken_over: list[int] = []
+    held = threading.Event()
+
+    def linger(job: Job) -> None:
+        def look() -> None:
+            until = sql(org, "SELECT clock_timestamp() + interval '10 seconds' AS at")[0].at
+            while sql(org, "SELECT clock_timestamp() AS at")[0].at < until:
+                taken_over.append(len(claim_jobs_of(org, "default")))
+                held.wait(0.2)
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+
+    with declared("test.linger", linger):
+        enqueue(org, "test.linger", {})
+        run_jobs_of(org, "default")
+    assert len(taken_over) > 10
+    assert sum(taken_over) == 0
+    (row,) = rows(org)
+    assert (row.status, row.interruptions) == ("completed", 0)
+
+
+def test_a_job_whose_worker_dies_runs_again_and_counts_no_attempt(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enqueue(org, "test.hear", {"n": 1})
+    with monkeypatch.context() as patched:
+        patched.setattr("app.kit.jobs.claims.LEASE_SECONDS", 0)
+        found = [claim_jobs_of(org, "default")[0] for _ in range(3)]
+        run_jobs_of(org)
+    assert [job.interruptions for job in found] == [0, 1, 2]
+    assert len({job.lease_token for job in found}) == 3
+    (row,) = rows(org)
+    assert (row.status, row.attempts, row.interruptions) == ("completed", 0, 3)
+    assert SEEN[org.id]["heard"] == [{"n": 1}]
+
+
+def test_a_job_whose_worker_always_dies_is_given_up(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enqueue(org, "test.fail", {"n": 1})
+    with monkeypatch.context() as patched:
+        patched.setattr("app.kit.jobs.claims.LEASE_SECONDS", 0)
+        for _ in range(worker.MAX_INTERRUPTIONS):
+            assert claim_jobs_of(org, "default")
+        run_jobs_of(org)
+    assert [row.status for row in rows(org)] == ["failed"]
+    assert SEEN[org.id]["failed"][0][0] == {"n": 1}
+
+
+def test_a_restart_of_the_database_is_no_death_of_the_worker(org: Org) -> None:
+    enqueue(org, "test.hear", {"n": 1})
+    assert claim_jobs_of(org, "default")
+    before = "pg_postmaster_start_time() - interval '1 second'"
+    sql(org, f"UPDATE jobs SET leased_until = {before} WHERE organization_id = :org")
+    run_jobs_of(org)
+    (row,) = rows(org)
+    assert (row.status, row.interruptions) == ("completed", 0)
+
+
+def test_a_worn_out_job_does_not_take_its_batch_along(org: Org) -> None:
+    for n in range(3):
+        enqueue(org, "test.batch", {"n": n})
+    sql(
+        org,
+        "UPDATE jobs SET interruptions = 10 WHERE organization_id = :org AND args ->> 'n' = '1'",
+    )
+    run_jobs_of(org)
+    assert sorted(row.status for row in rows(org)) == ["completed", "completed", "failed"]
+    assert sorted(SEEN[org.id]["batch"][0]) == [0, 2]
+
+
+def test_a_unique_key_is_taken_once_until_it_is_done(org: Org) -> None:
+    key = f"k-{org.id}"
+    enqueue(org, "test.hear", {"n": 1}, unique_key=key)
+    enqueue(org, "test.hear", {"n": 2}, unique_key=key)
+    run_jobs_of(org)
+    enqueue(org, "test.hear", {"n": 3}, unique_key=key)
+    run_jobs_of(org)
+    assert [args["n"] for args in SEEN[org.id]["heard"]] == [1, 3]
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+def test_only_a_resumable_job_yields_to_others(
+    org: Org, monkeypatch: pytest.MonkeyPatch, resumable: Any
+) -> None:
+    monkeypatch.setattr("app.kit.jobs.handlers.TURN_SECONDS", -1)
+    order: list[str] = []
+
+    def run(job: Job) -> None:
+        for _ in range(2):
+            order.append(job.args["name"])
+            job.checkpoint()
+
+    with declared("test.long", run, resumable=resumable):
+        enqueue(org, "test.long", {"name": "a"})
+        enqueue(org, "test.long", {"name": "b"})
+        (first,) = claim_jobs_of(org, "default")
+        with org.app.app_context():
+            worker.run(org.app, "default", [first])
+        statuses = [(row.status, row.attempts) for row in rows(org)]
+    if resumable:
+        assert order == ["a"]
+        assert statuses == [("queued", 0), ("queued", 0)]
+    else:
+        assert order == ["a", "a"]
+        assert statuses == [("completed", 0), ("queued", 0)]

@@ -1,0 +1,125 @@
+"""The queues of a group are served side by side: a long job of one holds up none of the others."""
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask
+
+from app.kit.jobs import worker
+from app.kit.jobs.handlers import Job
+from app.kit.jobs.queues import QUEUES, list_queues
+from tests.factories import Org
+from tests.kit.jobs.workshop import declared, enqueue, rows
+
+SECONDS = 60.0
+
+
+class Gate:
+    """A handler that waits to be let go on, and tells how many wait at once."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+        self.arrived = threading.Semaphore(0)
+        self.inside = 0
+        self.most = 0
+        self._lock = threading.Lock()
+
+    def pass_through(self, _: Job) -> None:
+        with self._lock:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+        self.arrived.release()
+        assert self.opened.wait(SECONDS)
+        with self._lock:
+            self.inside -= 1
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.opened.set()
+
+
+@pytest.fixture
+def draining(app: Flask, work: Callable[[], None]) -> Iterator[Callable[[], threading.Thread]]:
+    """Drain the slow group beside the test, as its process does."""
+    work()
+    threads: list[threading.Thread] = []
+
+    def drain() -> None:
+        with app.app_context():
+            worker.drain("slow")
+
+    def start() -> threading.Thread:
+        threads.append(threading.Thread(target=drain))
+        threads[-1].start()
+        return threads[-1]
+
+    yield start
+    for thread in threads:
+        thread.join(SECONDS)
+        assert not thread.is_alive()
+
+
+def test_a_long_job_holds_up_no_other_queue(
+    org: Org, gate: Gate, draining: Callable[[], threading.Thread]
+) -> None:
+    done = threading.Event()
+    with (
+        declared("test.long", gate.pass_through, queue="maintenance"),
+        declared("test.short", lambda _: done.set(), queue="bulk"),
+    ):
+        enqueue(org, "test.long", {})
+        thread = draining()
+        assert gate.arrived.acquire(timeout=SECONDS)
+        # It comes while the group's process is busy, and no relay tells of it.
+        enqueue(org, "test.short", {})
+        assert done.wait(SECONDS)
+        assert not gate.opened.is_set()
+        gate.opened.set()
+        thread.join(SECONDS)
+    assert {row.status for row in rows(org)} == {"completed"}
+
+
+def test_a_queue_never_runs_more_than_it_has_slots(
+    org: Org, other_org: Org, gate: Gate, draining: Callable[[], threading.Thread]
+) -> None:
+    slots = QUEUES["bulk"].slots
+    with declared("test.long", gate.pass_through, queue="bulk"):
+        for one in (org, other_org):
+            for _ in range(slots):
+                enqueue(one, "test.long", {})
+        thread = draining()
+        for _ in range(slots):
+            assert gate.arrived.acquire(timeout=SECONDS)
+        assert not gate.arrived.acquire(timeout=0.5)
+        gate.opened.set()
+        thread.join(SECONDS)
+    assert gate.most == slots
+    assert {row.status for row in [*rows(org), *rows(other_org)]} == {"completed"}
+
+
+def test_it_ends_although_an_organization_waits_for_its_quota(
+    org: Org, gate: Gate, draining: Callable[[], threading.Thread]
+) -> None:
+    """With jobs due that nobody may claim yet, the idle slots wait and do not spin."""
+    with declared("test.long", gate.pass_through, queue="bulk"):
+        for _ in range(3):
+            enqueue(org, "test.long", {})
+        thread = draining()
+        assert gate.arrived.acquire(timeout=SECONDS)
+        assert not gate.arrived.acquire(timeout=0.5)
+        assert gate.most == 1
+        gate.opened.set()
+        thread.join(SECONDS)
+    assert {row.status for row in rows(org)} == {"completed"}
+
+
+def test_the_slow_group_is_what_these_tests_think() -> None:
+    assert {queue.name for queue in list_queues(QUEUES["bulk"].group)} == {
+        "bulk",
+        "erasing",
+        "maintenance",
+    }

@@ -1,0 +1,154 @@
+"""Turns: however much one organization has queued, the others get theirs."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+from flask import Flask
+
+from app.kit import db, jobs, tenancy
+from app.kit.jobs import claims, handlers, turns
+from app.kit.jobs.claims import Claimed
+from app.kit.jobs.handlers import Job
+from app.kit.jobs.queues import Group, Queue, local_slots, quota_of
+from tests.factories import Org, make_org
+from tests.kit.jobs.workshop import declared, sql
+
+MANY = 300
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch, org: Org) -> Iterator[str]:
+    """A queue of the test's own, with a handler for one job and one for batches."""
+    name = f"test-{org.slug}"
+    monkeypatch.setitem(handlers.QUEUES, name, Queue(name, Group("test")))
+
+    def ignore(_: Job) -> None:
+        """Never run: these tests claim and no more."""
+
+    with (
+        declared(f"{name}.one", ignore, queue=name),
+        declared(f"{name}.batch", ignore, queue=name, batch=True),
+    ):
+        yield name
+
+
+def _fill(org: Org, function: str, count: int) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        jobs.enqueue_many(function, [(org.id, {"n": n}) for n in range(count)])
+
+
+def _claim(
+    app: Flask, queue: str, after: UUID = claims.BEFORE_ALL, *, quota: int = 10
+) -> list[Claimed]:
+    everything = tenancy.across_organizations(reason="a test is a worker")
+    with app.app_context(), everything, db.transaction():
+        return claims.claim(queue, after=after, quota=quota, batched=[f"{queue}.batch"])
+
+
+def _is_claimable(app: Flask, queue: str, *, quota: int) -> bool:
+    everything = tenancy.across_organizations(reason="a test is the relay")
+    with app.app_context(), everything, db.transaction():
+        return claims.is_claimable(queue, quota=quota)
+
+
+def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
+    orgs = [org, make_org(app), make_org(app)]
+    _fill(orgs[0], f"{queue}.one", MANY)
+    for other in orgs[1:]:
+        _fill(other, f"{queue}.one", 2)
+    served: list[UUID] = []
+    after = claims.BEFORE_ALL
+    for _ in range(6):
+        (job,) = _claim(app, queue, after)
+        after = claims.turn_of(job)
+        served.append(after)
+    assert sorted(served[:3]) == sorted(one.id for one in orgs)
+    assert served[3:] == served[:3]
+
+
+def test_jobs_of_no_organization_take_a_turn_too(app: Flask, org: Org, queue: str) -> None:
+    _fill(org, f"{queue}.one", 3)
+    with (
+        app.app_context(),
+        tenancy.across_organizations(reason="a test enqueues a job of nobody's"),
+        db.transaction(),
+    ):
+        jobs.enqueue(f"{queue}.one", {}, organization_id=None)
+    (first,) = _claim(app, queue)
+    (second,) = _claim(app, queue, claims.turn_of(first))
+    (third,) = _claim(app, queue, claims.turn_of(second))
+    assert [job.organization_id for job in (first, second, third)] == [org.id, None, org.id]
+
+
+def test_an_organizations_jobs_come_in_the_order_in_which_they_are_due(
+    app: Flask, org: Org, queue: str
+) -> None:
+    _fill(org, f"{queue}.one", 4)
+    sql(
+        org,
+        "UPDATE jobs SET due_at = now() - (args ->> 'n')::int * interval '1 minute'"
+        " WHERE organization_id = :org",
+    )
+    found = [_claim(app, queue)[0].args["n"] for _ in range(4)]
+    assert found == [3, 2, 1, 0]
+
+
+def test_one_organization_never_holds_more_than_its_quota(
+    app: Flask, org: Org, other_org: Org, queue: str
+) -> None:
+    _fill(org, f"{queue}.one", 5)
+    for _ in range(2):
+        assert _claim(app, queue, quota=2)
+    assert _claim(app, queue, quota=2) == []
+    assert not _is_claimable(app, queue, quota=2)
+    _fill(other_org, f"{queue}.one", 1)
+    assert _is_claimable(app, queue, quota=2)
+    (job,) = _claim(app, queue, quota=2)
+    assert job.organization_id == other_org.id
+
+
+def test_a_batch_counts_as_one_run(app: Flask, org: Org, queue: str) -> None:
+    _fill(org, f"{queue}.batch", MANY)
+    assert len(_claim(app, queue, quota=2)) == claims.BATCH
+    assert len(_claim(app, queue, quota=2)) == claims.BATCH
+    assert _claim(app, queue, quota=2) == []
+
+
+def test_a_batch_is_of_one_function(app: Flask, org: Org, queue: str) -> None:
+    for function in (f"{queue}.batch", f"{queue}.one", f"{queue}.batch"):
+        _fill(org, function, 2)
+    sizes = [len(_claim(app, queue)) for _ in range(3)]
+    assert sizes == [4, 1, 1]
+
+
+def test_what_is_not_due_yet_is_passed_over(
+    app: Flask, org: Org, other_org: Org, queue: str
+) -> None:
+    _fill(org, f"{queue}.one", 2)
+    sql(org, "UPDATE jobs SET due_at = now() + interval '1 hour' WHERE organization_id = :org")
+    assert not _is_claimable(app, queue, quota=10)
+    _fill(other_org, f"{queue}.one", 1)
+    (job,) = _claim(app, queue)
+    assert job.organization_id == other_org.id
+    assert _claim(app, queue) == []
+
+
+@pytest.mark.parametrize(
+    ("slots", "quota"), [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (15, 12), (100, 75)]
+)
+def test_a_quarter_of_the_slots_stays_free_for_others(slots: int, quota: int) -> None:
+    assert quota_of(slots) == quota
+
+
+def test_documents_have_a_slot_that_no_single_organization_can_take() -> None:
+    for job_workers in (1, 2, 3):
+        slots = local_slots(handlers.QUEUES["documents"], job_workers)
+        assert quota_of(slots) == job_workers
+
+
+def test_the_last_turn_is_known_to_all_processes() -> None:
+    turn = UUID(int=7)
+    turns.set_last("bulk", turn)
+    assert turns.get_last("bulk") == turn
+    assert turns.get_last("erasing") != turn

@@ -1,0 +1,54 @@
+"""Jobs of a test's own: handlers that record what they saw, and the rows they leave."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, jobs, tenancy
+from app.kit.jobs import handlers
+from app.kit.jobs.handlers import Handler
+from tests.factories import Org
+
+SEEN: dict[UUID | None, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+"""What handlers saw, by organization and name."""
+
+
+@contextmanager
+def declared(name: str, function: Any, **declaration: Any) -> Iterator[Handler]:
+    """A handler that exists while the block runs."""
+    jobs.handler(name, **declaration)(function)
+    try:
+        yield handlers.HANDLERS[name]
+    finally:
+        del handlers.HANDLERS[name]
+
+
+def enqueue(org: Org, function: str, args: dict[str, Any], **more: Any) -> None:
+    """Enqueue a job of the organization, and commit."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        jobs.enqueue(function, args, organization_id=org.id, **more)
+
+
+def rows(org: Org) -> list[Any]:
+    """The organization's jobs, oldest first."""
+    return sql(org, "SELECT * FROM jobs WHERE organization_id = :org ORDER BY id")
+
+
+def sql(org: Org, statement: str, **values: Any) -> list[Any]:
+    """A statement past the service, committed; `:org` is the organization."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        result = session.execute(text(statement), {"org": org.id, **values})
+        return list(result) if result.returns_rows else []
+
+
+def make_due(org: Org) -> None:
+    """Let every back-off and every lease of the organization's jobs be over."""
+    sql(
+        org,
+        "UPDATE jobs SET due_at = now() - interval '1 second', leased_until = leased_until"
+        " - interval '1 hour' WHERE organization_id = :org AND due_at IS NOT NULL",
+    )

@@ -1,0 +1,169 @@
+"""The server in processes of its own, over the stand-in application, spoken to byte by byte."""
+
+import base64
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from app.runtime.process import free_port
+
+ROOT = Path(__file__).parents[3]
+DEADLINE = 60.0
+
+
+@dataclass
+class Answer:
+    """A response as it came."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        code: str = self.json["error"]["code"]
+        return code
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, port: int, source: str = "127.0.0.1") -> None:
+        self.socket = socket.create_connection(
+            ("127.0.0.1", port), timeout=DEADLINE, source_address=(source, 0)
+        )
+        self._rest = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def send(self, data: bytes) -> "Client":
+        self.socket.sendall(data)
+        return self
+
+    def head(self) -> tuple[int, dict[str, str]]:
+        while b"\r\n\r\n" not in self._rest:
+            self._more()
+        head, _, self._rest = self._rest.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        pairs = (line.split(": ", 1) for line in lines)
+        return int(first.split()[1]), {name.lower(): value for name, value in pairs}
+
+    def answer(self, *, has_body: bool = True) -> Answer:
+        """The next response."""
+        status, headers = self.head()
+        length = int(headers.get("content-length", 0)) if has_body else 0
+        while len(self._rest) < length:
+            self._more()
+        body, self._rest = self._rest[:length], self._rest[length:]
+        return Answer(status, headers, body)
+
+    def rest(self) -> bytes:
+        """All that still comes until the server closes."""
+        with suppress(ConnectionResetError):
+            while data := self.socket.recv(1 << 20):
+                self._rest += data
+        return self._rest
+
+    def is_closed(self) -> bool:
+        """Wait for the end of the connection."""
+        return self.rest() == b""
+
+    def _more(self) -> None:
+        data = self.socket.recv(1 << 20)
+        if not data:
+            raise EOFError(f"the server closed after {self._rest[:200]!r}")
+        self._rest += data
+
+
+@dataclass
+class Server:
+    """A running gunicorn."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    log: Path
+    folder: Path
+
+    def connect(self, source: str = "127.0.0.1") -> Client:
+        return Client(self.port, source)
+
+    def get(self, path: str = "/echo") -> Answer:
+        request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        with self.connect() as client:
+            return client.send(request.encode()).answer()
+
+    def until(self, done: Callable[[], Any], what: str) -> Any:
+        """Wait for a true value."""
+        deadline = time.monotonic() + DEADLINE
+        while not (value := done()):
+            assert time.monotonic() < deadline, f"{what}; {self.log.read_text()[-3000:]}"
+            time.sleep(0.02)
+        return value
+
+
+@contextmanager
+def serving(folder: Path, **settings: str) -> Iterator[Server]:
+    """gunicorn with the project's configuration and one process, over the stand-in."""
+    port, log = free_port(), folder / "log"
+    environ = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "PORT": str(port),
+        "DATA_DIR": str(folder / "data"),
+        "DATABASE_URL": "postgresql://user@127.0.0.1:1/none",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+        "SECRET_KEY": "uYx3kQpw7ZrT9vBnM2sLd8FgHj4KeWc1",
+        "ENCRYPTION_KEYS": base64.urlsafe_b64encode(bytes(range(32))).decode(),
+        "CORS_ORIGINS": "https://app.example.com",
+        "WEB_WORKERS": "1",
+        "WEB_THREADS": "2",
+        **settings,
+    }
+    stand_in = "tests.kit.serving.stand_in"
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"]
+    command += ["-k", f"{stand_in}.QuickWorker", f"{stand_in}:app"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output)
+    server = Server(port, process, log, folder)
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()
+        with suppress(OSError, EOFError):
+            return server.get().status == 200
+        return False
+
+    try:
+        server.until(answers, "it does not answer")
+        yield server
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(DEADLINE)
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for the tests of a module."""
+    with serving(tmp_path_factory.mktemp("serving")) as found:
+        yield found

@@ -1,0 +1,168 @@
+"""Clients that send or read slowly, and more connections than the server takes."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.kit.serving.conftest import Answer, Client, Server, serving
+
+HEAD = b"GET /echo HTTP/1.1\r\nHost: x\r\nX-Stalled: "
+BODY = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+DOWNLOAD = b"GET /large/300 HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@contextmanager
+def opened(server: Server, count: int, data: bytes, source: str) -> Iterator[list[Client]]:
+    """So many connections, each of which has sent this and no more."""
+    clients: list[Client] = []
+    try:
+        for _ in range(count):
+            client = server.connect(source)
+            clients.append(client)
+            client.send(data)
+        yield clients
+    finally:
+        for client in clients:
+            client.socket.close()
+
+
+def ended(client: Client) -> bool:
+    """Whether the server has closed the connection; looks without waiting."""
+    client.socket.settimeout(0)
+    try:
+        return client.socket.recv(1 << 20) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose patience no test outlasts, with few connections and little room."""
+    folder = tmp_path_factory.mktemp("patient")
+    settings = {
+        "STAND_IN_SECONDS": "600",
+        "STAND_IN_CONNECTIONS": "60",
+        "WEB_SPOOL_BYTES": str(1 << 20),
+    }
+    with serving(folder, **settings) as found:
+        yield found
+
+
+@pytest.mark.parametrize("data", [HEAD, BODY, DOWNLOAD])
+def test_clients_that_stall_hold_no_thread(patient: Server, data: bytes) -> None:
+    with opened(patient, 40, data, "127.0.0.1"):
+        for _ in range(20):
+            assert patient.get().status == 200
+
+
+def test_a_reader_that_goes_on_gets_the_rest(patient: Server) -> None:
+    with opened(patient, 20, DOWNLOAD, "127.0.0.1") as clients:
+        assert patient.get().status == 200
+        for client in clients:
+            client.head()
+            left = 300 * 65_536 - len(client._rest)
+            while left:
+                received = len(client.socket.recv(1 << 20))
+                assert received
+                left -= received
+
+
+def test_a_full_table_closes_stalled_connections_of_the_network_with_most(
+    patient: Server,
+) -> None:
+    with (
+        opened(patient, 10, HEAD, "127.0.0.3") as few,
+        opened(patient, 10, b"", "127.0.0.3") as idle,
+        opened(patient, 55, HEAD, "127.0.0.2") as many,
+    ):
+        patient.until(lambda: any(map(ended, many)), "none of the many was closed")
+        for _ in range(10):
+            assert patient.get().status == 200
+        assert not any(map(ended, few))
+        assert not any(map(ended, idle))
+
+
+def test_a_full_table_closes_idle_connections_when_none_is_stalled(patient: Server) -> None:
+    with opened(patient, 100, b"", "127.0.0.2") as idle:
+        for _ in range(10):
+            assert patient.get().status == 200
+        assert 30 <= sum(map(ended, idle)) < 60
+
+
+def test_bodies_share_a_bounded_room(patient: Server) -> None:
+    """Those who come when it is full are told to come again; who has stalled makes room."""
+
+    def upload() -> Answer:
+        with patient.connect("127.0.0.3") as client:
+            return client.send(BODY + b"x" * 1_000_000).answer()
+
+    with opened(patient, 1, BODY + b"x" * 600_000, "127.0.0.2") as (first,):
+
+        def is_refused() -> Answer | None:
+            first.send(b"x" * 4000)
+            answer = upload()
+            return answer if answer.status == 503 else None
+
+        answer = patient.until(is_refused, "both fit")
+        assert answer.code == "service_unavailable"
+        assert answer.json["error"]["details"] == {"reason": "busy"}
+        assert int(answer.headers["retry-after"]) > 0
+        patient.until(lambda: upload().status == 200, "the stalled body is still there")
+        assert ended(first)
+
+
+def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        worker = psutil.Process(server.get().json["pid"])
+
+        def alone() -> bool:
+            return len(worker.net_connections("tcp")) <= 1
+
+        with server.connect() as client:
+            assert client.send(b"\x00\r\n\r\n").answer().status == 400
+        server.until(alone, "connections are left")
+        before = worker.num_fds()
+        for data in (HEAD, BODY, BODY + b"x" * 200_000, b"", b"\x00\r\n\r\n"):
+            with opened(server, 20, data, "127.0.0.1") as clients:
+                for client in clients[:10]:
+                    client.socket.close()
+                server.until(lambda: all(map(ended, clients[10:])), "connections stay")
+        with opened(server, 20, DOWNLOAD, "127.0.0.1") as clients:
+            for client in clients[:10]:
+                client.head()
+                client.socket.close()
+            server.until(alone, "readers that have stalled stay")
+        server.until(lambda: worker.num_fds() <= before, "descriptors are left")
+
+
+def test_a_reader_at_the_least_speed_is_served(tmp_path: Path) -> None:
+    """It takes longer than it may fall behind, and is never cut off."""
+    with serving(tmp_path, STAND_IN_SECONDS="3") as server, server.connect() as client:
+        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        client.send(b"GET /large/40 HTTP/1.1\r\nHost: x\r\n\r\n").head()
+        left = 40 * 65_536 - len(client._rest)
+        pause = threading.Event()
+        while left:
+            received = len(client.socket.recv(min(left, 65_536)))
+            assert received, f"cut off with {left} bytes to read"
+            left -= received
+            pause.wait(received / 500_000)
+
+
+def test_bodies_leave_the_reserve_of_the_disk_alone(tmp_path: Path) -> None:
+    """Small bodies stay in memory, so they are received all the same."""
+    head = b"POST /echo HTTP/1.1\r\nContent-Length: %d\r\n\r\n"
+    with serving(tmp_path, STORAGE_RESERVE_BYTES=str(1 << 50)) as server:
+        with server.connect() as client:
+            answer = client.send(head % 100_000 + b"x" * 100_000).answer()
+            assert (answer.status, answer.code) == (503, "service_unavailable")
+            assert answer.json["error"]["details"] == {"reason": "storage_full"}
+        with server.connect() as client:
+            assert client.send(head % 60_000 + b"x" * 60_000).answer().json["size"] == 60_000

@@ -1,0 +1,163 @@
+"""Run in a process of its own: fills a database with finished work, then does the background's
+work in it and prints, as JSON, what every statement read."""
+
+import json
+import os
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+from flask import Flask
+from sqlalchemy import text
+
+from app.factory import create_app
+from app.kit import db, events, jobs, schedule, tenancy
+from app.kit.ids import uuid7
+from app.kit.jobs import backlog, claims, failures, worker
+from app.kit.jobs.claims import Lease
+from app.kit.jobs.handlers import HANDLERS, Job
+from app.kit.jobs.queues import QUEUES
+from tests.plans.explaining import Explained, explaining
+
+ROWS = 1_000_000
+ORGANIZATIONS = 50
+_ORGANIZATIONS = """
+INSERT INTO organizations (id, slug, name, settings, status, plan, created_at, updated_at, revision)
+SELECT md5('org' || n)::uuid, 'org-' || n, 'Org ' || n, '{}', 'active', 'unlimited', now(), now(), 1
+FROM generate_series(1, %(organizations)s) AS n
+"""
+_FILL = {
+    "jobs": """
+        INSERT INTO jobs (id, organization_id, queue, function, args, status, due_at, created_at,
+                          finished_at)
+        SELECT gen_random_uuid(), md5('org' || 1 + n %% %(organizations)s)::uuid,
+               (CAST(%(queues)s AS text[]))[1 + n %% cardinality(CAST(%(queues)s AS text[]))],
+               'test.done', '{}', 'completed', NULL, now() - n * interval '1 millisecond',
+               now() - n * interval '1 millisecond'
+        FROM generate_series(1, %(rows)s) AS n
+        """,
+    "outbox_events": """
+        INSERT INTO outbox_events (id, organization_id, name, data, created_at)
+        SELECT gen_random_uuid(), md5('org' || 1 + n %% %(organizations)s)::uuid,
+               'test.happened', '{}', now() - n * interval '1 millisecond'
+        FROM generate_series(1, %(rows)s) AS n
+        """,
+    "schedule_runs": """
+        INSERT INTO schedule_runs (name, due_at, started_at)
+        SELECT 'test.periodic', now() - n * interval '1 second', now()
+        FROM generate_series(1, %(rows)s) AS n
+        """,
+    "idempotency_keys": """
+        INSERT INTO idempotency_keys (scope, request_hash)
+        SELECT decode(md5('key' || n), 'hex'), '' FROM generate_series(1, %(rows)s) AS n
+        """,
+}
+_INDEXES = """
+SELECT indexname, indexdef FROM pg_indexes
+WHERE tablename = %s AND indexname NOT LIKE 'pk%%' AND indexname NOT LIKE 'uq%%'
+"""
+
+
+def fill(values: dict[str, Any]) -> None:
+    """Fill the tables, as their owner, and do what autovacuum would have done by then."""
+    options = "-c app.all_organizations=on -c statement_timeout=0"
+    with closing(psycopg2.connect(os.environ["DATABASE_URL"], options=options)) as connection:
+        connection.autocommit = True
+        cursor = connection.cursor()
+        for table, statement in {"organizations": _ORGANIZATIONS, **_FILL}.items():
+            cursor.execute(_INDEXES, (table,))
+            indexes = cursor.fetchall() if table in _FILL else []
+            for index, _ in indexes:
+                cursor.execute(f"DROP INDEX {index}")
+            cursor.execute(statement, values)
+            for _, definition in indexes:
+                cursor.execute(definition)
+            cursor.execute(f"VACUUM ANALYZE {table}")
+
+
+def act(app: Flask) -> None:
+    """Do what the relay, the workers and the housekeeping do."""
+    organizations = [UUID(int=0)]
+    with tenancy.across_organizations(reason="finds the organizations"):
+        ids = db.session().scalars(text("SELECT id FROM organizations ORDER BY id LIMIT 5"))
+        organizations = list(ids)
+        db.session().rollback()
+    for organization_id in organizations:
+        with tenancy.organization(organization_id), db.transaction():
+            for name in ("test.one", "test.batch", "test.failing", "test.faulty"):
+                jobs.enqueue_many(name, [(organization_id, {"n": n}) for n in range(20)])
+            events.emit("artifact.deleted", {"artifact_id": str(uuid7()), "sha256": "0" * 64})
+            events.emit_many("test.heard", [{"n": n} for n in range(10)])
+    _look()
+    for queue in ("default", "maintenance"):
+        while worker.run_next(app, QUEUES[queue]):
+            pass
+    _look()
+
+
+def _look() -> None:
+    """Everything that is read about jobs, and every end of a lease."""
+    with tenancy.across_organizations(reason="as the relay does"), db.transaction():
+        schedule.tick()
+        claims.list_due_queues(list(QUEUES))
+        for queue in QUEUES:
+            claims.is_claimable(queue, quota=2)
+        backlog.read()
+        for found in (
+            claims.claim("default", after=claims.BEFORE_ALL, quota=2, batched=["test.batch"]),
+        ):
+            lease = Lease(found[0].lease_token, tuple(job.id for job in found)) if found else None
+            if lease is not None:
+                claims.renew(lease)
+                claims.lock(lease)
+                claims.requeue(lease, delay=0, error=None)
+        failures.take_unreported()
+        failures.list_jobs(failures.Selection(), limit=100)
+
+
+def declare() -> None:
+    """The handlers of the jobs above."""
+
+    def pass_by(_: Any) -> None:
+        """Nothing is to do."""
+
+    def fail(_: Job) -> None:
+        raise RuntimeError("no luck")
+
+    def miss(_: Job) -> None:
+        db.session().execute(text("SELECT 1 FROM no_such_table"))
+
+    jobs.handler("test.one")(pass_by)
+    jobs.handler("test.batch", batch=True, listens=("test.heard",))(pass_by)
+    jobs.handler("test.failing", max_attempts=1)(fail)
+    jobs.handler("test.faulty")(miss)
+
+
+def main() -> int:
+    """Fill, act, print."""
+    app = create_app()
+    declare()
+    values = {"rows": ROWS, "organizations": ORGANIZATIONS, "queues": list(QUEUES)}
+    with app.app_context():
+        fill(values)
+        with explaining(app) as found:
+            act(app)
+    json.dump([asdict(one) for one in _worst(found)], sys.stdout)
+    return 0
+
+
+def _worst(found: list[Explained]) -> list[Explained]:
+    """Of each statement the run that read most."""
+    worst: dict[str, Explained] = {}
+    for one in found:
+        if one.statement not in worst or worst[one.statement].blocks < one.blocks:
+            worst[one.statement] = one
+    return list(worst.values())
+
+
+if __name__ == "__main__":
+    assert HANDLERS
+    sys.exit(main())

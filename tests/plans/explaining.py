@@ -1,0 +1,84 @@
+"""Explains every statement that a block runs, as it runs it: what it reads, and by which way."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import event
+
+from app.kit.db import db
+
+_PREFIX = re.compile(r"(?:SET LOCAL [\w.]+ = '(?:[^']|'')*'; )*")
+_EXPLAINED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+_SCANS_ALL = ("Seq Scan", "Parallel Seq Scan")
+
+
+@dataclass
+class Explained:
+    """A statement: the tables it read as a whole, and how many blocks and rows it touched."""
+
+    statement: str
+    scanned: list[str] = field(default_factory=list)
+    blocks: int = 0
+    rows: int = 0
+
+
+def _walk(plan: dict[str, Any], found: Explained) -> None:
+    if plan["Node Type"] in _SCANS_ALL:
+        found.scanned.append(plan["Relation Name"])
+    if "Relation Name" in plan:
+        loops = plan["Actual Loops"]
+        removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Index Recheck"))
+        found.rows += int(loops * (plan["Actual Rows"] + removed))
+    for child in plan.get("Plans", ()):
+        _walk(child, found)
+
+
+def _explain(connection: Any, statement: str, parameters: Any) -> Explained:
+    """Run EXPLAIN ANALYZE of a statement and undo what it did."""
+    found = Explained(statement)
+    with connection.cursor() as cursor:
+        cursor.execute("SAVEPOINT explaining")
+        cursor.execute(
+            f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statement}", parameters
+        )
+        (answer,) = cursor.fetchone()
+        cursor.execute("ROLLBACK TO SAVEPOINT explaining")
+    plan = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
+    found.blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+    _walk(plan, found)
+    return found
+
+
+@contextmanager
+def explaining(app: Flask) -> Iterator[list[Explained]]:
+    """Explain what the block runs through SQLAlchemy in transactions; the list grows with it."""
+    found: list[Explained] = []
+
+    def note(conn: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        prefix = _PREFIX.match(statement)
+        assert prefix is not None
+        main = statement[prefix.end() :].strip()
+        if not main.upper().startswith(_EXPLAINED):
+            return
+        connection = conn.connection.dbapi_connection
+        if connection.autocommit:
+            return
+        if prefix[0]:
+            with connection.cursor() as cursor:
+                cursor.execute(prefix[0])
+        found.append(_explain(connection, main, parameters))
+
+    with app.app_context():
+        engines = list(db.engines.values())
+    for engine in engines:
+        event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        for engine in engines:
+            event.remove(engine, "before_cursor_execute", note)

@@ -1,0 +1,58 @@
+"""No statement of the background's work depends on how much work was done before."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.kit.db import upgrade
+from app.kit.ids import uuid7
+from app.runtime.postgres import EmbeddedPostgres
+
+ROOT = Path(__file__).parents[2]
+BLOCKS = 2_000
+"""More than any of these statements needs, and a hundredth of what a filled table has."""
+FILLED = {"jobs", "outbox_events", "schedule_runs", "idempotency_keys"}
+
+
+@pytest.fixture(scope="module")
+def explained(
+    postgres: EmbeddedPostgres, environ: dict[str, str]
+) -> Iterator[list[dict[str, Any]]]:
+    name = f"plans_{uuid7().hex[:12]}"
+    url = postgres.create_database(name)
+    own = {**os.environ, **environ, "DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+    migrate = [sys.executable, "-c", f"from {upgrade.__module__} import upgrade; upgrade()"]
+    subprocess.run(migrate, cwd=ROOT, env=own, check=True, timeout=300)
+    command = [sys.executable, "-m", "tests.plans.background"]
+    ran = subprocess.run(
+        command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    yield json.loads(ran.stdout)
+    postgres.drop_database(name)
+
+
+def test_nothing_is_read_as_a_whole(explained: list[dict[str, Any]]) -> None:
+    scanning = [one["statement"] for one in explained if FILLED & set(one["scanned"])]
+    assert scanning == []
+
+
+def test_little_is_read(explained: list[dict[str, Any]]) -> None:
+    greedy = {one["statement"]: one["blocks"] for one in explained if one["blocks"] > BLOCKS}
+    assert greedy == {}
+
+
+def test_it_was_all_seen(explained: list[dict[str, Any]]) -> None:
+    """The statements are there: claims, ends of leases, housekeeping."""
+    seen = "\n".join(one["statement"] for one in explained)
+    for part in ("status = 'running'", "status = 'completed'", "status = 'failed'",
+                 "status = 'queued'", "leased_until = now()", "INSERT INTO schedule_runs",
+                 "DELETE FROM jobs", "DELETE FROM outbox_events", "DELETE FROM schedule_runs",
+                 "DELETE FROM idempotency_keys", "reported_at = now()"):  # fmt: skip
+        assert part in seen, part
