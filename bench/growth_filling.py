@@ -31,8 +31,10 @@ _YEAR = timedelta(days=365)
 # A number below `of` that looks like chance and is the same every time.
 _CHANCE = "((hashint8(CAST(i AS bigint) * 7919 + {salt}) & 2147483647) % {of})"
 _AT = "CAST(:start AS timestamptz) + i * (interval '365 days' / CAST(:rows AS float8))"
-_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM {at}) * 1000 AS bigint)), 12, '0') || '7'
-    || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5(:salt || '{kind}' || i), 1, 15) AS uuid)"""
+_ID = """CAST(
+    lpad(to_hex(CAST(extract(epoch FROM {at}) * 1000 AS bigint)), 12, '0') || '7'
+    || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5(:salt || '{kind}' || i), 1, 15)
+    AS uuid)"""
 _STATUS = f"""CASE
     WHEN i % greatest(:rows / :drafts, 1) = 0 THEN 'drafted'
     WHEN {_CHANCE.format(salt=1, of=1000)} < 10 THEN 'processing'
@@ -82,7 +84,10 @@ FROM artifacts CROSS JOIN jsonb_array_elements(assignees) AS one WHERE organizat
 _NUMBERED = """(SELECT a.*, CAST(substr(external_id, 5) AS bigint) AS i FROM artifacts a
     WHERE organization_id = :org AND label_counts <>
         '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}') AS a"""
-_RANK = "(100 - priority) * CAST(10 ^ 13 AS bigint) + CAST(floor(extract(epoch FROM {at}) * 1000) AS bigint)"
+_RANK = (
+    "(100 - priority) * CAST(10 ^ 13 AS bigint)"
+    " + CAST(floor(extract(epoch FROM {at}) * 1000) AS bigint)"
+)
 _TAG_SETS = f"""
 INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
     reviewer_id, source, tags, status, submitted_at, decided_at, seconds_spent, comment_count,

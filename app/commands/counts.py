@@ -41,11 +41,11 @@ def verify(slug: str | None, *, as_json: bool) -> None:
 def rebuild(slug: str | None, *, as_json: bool) -> None:
     """Correct the counts of all organizations, or of SLUG, while the service works.
 
-    Run again after it was broken off, it goes on.
+    Safe to interrupt and to run again.
     """
     cells = 0
     with running("rebuild_counts"), progress("Rebuilding") as report:
-        chosen, sources = _organizations(slug), upkeep.sources()
+        chosen, sources = _organizations(slug), upkeep.list_sources()
         for done, (organization_id, _) in enumerate(chosen, start=1):
             for source in sources:
                 cells += upkeep.repair(organization_id, source)
@@ -55,7 +55,7 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
 
 
 def _organizations(slug: str | None) -> list[tuple[UUID, str]]:
-    chosen = upkeep.organizations(slug)
+    chosen = upkeep.list_organizations(slug)
     if slug is not None and not chosen:
         raise errors.not_found()
     return chosen

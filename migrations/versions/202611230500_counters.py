@@ -8,7 +8,7 @@ from migrations.counting import FOLDING
 from migrations.policies import ROLE, protect
 
 revision = "202611230500"
-down_revision = "202611220225"
+down_revision = "202611230110"
 branch_labels = None
 depends_on = None
 

@@ -1,4 +1,4 @@
-"""Label sets know of their document, and decisions of what they were on, what reviews are counted by.
+"""Keep on tag sets and decisions the columns that reviews are counted by.
 
 What waits for review has its document's archived mark and its due time; a decision has the schema
 and how long it was waited for.
@@ -37,31 +37,41 @@ FOR EACH ROW WHEN (NEW.status = 'submitted' AND (OLD.status <> 'submitted'
     OR OLD.review_due_at IS DISTINCT FROM NEW.review_due_at))
 EXECUTE FUNCTION fill_review()
 """
-FOLLOW_URGENCY = """
-CREATE OR REPLACE FUNCTION follow_urgency() RETURNS trigger LANGUAGE plpgsql AS $$
+# Most statements change none of these, or those of documents which nobody has submitted anything of:
+# they go no further than the first question. Tag sets are locked in the order of their ids.
+FOLLOW = """
+CREATE OR REPLACE FUNCTION follow_urgencies() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    organizations uuid[];
+    documents uuid[];
+    locked uuid[];
 BEGIN
-    UPDATE tag_sets
-    SET due_at = coalesce(review_due_at, NEW.due_at),
-        review_rank = review_rank_of(
-            NEW.priority, coalesce(review_due_at, NEW.due_at, submitted_at))
-    WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id AND status = 'submitted';
+    SELECT array_agg(DISTINCT n.organization_id), array_agg(n.id) INTO organizations, documents
+    FROM new_rows n JOIN old_rows o ON n.organization_id = o.organization_id AND n.id = o.id
+    WHERE (o.priority <> n.priority OR o.due_at IS DISTINCT FROM n.due_at{more})
+      AND n.label_counts -> 'submitted' IS DISTINCT FROM '0';
+    IF documents IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SELECT array_agg(s.id) INTO locked FROM (
+        SELECT id FROM tag_sets
+        WHERE organization_id = ANY (organizations) AND artifact_id = ANY (documents)
+          AND status = 'submitted'
+        ORDER BY id FOR NO KEY UPDATE) AS s;
+    UPDATE tag_sets SET {set}review_rank = review_rank_of(
+        n.priority, coalesce(tag_sets.review_due_at, n.due_at, tag_sets.submitted_at))
+    FROM new_rows n
+    WHERE tag_sets.organization_id = ANY (organizations) AND tag_sets.id = ANY (locked)
+      AND n.organization_id = tag_sets.organization_id AND n.id = tag_sets.artifact_id;
     RETURN NULL;
 END $$
 """
-FOLLOW_ARCHIVED = """
-CREATE FUNCTION follow_archived_review() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE tag_sets SET artifact_archived = NEW.archived
-    WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id AND status = 'submitted';
-    RETURN NULL;
-END $$
-"""
-ARCHIVED_TRIGGER = """
-CREATE TRIGGER follow_archived_review AFTER UPDATE OF archived ON artifacts
-FOR EACH ROW WHEN (
-    OLD.archived <> NEW.archived AND NEW.label_counts -> 'submitted' IS DISTINCT FROM '0')
-EXECUTE FUNCTION follow_archived_review()
-"""
+FOLLOW_AFTER = FOLLOW.format(
+    more=" OR o.archived <> n.archived",
+    set="artifact_archived = n.archived, due_at = coalesce(tag_sets.review_due_at, n.due_at), ",
+)
+# As it was before this migration (202611230110), for the way back.
+FOLLOW_BEFORE = FOLLOW.format(more="", set="")
 # For instances of the release before. What the service itself writes has both.
 FILL_DECISION = """
 CREATE FUNCTION fill_decision() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -80,17 +90,6 @@ CREATE TRIGGER fill_decision BEFORE INSERT ON tag_set_revisions
 FOR EACH ROW WHEN (NEW.schema_id IS NULL AND NEW.kind IN ('accept', 'correction', 'reject'))
 EXECUTE FUNCTION fill_decision()
 """
-# As it was before this migration (202611212340), for the way back.
-FOLLOW_URGENCY_BEFORE = """
-CREATE OR REPLACE FUNCTION follow_urgency() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE tag_sets
-    SET review_rank = review_rank_of(
-        NEW.priority, coalesce(review_due_at, NEW.due_at, submitted_at))
-    WHERE organization_id = NEW.organization_id AND artifact_id = NEW.id AND status = 'submitted';
-    RETURN NULL;
-END $$
-"""
 
 
 def upgrade() -> None:
@@ -105,17 +104,16 @@ def upgrade() -> None:
     )
     # The document's entries tell of both.
     audited("tag_sets", ignored=(*_IGNORED, "artifact_archived", "due_at"))
-    for statement in (FILL_REVIEW, FILL_INSERTED, FILL_UPDATED, FOLLOW_URGENCY, FOLLOW_ARCHIVED):
+    for statement in (FILL_REVIEW, FILL_INSERTED, FILL_UPDATED, FOLLOW_AFTER):
         op.execute(statement)
-    for statement in (ARCHIVED_TRIGGER, FILL_DECISION, DECISION_TRIGGER):
+    for statement in (FILL_DECISION, DECISION_TRIGGER):
         op.execute(statement)
 
 
 def downgrade() -> None:
     op.execute("DROP FUNCTION fill_decision() CASCADE")
-    op.execute("DROP FUNCTION follow_archived_review() CASCADE")
     op.execute("DROP FUNCTION fill_review() CASCADE")
-    op.execute(FOLLOW_URGENCY_BEFORE)
+    op.execute(FOLLOW_BEFORE)
     audited("tag_sets", ignored=_IGNORED)
     for table, column in (
         ("tag_set_revisions", "waited_microseconds"),

@@ -1,22 +1,32 @@
 """Background work on counts."""
 
 from app.kit.counters import upkeep
-from app.kit.jobs import Job, handler, periodic
+from app.kit.jobs import Job, enqueue_many, handler, periodic
 
 _FOLD_SECONDS = 5
 _CHECK_SECONDS = 86_400
 
 
-@handler("counters.fold", lease_seconds=120)
+@handler("counters.fold", resumable=True)
 def fold(job: Job) -> None:
-    """Fold what was counted since."""
+    """Fold the deltas of all organizations into the cells, batch by batch."""
     upkeep.fold(job.checkpoint)
 
 
-@handler("counters.check", lease_seconds=600)
-def check(job: Job) -> None:
-    """Compare all counts with the rows, and repair what does not agree."""
-    upkeep.check(job.checkpoint)
+@handler("counters.check", queue="maintenance")
+def check(_: Job) -> None:
+    """Have the counts of every organization compared with the rows."""
+    organizations = upkeep.list_organizations()
+    enqueue_many(
+        "counters.check_organization", [(id_, {"slug": slug}) for id_, slug in organizations]
+    )
+
+
+@handler("counters.check_organization", queue="maintenance")
+def check_organization(job: Job) -> None:
+    """Compare an organization's counts with the rows, and repair those that are wrong."""
+    assert job.organization_id is not None
+    upkeep.check(job.organization_id, job.args["slug"], job.checkpoint)
 
 
 periodic("counters.fold", every=_FOLD_SECONDS)

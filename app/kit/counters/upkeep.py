@@ -83,13 +83,13 @@ def fold_backlog() -> None:
         log.warning("counts.not_folded", error=type(failure).__name__)
 
 
-def organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
+def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
     """Return the ids and slugs of all organizations, or of the one with this slug."""
     rows = db.session().execute(_ORGANIZATIONS)
     return [(row.id, row.slug) for row in rows if slug in (None, row.slug)]
 
 
-def sources() -> list[str]:
+def list_sources() -> list[str]:
     """Return the names of what is counted in this database."""
     statement = select(CountSource.source).order_by(CountSource.source)
     return list(db.session().scalars(statement))
@@ -98,9 +98,9 @@ def sources() -> list[str]:
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
     """Yield the cells of an organization that do not agree with the rows, source by source.
 
-    A source is compared in one statement: what others write or fold meanwhile does not matter.
+    A source is compared in one statement, so writes and folds at the same time do not matter.
     """
-    for source in sources():
+    for source in list_sources():
         for row in _run(_DIFFERENCES, organization_id, source):
             yield Difference(
                 slug, source, row.cube, row.key, row.bucket, row.facets, int(row.n), int(row.total)
@@ -108,8 +108,28 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def repair(organization_id: UUID, source: str) -> int:
-    """Correct the cells of an organization's source, and return how many were wrong."""
+    """Correct the cells of an organization's source, and return how many were wrong.
+
+    Nobody folds until the caller commits.
+    """
     return int(_run(_REPAIR, organization_id, source)[0][0])
+
+
+def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> int:
+    """Repair the cells of an organization that do not agree, and return how many there were.
+
+    Each is an error of the service, and logged as one. `checkpoint` commits.
+    """
+    wrong = 0
+    for source in list_sources():
+        # Comparing takes no lock, so folding goes on where nothing is wrong.
+        differs = bool(_run(_DIFFERENCES, organization_id, source))
+        repaired = repair(organization_id, source) if differs else 0
+        checkpoint()
+        if repaired:
+            log.error("counts.repaired", organization=slug, source=source, cells=repaired)
+        wrong += repaired
+    return wrong
 
 
 def _run(statement: Any, organization_id: UUID, source: str) -> list[Any]:
@@ -117,19 +137,3 @@ def _run(statement: Any, organization_id: UUID, source: str) -> list[Any]:
         db.session().execute(_UNHURRIED)
         values = {"organization": organization_id, "source": source}
         return list(db.session().execute(statement, values))
-
-
-def check(checkpoint: Callable[[], None]) -> int:
-    """Repair what does not agree, of every organization, and return how many cells did not.
-
-    Each is an error of the service, and logged as one.
-    """
-    wrong = 0
-    for organization_id, slug in organizations():
-        for source in sources():
-            repaired = repair(organization_id, source)
-            checkpoint()
-            if repaired:
-                log.error("counts.repaired", organization=slug, source=source, cells=repaired)
-            wrong += repaired
-    return wrong
