@@ -1,27 +1,18 @@
-"""Pages by key, never by offset: cursors are opaque, signed and bound to what they page through.
+"""Pages by key, never by offset."""
 
-A cursor carries the sort values of the row at the page's edge, the direction, and the exact total
-counted for the first page. Its signature covers the organization, the operation, the filters and
-the sort, so a cursor from elsewhere does not verify.
-"""
-
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple
-from uuid import UUID
 
-import orjson
 from sqlalchemy import FromClause, Select, Subquery, func, literal, select, true, tuple_, union
 from sqlalchemy.sql import ColumnElement
 
-from app.kit import container, counters, db, errors
+from app.kit import counters, db
+from app.kit.cursors import Cursor, binding, decode, encode, parse_values
 from app.kit.periods import Column, within
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
-_SIGNATURE_BYTES = 16
 _TOTAL = "page_total"
 
 
@@ -68,13 +59,6 @@ class Keys(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Cursor:
-    backward: bool
-    total: int
-    values: list[Any]
-
-
-@dataclass(frozen=True, slots=True)
 class _Order:
     """The columns that a page is ordered by, and where it begins."""
 
@@ -93,47 +77,6 @@ class _Order:
     def sort(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
         """Return the statement in order."""
         return statement.order_by(*(c.desc() if self.descending else c.asc() for c in columns))
-
-
-def binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
-    """Bytes that differ for any two lists between which a cursor must not travel."""
-    return orjson.dumps(
-        [scope, operation, sort, dict(filters)], option=orjson.OPT_SORT_KEYS, default=str
-    )
-
-
-def _encode(cursor: _Cursor, bound: bytes) -> str:
-    payload = orjson.dumps([int(cursor.backward), cursor.total, cursor.values], default=str)
-    signature = container.keyring().sign("cursor", payload + bound)
-    return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
-
-
-def _decode(text: str, bound: bytes) -> _Cursor:
-    try:
-        raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-    except ValueError:
-        raise _refused() from None
-    signature, payload = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
-    if not container.keyring().verify("cursor", payload + bound, signature):
-        raise _refused()
-    backward, total, values = orjson.loads(payload)
-    return _Cursor(bool(backward), total, values)
-
-
-def _refused() -> errors.ApiError:
-    return errors.unprocessable("cursor", "This cursor is not one of this list.")
-
-
-def _parse(kind: type, value: Any) -> Any:
-    if kind is datetime:
-        return datetime.fromisoformat(value)
-    return UUID(value) if kind is UUID else value
-
-
-def _values(cursor: _Cursor, types: Sequence[type]) -> list[Any]:
-    if len(cursor.values) != len(types):  # of a release that sorted by something else
-        raise _refused()
-    return [_parse(kind, value) for kind, value in zip(types, cursor.values, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +104,11 @@ def paginate_rows(
     `fetch` returns up to `limit` rows from the edge on, in order, and for the first page the list's
     length. Raises 422 on `cursor`.
     """
-    cursor = _decode(request.cursor, request.binding) if request.cursor else None
+    cursor = decode(request.cursor, request.binding) if request.cursor else None
     backward = cursor is not None and cursor.backward
     values: dict[str, Any] = {}
     if cursor is not None:
-        values = dict(zip(order, _values(cursor, list(order.values())), strict=True))
+        values = dict(zip(order, parse_values(cursor, list(order.values())), strict=True))
     descending = request.sort.startswith("-") is not backward
     rows, total = fetch(Edge(values, descending, request.page_size + 1))
     if cursor is not None:
@@ -194,7 +137,7 @@ def paginate(
     not grow. `keys` find the rows, all of them together, instead of the statement's own conditions.
     Raises 422 on `cursor`.
     """
-    cursor = _decode(request.cursor, request.binding) if request.cursor else None
+    cursor = decode(request.cursor, request.binding) if request.cursor else None
     order = _order(request, cursor, sorts, unique)
     page = _ordered(statement, order, keys, request.page_size + 1)
     together = cursor is None and total is not None and not _is_entity(statement)
@@ -218,14 +161,14 @@ def paginate(
 
 
 def _order(
-    request: PageRequest, cursor: _Cursor | None, sorts: Mapping[str, Column], unique: Column
+    request: PageRequest, cursor: Cursor | None, sorts: Mapping[str, Column], unique: Column
 ) -> _Order:
     sort = sorts[request.sort.lstrip("-")]
     columns = [sort] if sort is unique else [sort, unique]
     backward = cursor is not None and cursor.backward
     edge = None
     if cursor is not None:
-        values = _values(cursor, [column.type.python_type for column in columns])
+        values = parse_values(cursor, [column.type.python_type for column in columns])
         edge = [literal(value, c.type) for c, value in zip(columns, values, strict=True)]
     names = [str(column.key) for column in columns]
     return _Order(names, columns, request.sort.startswith("-") is not backward, edge)
@@ -279,7 +222,7 @@ def _page(
     names: Sequence[str],
     total: int,
     request: PageRequest,
-    cursor: _Cursor | None,
+    cursor: Cursor | None,
 ) -> Page:
     more = len(rows) > request.page_size
     rows = rows[: request.page_size]
@@ -290,7 +233,7 @@ def _page(
 
     def edge(row: Any, *, back: bool) -> str:
         values = [getattr(row, name) for name in names]
-        return _encode(_Cursor(back, total, values), request.binding)
+        return encode(Cursor(back, total, values), request.binding)
 
     return Page(
         items=rows,

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Row,
     Select,
     String,
+    Subquery,
     Text,
     Uuid,
     case,
@@ -83,22 +84,7 @@ def label_sets(
         sets.rejections.label("measure"),
     )
     shown = ("version_id", "status", "reviewed")
-    cells = _cells("tag_sets", shown, schema_id, _TAG_SETS, rows, first, end)
-    accepted = cells.c.status == "accepted"
-    counts = {
-        **{status: cells.c.status == status for status in _STATUSES},
-        "total": literal(True),  # noqa: FBT003 - SQL's
-        "auto_accepted": accepted & (cells.c.reviewed == "false"),
-    }
-    numbers = [
-        cast(func.sum(case((which, cells.c.n), else_=0)), BigInteger).label(name)
-        for name, which in counts.items()
-    ]
-    rejections = cast(func.sum(cells.c.total), BigInteger).label("rejections")
-    version = cast(cells.c.version_id, Uuid)
-    by_version = select(version.label("version_id"), *numbers, rejections).group_by(version)
-    whole = select(cast(null(), Uuid), *numbers, rejections).having(func.count() > 0)
-    counted = union_all(by_version, whole).subquery()
+    counted = _by_version(_cells("tag_sets", shown, schema_id, _TAG_SETS, rows, first, end))
     speed = _speed(schema_id, first, end)
     versions = union_all(
         select(SchemaVersion.id, SchemaVersion.number).where(SchemaVersion.schema_id == schema_id),
@@ -117,6 +103,25 @@ def label_sets(
         .order_by(versions.c.number.desc())
     )
     return db.session().execute(statement).all()
+
+
+def _by_version(cells: Any) -> Subquery:
+    """Add up cells of tag sets: all of them (version_id null), and those of each version."""
+    accepted = cells.c.status == "accepted"
+    counts = {
+        **{status: cells.c.status == status for status in _STATUSES},
+        "total": literal(True),  # noqa: FBT003 - SQL's
+        "auto_accepted": accepted & (cells.c.reviewed == "false"),
+    }
+    numbers = [
+        cast(func.sum(case((which, cells.c.n), else_=0)), BigInteger).label(name)
+        for name, which in counts.items()
+    ]
+    rejections = cast(func.sum(cells.c.total), BigInteger).label("rejections")
+    version = cast(cells.c.version_id, Uuid)
+    by_version = select(version.label("version_id"), *numbers, rejections).group_by(version)
+    whole = select(cast(null(), Uuid), *numbers, rejections).having(func.count() > 0)
+    return union_all(by_version, whole).subquery()
 
 
 # How many took how many seconds tells the median, whatever their number.
