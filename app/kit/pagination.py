@@ -4,12 +4,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import FromClause, Select, Subquery, func, literal, select, true, tuple_, union
+from sqlalchemy import (
+    FromClause,
+    Select,
+    Subquery,
+    asc,
+    bindparam,
+    desc,
+    func,
+    literal,
+    select,
+    true,
+    tuple_,
+    union,
+)
 from sqlalchemy.sql import ColumnElement
 
-from app.kit import counters, db
+from app.kit import counters, db, tenancy
 from app.kit.cursors import Cursor, binding, decode, encode, parse_values
 from app.kit.periods import Column, within
+from app.kit.prepared import Prepared
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -118,6 +132,56 @@ def paginate_rows(
     return _page(rows, list(order), total or 0, request, cursor)
 
 
+class PreparedList:
+    """A list without filters in its usual order, by prepared statements.
+
+    `statement` selects its rows, `key` and `unique` among them, and has the parameter
+    `organization_id`. `total` is the list's length (`counters.prepared_total`). The list is served
+    in the order of `key`, a time, and of `unique`, an id that is shown as `unique_name`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        statement: Select[Any],
+        total: ColumnElement[int],
+        key: Column,
+        unique: Column,
+    ) -> None:
+        self._order = {str(key.key): key.type.python_type, str(unique.key): unique.type.python_type}
+        first = statement.add_columns(total.label(_TOTAL))
+        own = {"organization_id": "uuid", "page_limit": "int"}
+        behind = {**own, "edge_key": "timestamptz", "edge_id": "uuid"}
+        edge = tuple_(
+            bindparam("edge_key", type_=key.type), bindparam("edge_id", type_=unique.type)
+        )
+        here = tuple_(key, unique)
+        self._statements: dict[tuple[bool, bool], Prepared] = {}
+        for descending, sort in ((True, desc), (False, asc)):
+            rest = statement.where(here < edge if descending else here > edge)
+            for is_first, rows in ((True, first), (False, rest)):
+                ordered = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
+                self._statements[descending, is_first] = Prepared.of(
+                    f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
+                    ordered,
+                    **(own if is_first else behind),
+                )
+
+    def page(self, request: PageRequest) -> Page:
+        """Return a page. Raises 422 on `cursor`."""
+        return paginate_rows(request, self._order, self._fetch)
+
+    def _fetch(self, edge: Edge) -> tuple[list[Any], int | None]:
+        statement = self._statements[edge.descending, edge.is_first]
+        organization_id = str(tenancy.current_organization_id())
+        values = [str(value) for value in edge.values.values()]
+        rows = statement.all(organization_id, edge.limit, *values)
+        if not edge.is_first:
+            return rows, None
+        # As of the same snapshot: where the page is empty, so is the list.
+        return rows, int(rows[0].page_total) if rows else 0
+
+
 def paginate(
     statement: Select[Any],
     request: PageRequest,
@@ -201,9 +265,9 @@ def _first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
 
 
 def _is_entity(statement: Select[Any]) -> bool:
-    described = statement.column_descriptions[0]
-    kind = described.get("entity")  # a VALUES list has none
-    return kind is not None and described["expr"] is kind
+    # What `column_descriptions` says, without describing every column.
+    first = statement._raw_columns[0]  # noqa: SLF001 - no public accessor
+    return first._is_from_clause and "parententity" in first._annotations  # noqa: SLF001
 
 
 def _count(statement: Select[Any]) -> int:
@@ -252,6 +316,7 @@ __all__ = [
     "Keys",
     "Page",
     "PageRequest",
+    "PreparedList",
     "binding",
     "paginate",
     "paginate_rows",

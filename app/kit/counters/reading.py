@@ -137,13 +137,19 @@ def total(
     return found
 
 
+def prepared_total(source: Source, where: Where) -> ColumnElement[int]:
+    """Return the same as `total` for a statement to be prepared; the organization is its parameter
+    `organization_id`."""
+    return _sum(source, where, None, None)
+
+
 def count(rows: Select[Any]) -> ColumnElement[int]:
     """Return how many rows a statement has, counted one by one."""
     return select(func.count()).select_from(rows.subquery()).scalar_subquery()
 
 
 def _sum(
-    source: Source, where: Where, organization_id: UUID, span: Span | None
+    source: Source, where: Where, organization_id: UUID | None, span: Span | None
 ) -> ColumnElement[int]:
     statement = Statement(organization_id)
     cells_sql = statement.select_cells(source, (), where, span)

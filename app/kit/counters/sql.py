@@ -15,6 +15,7 @@ from sqlalchemy import BindParameter, TextClause, TextualSelect, bindparam, text
 from app.kit.counters import spans
 from app.kit.counters.sources import Cube, Source, as_facet
 
+_ORGANIZATION = "organization_id"
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
@@ -47,11 +48,17 @@ class Span(NamedTuple):
 
 
 class Statement:
-    """SQL in the making, with the values of its parameters."""
+    """SQL in the making, with the values of its parameters.
 
-    def __init__(self, organization_id: UUID) -> None:
+    Without an organization it is one to be prepared, and has the parameter `organization_id`.
+    """
+
+    def __init__(self, organization_id: UUID | None) -> None:
         self._values: dict[str, Any] = {}
-        self.organization = f"CAST({self.add(str(organization_id))} AS uuid)"
+        if organization_id is None:
+            self.organization = f"CAST(:{_ORGANIZATION} AS uuid)"
+        else:
+            self.organization = f"CAST({self.add(str(organization_id))} AS uuid)"
 
     def as_select(
         self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
@@ -66,7 +73,8 @@ class Statement:
         every = {**self._values, **(values or {})}
         used = sorted(set(_PARAMETER.findall(sql)))
         binds: list[BindParameter[Any]] = [
-            bindparam(name, every[name], unique=True) for name in used
+            bindparam(name, every[name], unique=True) if name != _ORGANIZATION else bindparam(name)
+            for name in used
         ]
         return text(sql).bindparams(*binds)
 

@@ -10,6 +10,7 @@ from sqlalchemy import (
     Select,
     Subquery,
     Uuid,
+    bindparam,
     case,
     cast,
     func,
@@ -19,7 +20,7 @@ from sqlalchemy import (
 
 from app.kit import counters, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.pagination import Keys, Page, PageRequest, PreparedList, paginate, within
 from app.labeling.artifacts.counters import ARTIFACTS, ASSIGNED
 from app.labeling.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.labeling.artifacts.queries import search_pages
@@ -30,12 +31,24 @@ _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", 
 """Filters that counts know of."""
 _STATE = ("status", "schema_id", "archived")
 _NO_SCHEMA = str(UUID(int=0))
+_USUAL_SORT, _USUAL = "-created_at", {"archived": "false"}
+_NEWEST = PreparedList(
+    "list_artifacts",
+    LISTED.where(
+        Artifact.organization_id == bindparam("organization_id"), Artifact.archived.is_(False)
+    ),
+    counters.prepared_total(ARTIFACTS, _USUAL),
+    Artifact.created_at,
+    Artifact.id,
+)
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of documents; `filters` as the list's query names them."""
     if "q" in filters:
         return search_pages.page(request, filters)
+    if request.sort == _USUAL_SORT and filters == _USUAL:
+        return _NEWEST.page(request)
     keys = _keys(filters) if request.sort.endswith("created_at") else []
     statement = LISTED if keys else filtered(LISTED, **filters)
     return paginate(

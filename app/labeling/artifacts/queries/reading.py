@@ -10,14 +10,16 @@ from sqlalchemy import (
     Row,
     Select,
     Uuid,
+    and_,
     bindparam,
     case,
     cast,
     func,
+    literal_column,
     or_,
     select,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
 
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
@@ -94,21 +96,49 @@ _CONTENT: Any = select(
     Artifact.status,
     Artifact.page_count,
 ).where(Artifact.id == bindparam("artifact_id"))
-_TEXT: Any = (
+_SPANS = (
+    select(
+        func.jsonb_agg(
+            aggregate_order_by(
+                func.jsonb_build_object(
+                    "number",
+                    ArtifactPage.number,
+                    "start",
+                    ArtifactPage.start,
+                    "end",
+                    ArtifactPage.end,
+                ),
+                ArtifactPage.number,
+            )
+        )
+    )
+    .where(
+        ArtifactPage.organization_id == bindparam("organization_id"),
+        ArtifactPage.artifact_id == bindparam("artifact_id"),
+    )
+    .scalar_subquery()
+)
+_SHOWN_TEXT: Any = (
     select(
         Artifact.status,
         ArtifactText.text,
         Artifact.text_length.label("length"),
         Artifact.language,
+        func.coalesce(_SPANS, literal_column("CAST('[]' AS jsonb)"), type_=JSONB).label("pages"),
     )
-    .join(ArtifactText, ArtifactText.artifact_id == Artifact.id)
-    .where(Artifact.id == bindparam("artifact_id"))
+    .join(
+        ArtifactText,
+        and_(
+            ArtifactText.organization_id == Artifact.organization_id,
+            ArtifactText.artifact_id == Artifact.id,
+        ),
+    )
+    .where(
+        Artifact.organization_id == bindparam("organization_id"),
+        Artifact.id == bindparam("artifact_id"),
+    )
 )
-_SPANS = (
-    select(ArtifactPage.number, ArtifactPage.start, ArtifactPage.end)
-    .where(ArtifactPage.artifact_id == bindparam("artifact_id"))
-    .order_by(ArtifactPage.number)
-)
+_TEXT = Prepared.of("show_text", _SHOWN_TEXT, organization_id="uuid", artifact_id="uuid")
 _PAGES: Any = select(
     ArtifactPage.number,
     ArtifactPage.width,
@@ -238,15 +268,10 @@ def content(artifact_id: UUID) -> Row[Any] | None:
     return _row(_CONTENT, artifact_id)
 
 
-def text(artifact_id: UUID) -> Row[Any] | None:
-    """A document's status, text, its length in code points, and its language."""
-    return _row(_TEXT, artifact_id)
-
-
-def spans(artifact_id: UUID) -> list[dict[str, int]]:
-    """Each page's number, start and end in the text, in their order."""
-    rows = db.session().execute(_SPANS, {"artifact_id": artifact_id})
-    return [{"number": number, "start": start, "end": end} for number, start, end in rows]
+def text(artifact_id: UUID) -> Any:
+    """Return a document's status, text, its length in code points, its language, and each page's
+    number, start and end in the text; None when there is none."""
+    return _TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
 
 
 def pages(request: PageRequest, artifact_id: UUID) -> Page:

@@ -71,16 +71,10 @@ def download(artifact_id: UUID) -> Download:
     )
 
 
-def get_text(artifact_id: UUID) -> dict[str, Any]:
-    """Its text, length (code points), language and pages' spans. Raises 404, 409 before it is
-    read."""
-    row = files.readable(queries.text(artifact_id))
-    return {
-        "text": row.text,
-        "length": row.length,
-        "language": row.language,
-        "pages": queries.spans(artifact_id),
-    }
+def get_text(artifact_id: UUID) -> Any:
+    """Return its text, length (code points), language and pages' spans. Raises 404, and 409 before
+    it is read."""
+    return files.readable(queries.text(artifact_id))
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Select,
     Subquery,
     Uuid,
+    bindparam,
     cast,
     func,
     or_,
@@ -20,7 +21,7 @@ from sqlalchemy.orm import aliased
 
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.pagination import Keys, Page, PageRequest, PreparedList, paginate, within
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.labeling.tag_sets.counters import TAG_SETS
 from app.labeling.tag_sets.models import TagSet
@@ -30,11 +31,22 @@ _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _PERIOD = ("created_after", "created_before")
 _KEYS: Any = select(TagSet.created_at, TagSet.id)
 Versions = Sequence[UUID]
+_NEWEST = PreparedList(
+    "list_tag_sets",
+    with_people(
+        select(*listed_columns(bindparam("page_limit", type_=Integer) - 1)).select_from(TagSet)
+    ).where(TagSet.organization_id == bindparam("organization_id")),
+    counters.prepared_total(TAG_SETS, {}),
+    TagSet.created_at,
+    TagSet.id,
+)
 
 
 def page(request: PageRequest, *, filters: dict[str, Any], only_visible_to: UUID | None) -> Page:
     """A page of label sets. `filters`: columns and their values, of `status` one or more,
     created_after, created_before."""
+    if only_visible_to is None and not filters and request.sort == "-created_at":
+        return _NEWEST.page(request)
     blind = _overlapping_versions() if only_visible_to is not None else []
     newest = request.sort.endswith("created_at")
     conditions, keys = _conditions(filters), list[Keys]()

@@ -72,7 +72,7 @@ _SHOWN: tuple[Any, ...] = (
 """The columns of a label set as it is shown, less its tags."""
 
 
-def listed_columns(page_size: int) -> tuple[Any, ...]:
+def listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
     """Return the columns of a label set in a list of `page_size`; large tags are null."""
     share = PAGE_BYTES // page_size
     traced = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)

@@ -19,6 +19,19 @@ def get(tag_set_id: UUID, *, caller: Caller) -> Any:
     return row
 
 
+def show(tag_set_id: UUID, *, caller: Caller) -> Any:
+    """Return one tag set as the API answers it; quicker than `get`, its ids are text. Raises 404 as
+    `get` does."""
+    row = reading.shown(tag_set_id)
+    if row is None:
+        raise errors.not_found()
+    if rules.sees_all(caller) or row.labeler_id == str(caller.user_id):
+        return row
+    if not reading.is_visible(tag_set_id, caller.user_id):
+        raise errors.not_found()
+    return row
+
+
 def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
     """One label set; None where there is none, or it is hidden from the caller."""
     row = reading.get(tag_set_id)
