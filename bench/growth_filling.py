@@ -1,8 +1,8 @@
-"""An organization of any size for the rows of growth: the same people, more of their documents.
+"""Fill an organization of any size for the rows of growth: the same people, more documents.
 
-Made by PostgreSQL itself with the triggers off. Documents are spread evenly over a year, and so is
-what came of them: two thirds are done, a tenth waits for review, a sixth waits to be labeled and is
-mostly assigned to one team. What belongs to people, drafts and skills, does not grow.
+PostgreSQL itself makes them, with the triggers off. Documents are spread evenly over a year, and so
+is what came of them: two thirds are done, a tenth waits for review, a sixth waits to be labeled and
+is mostly assigned to one team. What belongs to people, drafts and skills, does not grow.
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from app.kit import db
+from app.runtime.progress import Progress
 from bench import filling
 from bench.service import Service
 from tests.factories import Org, make_org
@@ -75,10 +76,12 @@ FROM (SELECT i, {_AT} AS at, {_STATUS} AS status FROM generate_series(:first, :l
 """
 _ASSIGNED = """
 INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open,
-    schema_id, priority, urgent_at, labeled_by)
+    schema_id, priority, urgent_at, labeled_by, status, archived, created_at, due_at, places_taken,
+    assignees_hash)
 SELECT organization_id, id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
     one ->> 'team_id' IS NOT NULL, status IN ('ready', 'in_progress') AND NOT archived, schema_id,
-    priority, coalesce(due_at, created_at), labeled_by
+    priority, coalesce(due_at, created_at), labeled_by, status, archived, created_at, due_at,
+    cardinality(labeled_by) + cardinality(reserved_for), md5(CAST(assignees AS text))
 FROM artifacts CROSS JOIN jsonb_array_elements(assignees) AS one WHERE organization_id = :org
 """
 _NUMBERED = """(SELECT a.*, CAST(substr(external_id, 5) AS bigint) AS i FROM artifacts a
@@ -91,8 +94,8 @@ _RANK = (
 _TAG_SETS = f"""
 INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
     reviewer_id, source, tags, status, submitted_at, decided_at, seconds_spent, comment_count,
-    rejections, review_rank, escalated, flags, assignee_id, assignee_team_id, created_at,
-    updated_at, revision)
+    rejections, review_rank, escalated, flags, assignee_id, assignee_team_id, artifact_archived,
+    due_at, created_at, updated_at, revision)
 SELECT :org, {_ID.format(at="created_at", kind="tag_set")}, a.id, a.schema_id,
     (CAST(:version_ids AS uuid[]))[1 + i % :schemas],
     CAST((CAST(:labelers AS text[]))[1 + i % :people] AS uuid),
@@ -111,19 +114,24 @@ SELECT :org, {_ID.format(at="created_at", kind="tag_set")}, a.id, a.schema_id,
     CASE WHEN {_CHANCE.format(salt=10, of=10)} < 2
          THEN CAST((CAST(:reviewers AS text[]))[1 + i % :deciders] AS uuid) END,
     CASE WHEN {_CHANCE.format(salt=10, of=10)} = 2 THEN CAST(:review_team AS uuid) END,
+    archived AND status <> 'done' AND label_counts ->> 'draft' = '0',
+    CASE WHEN status <> 'done' AND label_counts ->> 'draft' = '0' THEN due_at END,
     created_at + interval '1 minute', created_at + interval '2 hours', 2
 FROM {_NUMBERED} WHERE i BETWEEN :first AND :last
 """
 _REVISIONS = """
 INSERT INTO tag_set_revisions
-    (organization_id, tag_set_id, number, tags, author_id, kind, created_at)
-SELECT organization_id, id, 1, '[]', labeler_id, 'create', created_at FROM tag_sets
+    (organization_id, tag_set_id, number, tags, author_id, kind, created_at, schema_id,
+     waited_microseconds)
+SELECT organization_id, id, 1, CAST('[]' AS jsonb), labeler_id, 'create', created_at,
+    CAST(NULL AS uuid), CAST(NULL AS bigint) FROM tag_sets
 WHERE organization_id = :org
 UNION ALL
-SELECT organization_id, id, 2, tags, labeler_id, 'submit', submitted_at FROM tag_sets
+SELECT organization_id, id, 2, tags, labeler_id, 'submit', submitted_at, NULL, NULL FROM tag_sets
 WHERE organization_id = :org AND submitted_at IS NOT NULL
 UNION ALL
-SELECT organization_id, id, 3, tags, reviewer_id, 'accept', decided_at FROM tag_sets
+SELECT organization_id, id, 3, tags, reviewer_id, 'accept', decided_at, schema_id,
+    CAST(extract(epoch FROM decided_at - submitted_at) * 1000000 AS bigint) FROM tag_sets
 WHERE organization_id = :org AND decided_at IS NOT NULL
 """
 _TEXTS = f"""
@@ -176,7 +184,7 @@ FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
 
 @dataclass(frozen=True)
 class Grown:
-    """What `grow` made: ids by what they are."""
+    """What `grow` made."""
 
     org: Org
     rows: int
@@ -188,7 +196,7 @@ class Grown:
 
 
 def grow(service: Service, rows: int) -> Grown:
-    """A new organization with `rows` documents, audit entries and deliveries."""
+    """Create an organization with `rows` documents, audit entries and deliveries."""
     org = make_org(service.app)
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
     reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
@@ -223,20 +231,26 @@ def grow(service: Service, rows: int) -> Grown:
     }
     with filling.quietly(service):
         _fill(service, values)
-    filling.recount(service, org)
     return Grown(org, rows, made[0][0], made[-1][0], UUID(team), UUID(review_team), UUID(webhook))
 
 
 def _fill(service: Service, values: dict[str, Any]) -> None:
+    rows = values["rows"]
+    steps: list[tuple[str, dict[str, Any]]] = [
+        (statement, {"first": first, "last": min(first + _BATCH - 1, rows)})
+        for statement in (_ARTIFACTS, _TAG_SETS)
+        for first in range(1, rows + 1, _BATCH)
+    ]
+    steps += [(one, {}) for one in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)]
+    progress = Progress()
+    progress.begin(f"{rows:,} documents")
     with filling.plain(service) as cursor:
         for table, column in (("schemas", "id"), ("schema_versions", "schema_id")):
             cursor.execute(_compiled(_OVERLAP.format(table=table, column=column)), values)
-        for statement in (_ARTIFACTS, _TAG_SETS):
-            for first in range(1, values["rows"] + 1, _BATCH):
-                part = {"first": first, "last": min(first + _BATCH - 1, values["rows"])}
-                cursor.execute(_compiled(statement), {**values, **part})
-        for statement in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES):
-            cursor.execute(_compiled(statement), values)
+        for done, (statement, part) in enumerate(steps, start=1):
+            cursor.execute(_compiled(statement), {**values, **part})
+            progress.advance(done, len(steps))
+    progress.done("filled")
 
 
 def _compiled(statement: str) -> str:
