@@ -20,7 +20,8 @@ from sqlalchemy import (
 
 from app.kit import counters, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, PreparedList, paginate, within
+from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.prepared_lists import PreparedList
 from app.labeling.artifacts.counters import ARTIFACTS, ASSIGNED
 from app.labeling.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.labeling.artifacts.queries import search_pages

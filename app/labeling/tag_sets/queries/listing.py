@@ -21,7 +21,8 @@ from sqlalchemy.orm import aliased
 
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, PreparedList, paginate, within
+from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.prepared_lists import PreparedList
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.labeling.tag_sets.counters import TAG_SETS
 from app.labeling.tag_sets.models import TagSet
