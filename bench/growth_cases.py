@@ -47,7 +47,7 @@ def _documents(grown: Grown) -> Iterator[Case]:
         "of a period": f"{period}&created_before={_ago(20)}",
         "overdue": f"status=ready&due_before={_ago(0)}",
         "search, a rare word": "q=middlings",
-        "search, a word": "q=word7",
+        "search, some words": "q=word7+or+word8+or+word9+or+word10+or+word11+or+word12",
         "search, a common word": "q=common",
     }
     for name, query in filters.items():

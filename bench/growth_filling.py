@@ -108,8 +108,8 @@ SELECT :org, {_ID.format(at="created_at", kind="tag_set")}, a.id, a.schema_id,
     CASE WHEN label_counts ->> 'draft' = '0' THEN created_at + interval '1 hour' END,
     CASE WHEN status = 'done' THEN created_at + interval '2 hours' END,
     1 + {_CHANCE.format(salt=7, of=1200)}, 0, 0, {_RANK.format(at="coalesce(due_at, created_at)")},
-    {_CHANCE.format(salt=8, of=100)} = 0,
-    CASE {_CHANCE.format(salt=9, of=20)} WHEN 0 THEN '["low_confidence"]'::jsonb
+    {_CHANCE.format(salt=8, of=8)} = 0,
+    CASE {_CHANCE.format(salt=9, of=8)} WHEN 0 THEN '["low_confidence"]'::jsonb
          WHEN 1 THEN '["disagreement"]'::jsonb ELSE '[]'::jsonb END,
     CASE WHEN {_CHANCE.format(salt=10, of=10)} < 2
          THEN CAST((CAST(:reviewers AS text[]))[1 + i % :deciders] AS uuid) END,

@@ -12,6 +12,13 @@ from bench.service import Service
 
 SMALL, LARGE = 10_000, 1_000_000
 BOUND = 2.0
+UNBOUNDED = {
+    # Others' tag sets of documents that the labeler has submitted are found one by one.
+    "tag sets as a labeler who labels blind",
+    # It reads what one person did in thirty days, which here is a hundredth of everything.
+    "one's own activity",
+}
+"""What grows with one person's own work, whatever else there is in the organization."""
 _ROUNDS = 15
 _WARM = 2
 
@@ -39,8 +46,8 @@ def measure(report: Report, service: Service) -> None:
                 f"{grown_to * 1000:.1f} ms",
                 f"{base * 1000:.1f} ms",
                 ratio,
-                f"<= {BOUND:.0f}",
-                ratio <= BOUND,
+                "" if one[0] in UNBOUNDED else f"<= {BOUND:.0f}",
+                None if one[0] in UNBOUNDED else ratio <= BOUND,
             )
         )
 
