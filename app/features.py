@@ -38,6 +38,8 @@ from app.identity.users import models as user_models
 from app.identity.users import routes as users
 from app.kit import idempotency, schedule
 from app.kit.api.blueprint import Blueprint
+from app.kit.counters import jobs as counter_jobs
+from app.kit.counters import models as counter_models
 from app.kit.jobs import upkeep
 from app.labeling.artifact_schemas import models as schema_models
 from app.labeling.artifact_schemas import routes as schemas
@@ -94,6 +96,7 @@ BLUEPRINTS: list[Blueprint] = [
 
 JOBS: list[ModuleType] = [
     upkeep,
+    counter_jobs,
     audit_jobs,
     auth_jobs,
     control_plane_jobs,
@@ -127,6 +130,7 @@ MODELS: list[ModuleType] = [
     tag_set_models,
     comment_models,
     routing_rule_models,
+    counter_models,
     idempotency,
     schedule,
 ]

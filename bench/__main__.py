@@ -1,6 +1,8 @@
 """`make bench`: the measured rows beside their floors, all in one run.
 
 make bench BENCH_ARGS="--rows 100000 --only list save"
+
+The rows of `growth` fill a million documents, which takes some minutes: BENCH_ARGS="--only growth".
 """
 
 import argparse
@@ -17,9 +19,10 @@ REVIEW = ("queue", "reviews", "own", "accepts")
 LABELS = ("large", "revisions", "agreement")
 DOCUMENTS = ("search", "stats", "archive")
 WORK = ("next", "assign")
+LEAN = ("list", "tag_set", "tag_sets", "text")
 NAMES = (
-    *("live", "list", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS),
-    *(*WORK, "export", "deliver", "memory", "routing", "backlog", "stalled", "parse"),
+    *("live", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS, *LEAN),
+    *(*WORK, "export", "deliver", "memory", "routing", "backlog", "stalled", "parse", "growth"),
 )
 
 
@@ -55,6 +58,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
             filling,
             identity_rows,
             label_rows,
+            lean_rows,
             memory_rows,
             next_rows,
             review_rows,
@@ -78,6 +82,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
         Requests(service, org, labeled, options.seconds).measure(report, names)
         seconds, rows = options.seconds, options.rows
         groups: dict[tuple[str, ...], Callable[[], None]] = {
+            LEAN: lambda: lean_rows.measure(report, service, names, org, labeled, seconds),
             ("stalled",): lambda: stalled_rows.measure(report, service, org, seconds),
             IDENTITY: lambda: identity_rows.measure(report, service, names, rows, seconds),
             REVIEW: lambda: review_rows.measure(
@@ -97,7 +102,7 @@ def _background(
     report: Report, service: Service, names: set[str], options: argparse.Namespace
 ) -> None:
     """Measure what workers do."""
-    from bench import backlog_rows, jobs_rows, routing_rows  # noqa: PLC0415 - as above
+    from bench import backlog_rows, growth_rows, jobs_rows, routing_rows  # noqa: PLC0415 - as above
     from tests.factories import make_org  # noqa: PLC0415 - as above
 
     if not names or "export" in names:
@@ -108,6 +113,8 @@ def _background(
         backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
     if not names or "routing" in names:
         routing_rows.measure(report, service, options.routed)
+    if not names or "growth" in names:
+        growth_rows.measure(report, service)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,19 @@ def read(name: str) -> Response:
     return _answer(answers)
 
 
+@app.get("/lean/<name>")
+def lean(name: str) -> Response:
+    """Run the statements of a read that are not the service's own; answer the rows of each."""
+    cursor = _connection(autocommit=True).cursor()
+    psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
+    answers = []
+    for sql, parameters in PLAN[name]["statements"]:
+        cursor.execute(sql, parameters)
+        names = [column[0] for column in cursor.description]
+        answers.append([dict(zip(names, row, strict=True)) for row in cursor.fetchall()])
+    return _answer(answers)
+
+
 @app.post("/write/<name>")
 def write(name: str) -> Response:
     """Run the statements of a write.

@@ -10,6 +10,7 @@ from app.commands import (
     artifacts,
     audit,
     billing,
+    counts,
     jobs,
     keys,
     mail,
@@ -30,6 +31,7 @@ GROUPS = (
     mail.group,
     billing.group,
     routing.group,
+    counts.group,
     jobs.group,
     artifacts.group,
 )

@@ -1,40 +1,29 @@
-"""Pages by key, never by offset: cursors are opaque, signed and bound to what they page through.
+"""Pages by key, never by offset."""
 
-A cursor carries the sort values of the row at the page's edge, the direction, and the exact total
-counted for the first page. Its signature covers the organization, the operation, the filters and
-the sort, so a cursor from elsewhere does not verify.
-"""
-
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
-from uuid import UUID
+from typing import Any, NamedTuple
 
-import orjson
-from sqlalchemy import Select, func, literal, select, tuple_
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import (
+    FromClause,
+    Select,
+    Subquery,
+    func,
+    literal,
+    select,
+    true,
+    tuple_,
+    union,
+)
 from sqlalchemy.sql import ColumnElement
 
-from app.kit import container, db, errors
+from app.kit import counters, db
+from app.kit.cursors import Cursor, binding, decode, encode, parse_values
+from app.kit.periods import Column, within
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
-_SIGNATURE_BYTES = 16
-Column = ColumnElement[Any] | InstrumentedAttribute[Any]
-
-
-def within(
-    at: Column, after: datetime | None, before: datetime | None
-) -> list[ColumnElement[bool]]:
-    """The conditions of a period, neither bound in it; a bound that is None is none."""
-    found = []
-    if after is not None:
-        found.append(at > after)
-    if before is not None:
-        found.append(at < before)
-    return found
+_TOTAL = "page_total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,47 +56,76 @@ class Page:
         }
 
 
+class Keys(NamedTuple):
+    """One way to find a page's rows where it is better than the page's own statement.
+
+    `statement` selects the sort's column and the unique one under their names. With `branches` its
+    conditions name columns of that table: of each branch the page's number of rows is read in
+    order, by an index that begins with the branch, and they are merged.
+    """
+
+    statement: Select[Any]
+    branches: FromClause | None = None
+
+
 @dataclass(frozen=True, slots=True)
-class _Cursor:
-    backward: bool
-    total: int
-    values: list[Any]
+class _Order:
+    """The columns that a page is ordered by, and where it begins."""
+
+    names: Sequence[str]
+    columns: Sequence[Column]
+    descending: bool
+    edge: Sequence[Any] | None
+
+    def apply(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
+        """Return the statement from the edge on, in order; `columns` are its own."""
+        if self.edge is not None:
+            here, edge = tuple_(*columns), tuple_(*self.edge)
+            statement = statement.where(here < edge if self.descending else here > edge)
+        return self.sort(statement, columns)
+
+    def sort(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
+        """Return the statement in order."""
+        return statement.order_by(*(c.desc() if self.descending else c.asc() for c in columns))
 
 
-def binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
-    """Bytes that differ for any two lists between which a cursor must not travel."""
-    return orjson.dumps(
-        [scope, operation, sort, dict(filters)], option=orjson.OPT_SORT_KEYS, default=str
-    )
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a page begins: behind `values` of the sort's columns, or at the very beginning."""
+
+    values: Mapping[str, Any]
+    descending: bool
+    limit: int
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the list's first page."""
+        return not self.values
 
 
-def _encode(cursor: _Cursor, bound: bytes) -> str:
-    payload = orjson.dumps([int(cursor.backward), cursor.total, cursor.values], default=str)
-    signature = container.keyring().sign("cursor", payload + bound)
-    return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
+def paginate_rows(
+    request: PageRequest,
+    order: Mapping[str, type],
+    fetch: Callable[[Edge], tuple[list[Any], int | None]],
+) -> Page:
+    """Return a page of rows that `fetch` reads itself.
 
-
-def _decode(text: str, bound: bytes) -> _Cursor:
-    try:
-        raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-    except ValueError:
-        raise _refused() from None
-    signature, payload = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
-    if not container.keyring().verify("cursor", payload + bound, signature):
-        raise _refused()
-    backward, total, values = orjson.loads(payload)
-    return _Cursor(bool(backward), total, values)
-
-
-def _refused() -> errors.ApiError:
-    return errors.unprocessable("cursor", "This cursor is not one of this list.")
-
-
-def _parse(column: Column, value: Any) -> Any:
-    kind = column.type.python_type
-    if kind is datetime:
-        return datetime.fromisoformat(value)
-    return UUID(value) if kind is UUID else value
+    `order` has the columns that rows are ordered by, the last of them unique, with their types.
+    `fetch` returns up to `limit` rows from the edge on, in order, and for the first page the list's
+    length. Raises 422 on `cursor`.
+    """
+    cursor = decode(request.cursor, request.binding) if request.cursor else None
+    backward = cursor is not None and cursor.backward
+    values: dict[str, Any] = {}
+    if cursor is not None:
+        values = dict(zip(order, parse_values(cursor, list(order.values())), strict=True))
+    descending = request.sort.startswith("-") is not backward
+    rows, total = fetch(Edge(values, descending, request.page_size + 1))
+    if cursor is not None:
+        total = cursor.total
+    else:
+        counters.fold_backlog()
+    return _page(rows, list(order), total or 0, request, cursor)
 
 
 def paginate(
@@ -116,39 +134,86 @@ def paginate(
     *,
     sorts: Mapping[str, Column],
     unique: Column,
+    total: ColumnElement[int] | None = None,
     count: Select[Any] | None = None,
-    less: Select[Any] | None = None,
+    keys: Sequence[Keys] = (),
 ) -> Page:
     """Run `statement` (filters applied, no order) for one page.
 
     `sorts` maps the keys a client may sort by to columns that are never null; `unique` breaks ties.
     Every sort column and `unique` must be among the statement's columns, or, where it selects one
-    entity, its attributes. `count` selects the rows to be counted, where that is cheaper, `less`
-    those among them that the list leaves out. Raises 422 on `cursor`.
+    entity, its attributes. `total` is an expression of the list's length (see `app.kit.counters`);
+    without it the rows of `count`, or of the statement, are counted, which only lists may that do
+    not grow. `keys` find the rows, all of them together, instead of the statement's own conditions.
+    Raises 422 on `cursor`.
     """
-    key = request.sort.lstrip("-")
-    columns = [sorts[key]] if sorts[key] is unique else [sorts[key], unique]
-    cursor = _decode(request.cursor, request.binding) if request.cursor else None
+    cursor = decode(request.cursor, request.binding) if request.cursor else None
+    order = _order(request, cursor, sorts, unique)
+    page = _ordered(statement, order, keys, request.page_size + 1)
+    together = cursor is None and total is not None and not _is_entity(statement)
+    if together:
+        assert total is not None
+        page = page.add_columns(total.label(_TOTAL))
+    result = db.session().execute(page)
+    rows: list[Any] = list(result.scalars() if _is_entity(statement) else result)
+    if cursor is not None:
+        length = cursor.total
+    elif together:
+        # As of the same snapshot: where the page is empty, so is the list.
+        length = int(rows[0].page_total) if rows else 0
+    elif total is not None:
+        length = int(db.session().execute(select(total)).scalar_one())
+    else:
+        length = _count(statement if count is None else count)
+    if cursor is None and total is not None:
+        counters.fold_backlog()
+    return _page(rows, order.names, length, request, cursor)
+
+
+def _order(
+    request: PageRequest, cursor: Cursor | None, sorts: Mapping[str, Column], unique: Column
+) -> _Order:
+    sort = sorts[request.sort.lstrip("-")]
+    columns = [sort] if sort is unique else [sort, unique]
     backward = cursor is not None and cursor.backward
-    descending = request.sort.startswith("-") is not backward
+    edge = None
     if cursor is not None:
-        edge = [literal(_parse(c, v), c.type) for c, v in zip(columns, cursor.values, strict=True)]
-        here = tuple_(*columns)
-        page = statement.where(here < tuple_(*edge) if descending else here > tuple_(*edge))
-    else:
-        page = statement
-    page = page.order_by(*(c.desc() if descending else c.asc() for c in columns))
-    described = statement.column_descriptions[0]
-    kind = described.get("entity")  # a VALUES list has none
-    entity = kind is not None and described["expr"] is kind
-    result = db.session().execute(page.limit(request.page_size + 1))
-    rows: list[Any] = list(result.scalars() if entity else result)
-    if cursor is not None:
-        total = cursor.total
-    else:
-        total = _count(statement if count is None else count)
-        total -= _count(less) if less is not None else 0
-    return _page(rows, columns, total, request, cursor)
+        values = parse_values(cursor, [column.type.python_type for column in columns])
+        edge = [literal(value, c.type) for c, value in zip(columns, values, strict=True)]
+    names = [str(column.key) for column in columns]
+    return _Order(names, columns, request.sort.startswith("-") is not backward, edge)
+
+
+def _ordered(
+    statement: Select[Any], order: _Order, keys: Sequence[Keys], limit: int
+) -> Select[Any]:
+    if not keys:
+        return order.apply(statement, order.columns).limit(limit)
+    found = [_first_keys(one, order, limit) for one in keys]
+    first = found[0]
+    if len(found) > 1:
+        together = union(*(select(*one.c) for one in found)).subquery()
+        merged = order.sort(select(*together.c), list(together.c))
+        first = merged.limit(limit).subquery("page_keys")
+    joined = statement.join(first, first.c[order.names[-1]] == order.columns[-1])
+    return order.sort(joined, [first.c[name] for name in order.names])
+
+
+def _first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
+    own = [keys.statement.selected_columns[name] for name in order.names]
+    found = order.apply(keys.statement, own).limit(limit)
+    if keys.branches is None:
+        return found.subquery()
+    branch = found.lateral()
+    merged = [branch.c[name] for name in order.names]
+    joined = select(*merged).select_from(keys.branches.join(branch, true()))
+    return order.sort(joined, merged).limit(limit).subquery()
+
+
+def _is_entity(statement: Select[Any]) -> bool:
+    # What `column_descriptions` says, without describing every column.
+    first = statement._raw_columns[0]  # noqa: SLF001 - no public accessor
+    return first._is_from_clause and "parententity" in first._annotations  # noqa: SLF001
 
 
 def _count(statement: Select[Any]) -> int:
@@ -164,10 +229,10 @@ def _count(statement: Select[Any]) -> int:
 
 def _page(
     rows: list[Any],
-    columns: Sequence[Column],
+    names: Sequence[str],
     total: int,
     request: PageRequest,
-    cursor: _Cursor | None,
+    cursor: Cursor | None,
 ) -> Page:
     more = len(rows) > request.page_size
     rows = rows[: request.page_size]
@@ -177,8 +242,8 @@ def _page(
     has_next, has_prev = (True, more) if backward else (more, cursor is not None)
 
     def edge(row: Any, *, back: bool) -> str:
-        values = [getattr(row, c.key) for c in columns if c.key is not None]
-        return _encode(_Cursor(back, total, values), request.binding)
+        values = [getattr(row, name) for name in names]
+        return encode(Cursor(back, total, values), request.binding)
 
     return Page(
         items=rows,
@@ -187,3 +252,18 @@ def _page(
         prev_cursor=edge(rows[0], back=True) if rows and has_prev else None,
         page_size=request.page_size,
     )
+
+
+__all__ = [
+    "DEFAULT_PAGE_SIZE",
+    "MAX_PAGE_SIZE",
+    "Column",
+    "Edge",
+    "Keys",
+    "Page",
+    "PageRequest",
+    "binding",
+    "paginate",
+    "paginate_rows",
+    "within",
+]

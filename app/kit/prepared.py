@@ -82,6 +82,11 @@ class Prepared:
             return None
         return found[0] if self.shape is None else self.shape(found[0])
 
+    def all(self, *values: Any) -> list[Any]:
+        """Return all rows, as named tuples if the statement was a `select`."""
+        found = self.rows(*values)
+        return found if self.shape is None else [self.shape(row) for row in found]
+
     def _read(self, values: tuple[Any, ...]) -> Rows:
         try:
             proxied = _own_connection()

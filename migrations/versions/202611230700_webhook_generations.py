@@ -10,7 +10,7 @@ from alembic import op
 from migrations.auditing import audited
 
 revision = "202611230700"
-down_revision = "202611230110"
+down_revision = "202611230513"
 branch_labels = None
 depends_on = None
 

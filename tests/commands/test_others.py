@@ -45,6 +45,8 @@ def test_which_commands_there_are() -> None:
         *("user set-password", "user sessions list", "user sessions revoke", "keys rotate"),
         *("audit verify", "audit tail", "sso verify-domain", "mail test", "billing close-period"),
         "routing apply",
+        "counts verify",
+        "counts rebuild",
     }
 
 

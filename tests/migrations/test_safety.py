@@ -38,7 +38,7 @@ _STAMP = re.compile(r"UPDATE alembic_version SET version_num='(\d+)'")
 _ROWS = re.compile(r"^\s*(?:WITH\b.*?\b)?(UPDATE|DELETE\s+FROM|INSERT\s+INTO)\s+(\w+)", re.S | re.I)
 _MADE = re.compile(r"^\s*CREATE TABLE (\w+)", re.I)
 # Of the machinery: a row or two each.
-_OWN = {"alembic_version", "audit_watches"}
+_OWN = {"alembic_version", "audit_watches", "count_sources", "count_cubes"}
 
 
 @dataclass

@@ -42,6 +42,12 @@ WHERE NOT EXISTS (SELECT FROM artifact_search s WHERE s.organization_id = t.orga
                                     WHERE b.organization_id = t.organization_id))
 """
 
+# Rows that were there, and those that instances of the release before write meanwhile and after.
+WRONGLY_COUNTED = """
+SELECT s.source, d.cube, d.facets, d.n FROM organizations o CROSS JOIN count_sources s
+CROSS JOIN LATERAL count_differences(o.id, s.source) AS d
+"""
+
 
 @pytest.fixture
 def organizations(migrating: Migrating) -> list[Organization]:
@@ -78,6 +84,8 @@ def check(migrating: Migrating) -> None:
     )
     assert migrating.rows(WRONGLY_LABELED) == [(0,)]
     assert migrating.rows(NOT_SEARCHED) == [(0,)]
+    assert migrating.rows(WRONGLY_COUNTED) == []
+    assert migrating.rows("SELECT count(*) > 0 FROM counts WHERE cube = 'artifacts'") == [(True,)]
     assert migrating.invalid() == []
 
 

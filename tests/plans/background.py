@@ -18,7 +18,7 @@ from app.kit import db, events, jobs, schedule, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import backlog, claims, failures, worker
 from app.kit.jobs.claims import Lease
-from app.kit.jobs.handlers import HANDLERS, Job
+from app.kit.jobs.handlers import HANDLERS, SCHEDULE, Job
 from app.kit.jobs.queues import QUEUES
 from tests.plans import webhooks
 from tests.plans.explaining import Explained, explaining
@@ -51,12 +51,26 @@ _FILL = {
         SELECT 'test.periodic', now() - n * interval '1 second', now()
         FROM generate_series(1, %(rows)s) AS n
         """,
+    "counts": """
+        INSERT INTO counts (organization_id, cube, key, bucket, facets, n, total)
+        SELECT md5('org' || 1 + n %% %(organizations)s)::uuid, 'artifacts.created.hour', '',
+               to_char(timestamp '2000-01-01' + n * interval '1 hour', 'YYYY-MM-DD"T"HH24'),
+               ARRAY['', 'ready', 'false', 'false', 'false'], 1, 0
+        FROM generate_series(1, %(rows)s) AS n
+        """,
     "idempotency_keys": """
         INSERT INTO idempotency_keys (scope, request_hash)
         SELECT decode(md5('key' || n), 'hex'), '' FROM generate_series(1, %(rows)s) AS n
         """,
     **webhooks.FILL,
 }
+_CHANGES = 100
+_CHANGE = text(
+    "INSERT INTO count_deltas (organization_id, source, facets, n, total)"
+    " SELECT :organization, 'artifacts', ARRAY['', 'ready', 'false', 'false', 'false',"
+    " 'text/plain', '', left(CAST(now() - n * interval '1 hour' AS text), 13), ''], 1, 0"
+    " FROM generate_series(1, 2) AS n"
+)
 _INDEXES = """
 SELECT indexname, indexdef FROM pg_indexes
 WHERE tablename = %s AND indexname NOT LIKE 'pk%%' AND indexname NOT LIKE 'uq%%'
@@ -98,6 +112,10 @@ def act(app: Flask) -> None:
                 jobs.enqueue_many(name, [(organization_id, {"n": n}) for n in range(20)])
             events.emit("artifact.deleted", {"artifact_id": str(uuid7()), "sha256": "0" * 64})
             events.emit_many("test.heard", [{"n": n} for n in range(10)])
+            for _ in range(_CHANGES):
+                db.session().execute(_CHANGE, {"organization": organization_id})
+    with tenancy.across_organizations(reason="as the schedule does"), db.transaction():
+        jobs.enqueue("counters.fold", {}, organization_id=None)
     _look()
     webhooks.act(app)
     for queue in ("default", "maintenance"):
@@ -138,6 +156,8 @@ def declare() -> None:
     def miss(_: Job) -> None:
         db.session().execute(text("SELECT 1 FROM no_such_table"))
 
+    # It reads all rows that are counted: that is what it is for.
+    del SCHEDULE["counters.check"]
     jobs.handler("test.one")(pass_by)
     jobs.handler("test.batch", batch=True, listens=("test.heard",))(pass_by)
     jobs.handler("test.failing", max_attempts=1)(fail)

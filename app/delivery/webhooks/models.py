@@ -92,6 +92,15 @@ class Delivery(TenantModel, db.Base):
             unique=True,
         ),
         Index("ix_webhook_deliveries_list", "organization_id", "webhook_id", "created_at", "id"),
+        Index(
+            "ix_webhook_deliveries_status",
+            "organization_id",
+            "webhook_id",
+            "status",
+            "event",
+            "created_at",
+            "id",
+        ),
         # Which organization and webhook has pending deliveries, and the order within a webhook.
         Index(
             "ix_webhook_deliveries_turns",

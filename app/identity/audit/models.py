@@ -30,6 +30,7 @@ class AuditEntry(db.Base):
         ),
         Index("ix_audit_entries_actor", "organization_id", "actor_id", "at", "id"),
         Index("ix_audit_entries_target", "organization_id", "target_id", "at", "id"),
+        Index("ix_audit_entries_action", "organization_id", "action", "actor_kind", "at", "id"),
         Index(
             "ix_audit_entries_session_of",
             text("coalesce((changes -> 'user_id') ->> 1, (changes -> 'user_id') ->> 0)"),

@@ -3,48 +3,96 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
+from app.identity.audit.counters import AUDIT
 from app.identity.audit.models import AuditEntry
-from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate
+from app.kit import counters, db
+from app.kit.counters import Between
+from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+
+_SORTS = {"at": AuditEntry.at}
+_PERIOD = ("created_after", "created_before")
+_LISTED = select(
+    AuditEntry.id,
+    AuditEntry.at,
+    func.json_build_object(
+        "kind",
+        AuditEntry.actor_kind,
+        "id",
+        AuditEntry.actor_id,
+        "label",
+        AuditEntry.actor_label,
+    ).label("actor"),
+    AuditEntry.operation,
+    AuditEntry.action,
+    func.json_build_object(
+        "type",
+        AuditEntry.target_type,
+        "id",
+        AuditEntry.target_id,
+        "label",
+        AuditEntry.target_label,
+    ).label("target"),
+    AuditEntry.changes,
+    AuditEntry.request_id,
+    AuditEntry.ip_address,
+)
 
 
 def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of an organization's entries."""
-    statement = select(
-        AuditEntry.id,
-        AuditEntry.at,
-        func.json_build_object(
-            "kind",
-            AuditEntry.actor_kind,
-            "id",
-            AuditEntry.actor_id,
-            "label",
-            AuditEntry.actor_label,
-        ).label("actor"),
-        AuditEntry.operation,
-        AuditEntry.action,
-        func.json_build_object(
-            "type",
-            AuditEntry.target_type,
-            "id",
-            AuditEntry.target_id,
-            "label",
-            AuditEntry.target_label,
-        ).label("target"),
-        AuditEntry.changes,
-        AuditEntry.request_id,
-        AuditEntry.ip_address,
-    ).where(AuditEntry.organization_id == organization_id)
-    since, until = filters.pop("created_after", None), filters.pop("created_before", None)
-    if since is not None:
-        statement = statement.where(AuditEntry.at > since)
-    if until is not None:
-        statement = statement.where(AuditEntry.at < until)
+    keys = _keys(organization_id, filters)
+    statement = _LISTED if keys else _LISTED.where(*_conditions(organization_id, filters))
+    total = _total(organization_id, filters)
+    return paginate(statement, request, sorts=_SORTS, unique=AuditEntry.id, total=total, keys=keys)
+
+
+def _conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
+    found = [AuditEntry.organization_id == organization_id]
+    found += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD))
     for name, value in filters.items():
-        statement = statement.where(getattr(AuditEntry, name) == value)
-    return paginate(statement, request, sorts={"at": AuditEntry.at}, unique=AuditEntry.id)
+        if name not in _PERIOD:
+            found.append(getattr(AuditEntry, name) == value)
+    return found
+
+
+def _total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
+    after, before = (filters.get(name) for name in _PERIOD)
+    where = {name: value for name, value in filters.items() if name not in _PERIOD}
+    rows = select(AuditEntry.id)
+    has_period = after is not None or before is not None
+    if "target_id" in filters or (has_period and "actor_id" in filters):
+        return counters.count(rows.where(*_conditions(organization_id, filters)))
+    between = None
+    if has_period:
+        rows = rows.where(*_conditions(organization_id, where))
+        between = Between("at", AuditEntry.at, after, before, rows)
+    return counters.total(AUDIT, where, between=between, organization_id=organization_id)
+
+
+def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
+    """How a page is found by action, by actor's kind or by type: entries of some actions, of which
+    there may be few among very many."""
+    facets: dict[str, Any] = {
+        name: filters[name] for name in ("action", "actor_kind", "target_type") if name in filters
+    }
+    if not facets or "actor_id" in filters or "target_id" in filters:
+        return []
+    shown = ("action", "actor_kind")
+    cells = counters.cells(AUDIT, shown, facets, organization_id=organization_id)
+    branches = (
+        select(cells.c.action, cells.c.actor_kind)
+        .group_by(cells.c.action, cells.c.actor_kind)
+        .having(func.sum(cells.c.n) > 0)
+        .subquery()
+    )
+    keys: Any = select(AuditEntry.at, AuditEntry.id).where(
+        AuditEntry.action == branches.c.action,
+        AuditEntry.actor_kind == branches.c.actor_kind,
+        *_conditions(organization_id, filters),
+    )
+    return [Keys(keys, branches)]
 
 
 def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:

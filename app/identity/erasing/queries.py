@@ -67,6 +67,8 @@ def tables() -> list[Table]:
         table.name: table
         for table in reversed(db.Base.metadata.sorted_tables)
         if "organization_id" in table.columns
+        # What is derived from other rows goes with them.
+        and not table.info.get("derived")
         and table.name != _MEMBERS
         and not table.name.startswith(_AUDIT)
     }

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     JSON,
+    ColumnElement,
     Row,
     Select,
     Text,
@@ -21,10 +22,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
+from app.identity.members.counters import MEMBERS
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 _TEAMS = (
@@ -71,10 +74,13 @@ _SORTS = {"name": Membership.sort_name, "joined_at": Membership.created_at}
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """A page of members with their teams."""
     conditions = _conditions(filters)
+    statement = _MEMBERS.where(*conditions)
+    if "q" not in filters and "team_id" not in filters:
+        total = _total(filters)
+        return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
     # Counted without the accounts wherever these say nothing.
     count: Select[Any] = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
-    statement = _MEMBERS.where(*conditions)
     if text is not None:
         found = or_(
             User.name.icontains(text, autoescape=True),
@@ -83,6 +89,18 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
         statement = statement.where(found)
         count = count.join(User, User.id == Membership.user_id).where(found)
     return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count)
+
+
+def _total(filters: Mapping[str, Any]) -> ColumnElement[int]:
+    where = {"role": filters["role"]} if "role" in filters else {}
+    after, before = filters.get("created_after"), filters.get("created_before")
+    between = None
+    if after is not None or before is not None:
+        rows: Any = select(Membership.user_id).where(
+            Membership.organization_id == tenancy.current_organization_id(), *_conditions(where)
+        )
+        between = Between("joined", Membership.created_at, after, before, rows)
+    return counters.total(MEMBERS, where, between=between)
 
 
 def _conditions(filters: Mapping[str, Any]) -> list[Any]:

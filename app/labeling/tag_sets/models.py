@@ -47,18 +47,34 @@ LABELS_WANTED = """
 """How many label sets its document is to have: as many as its schema asks for now, or did when it
 was made, if that was more. So what was made before more were asked for is one of them."""
 
+FLAGS = ("low_confidence", "disagreement", "resubmitted")
+"""Why a reviewer should look at a label set more closely."""
+
+_NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
-def _queue(name: str, *of: Any, where: str) -> Index:
-    # What waits for review, in the order of the queue.
+def _queue(name: str, *of: Any, where: str | None = None) -> Index:
+    # What waits for review, in the order of the queue. With the mark of its document an index alone
+    # passes over what is not in the queue.
     return Index(
-        name,
+        f"ix_tag_sets_queue{name}",
         "organization_id",
         *of,
         "review_rank",
         "id",
-        postgresql_where=text(f"status = 'submitted' AND {where}"),
+        postgresql_where=text("status = 'submitted'" + (f" AND {where}" if where else "")),
+        postgresql_include=["artifact_archived"],
+    )
+
+
+def _waiting(name: str, *of: str, where: str) -> Index:
+    # The times of what waits, for the queue's numbers.
+    return Index(
+        f"ix_tag_sets_waiting_{name}",
+        "organization_id",
+        *of,
+        postgresql_where=text(f"status = 'submitted' AND {where}NOT artifact_archived"),
     )
 
 
@@ -69,7 +85,8 @@ class TagSet(TenantModel, db.Revised, db.Base):
     `tags_bytes` is the size of the tags as JSON: lists leave out what is too large for a page.
     `review_rank` orders the review queue, the least first: urgency, then age. The claim, the
     assignee (a user or a team), the due time and the escalation are of the review: no change of the
-    label set, so they raise no revision.
+    label set, so they raise no revision. While it waits, `artifact_archived` is its document's mark
+    and `due_at` when the review is due, or else the document: triggers keep both.
 
     A merge (`source`) was made of the label sets in `merged_from`; `provenance` has an entry for
     each of its values. Those of them that still waited when it was accepted are `superseded_by` it.
@@ -93,29 +110,56 @@ class TagSet(TenantModel, db.Revised, db.Base):
         Index("ix_tag_sets_created", "organization_id", "created_at", "id"),
         Index("ix_tag_sets_artifact", "organization_id", "artifact_id", "created_at", "id"),
         Index("ix_tag_sets_status", "organization_id", "status", "created_at", "id"),
-        Index("ix_tag_sets_schema", "organization_id", "schema_id", "status", "id"),
+        Index("ix_tag_sets_list_schema", "organization_id", "schema_id", "status", *_NEWEST),
         Index(
-            "ix_tag_sets_review",
+            "ix_tag_sets_list_labeler",
             "organization_id",
-            "review_rank",
-            "id",
-            postgresql_where=text("status = 'submitted'"),
+            "labeler_id",
+            "schema_id",
+            "status",
+            *_NEWEST,
         ),
+        Index(
+            "ix_tag_sets_list_reviewer",
+            "organization_id",
+            "reviewer_id",
+            "status",
+            *_NEWEST,
+            postgresql_where=text("reviewer_id IS NOT NULL"),
+        ),
+        # Of other sources there are few.
+        Index(
+            "ix_tag_sets_list_source",
+            "organization_id",
+            "source",
+            *_NEWEST,
+            postgresql_where=text("source <> 'human'"),
+        ),
+        Index("ix_tag_sets_list_updated", "organization_id", "updated_at", "id"),
         Index(
             "ix_tag_sets_drafts",
             "organization_id",
             "labeler_id",
             postgresql_where=text("status = 'draft'"),
         ),
-        _queue("ix_tag_sets_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
-        _queue("ix_tag_sets_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
-        _queue("ix_tag_sets_pool", where=_UNASSIGNED),
+        _queue(""),
+        _queue("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
+        _queue("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
+        _queue("_pool", where=_UNASSIGNED),
         # The pool of each schema and labeler, for reviewers whom the head of it does not suit.
-        _queue(
-            "ix_tag_sets_pool_of",
-            "schema_id",
-            text(LABELER.format(of="")),
-            where=_UNASSIGNED,
+        _queue("_pool_of", "schema_id", text(LABELER.format(of="")), where=_UNASSIGNED),
+        _queue("_schema", "schema_id"),
+        _queue("_labeler", "labeler_id"),
+        _queue("_escalated", where="escalated"),
+        *(_queue(f"_{flag}", where=f"flags @> '[\"{flag}\"]'") for flag in FLAGS),
+        _waiting("submitted", "submitted_at", where=""),
+        _waiting("submitted_of", "schema_id", "submitted_at", where=""),
+        _waiting("due", "due_at", where="due_at IS NOT NULL AND "),
+        _waiting(
+            "due_of",
+            "assignee_id",
+            "due_at",
+            where="assignee_id IS NOT NULL AND due_at IS NOT NULL AND ",
         ),
         Index(
             "ix_tag_sets_claimed",
@@ -166,6 +210,8 @@ class TagSet(TenantModel, db.Revised, db.Base):
     provenance: Mapped[list[Any] | None]
     superseded_by: Mapped[UUID | None]
     reopened: Mapped[bool] = mapped_column(default=False, server_default=false())
+    artifact_archived: Mapped[bool] = mapped_column(default=False, server_default=false())
+    due_at: Mapped[datetime | None]
 
 
 class TagSetRevision(TenantModel, db.Base):
@@ -176,6 +222,7 @@ class TagSetRevision(TenantModel, db.Base):
     merge stands for it); `note` is what was said with a decision, or, where nobody accepted it,
     what spared it the review: sampling, confidence or agreement. Saves, of which there are most,
     note their size (`tag_count`, `tags_bytes`), so that lists need not unpack the tags for it.
+    Decisions note the schema, and how long after the revision before them they were made.
     """
 
     __tablename__ = "tag_set_revisions"
@@ -209,4 +256,6 @@ class TagSetRevision(TenantModel, db.Base):
     note: Mapped[str | None]
     tag_count: Mapped[int | None]
     tags_bytes: Mapped[int | None]
+    schema_id: Mapped[UUID | None]
+    waited_microseconds: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)

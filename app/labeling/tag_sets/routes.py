@@ -61,7 +61,7 @@ def list_tag_sets(caller: Caller, query: dict[str, Any]) -> Any:
 @blueprint.get("/tag-sets/{tag_set_id}", permission="tag_sets:read", returns=TagSet)
 def get_tag_set(caller: Caller, tag_set_id: UUID) -> Any:
     """Read one label set with its tags."""
-    return service.get(tag_set_id, caller=caller)
+    return service.show(tag_set_id, caller=caller)
 
 
 @blueprint.delete("/tag-sets/{tag_set_id}", permission="tag_sets:write", revision="optional")

@@ -19,6 +19,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.labeling.tag_sets.models import FLAGS
 
 ARTIFACT = "app.labeling.artifacts.schemas.documents.Artifact"
 TAG_SET = "app.labeling.tag_sets.schemas.records.TagSet"
@@ -26,7 +27,6 @@ PERSON = "app.labeling.tag_sets.schemas.records.Person"
 LISTED_TAG_SET = "app.labeling.tag_sets.schemas.records.TagSetListed"
 """By its registered name: a room's schemas are its own to import, its shapes are everybody's."""
 
-FLAGS = ("low_confidence", "disagreement", "resubmitted")
 MAX_HELD = 50
 """How many items a client that looks ahead may name."""
 

@@ -151,5 +151,5 @@ def test_two_statements_count_everything(desk: Desk) -> None:
     _stats(desk, schema)
     with statements(desk.org.app) as seen:
         _stats(desk, schema)
-    counting = [sql for sql in seen if "FROM artifacts" in sql or "FROM tag_sets" in sql]
+    counting = [sql for sql in seen if "FROM counts" in sql]
     assert len(counting) == 2

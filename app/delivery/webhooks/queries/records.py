@@ -8,9 +8,11 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, String, any_, column, func, literal, select, values
 
+from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
-from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
+from app.kit.pagination import Keys, Page, PageRequest, paginate, within
 
 WEBHOOK: tuple[Any, ...] = (
     Webhook.id,
@@ -89,15 +91,43 @@ def list_deliveries(
     created_before: datetime | None,
 ) -> Page:
     """Return a page of a webhook's deliveries."""
-    conditions = [Delivery.webhook_id == webhook_id]
-    if status is not None:
-        conditions.append(Delivery.status == status)
-    if event is not None:
-        conditions.append(Delivery.event == event)
-    conditions += within(Delivery.created_at, created_after, created_before)
-    statement = select(*_DELIVERY).where(*conditions)
-    sorts = {"created_at": Delivery.created_at}
-    return paginate(statement, request, sorts=sorts, unique=Delivery.id)
+    facets = {"status": status, "event": event}
+    facets = {name: value for name, value in facets.items() if value is not None}
+    own = [
+        Delivery.organization_id == tenancy.current_organization_id(),
+        Delivery.webhook_id == webhook_id,
+        *(getattr(Delivery, name) == value for name, value in facets.items()),
+    ]
+    period = within(Delivery.created_at, created_after, created_before)
+    where = {"webhook_id": webhook_id, **facets}
+    between = None
+    if period:
+        rows = select(Delivery.id).where(*own)
+        between = Between("created", Delivery.created_at, created_after, created_before, rows)
+    keys = [_keys(where, [*own, *period])] if facets else []
+    statement = select(*_DELIVERY)
+    return paginate(
+        statement if keys else statement.where(*own, *period),
+        request,
+        sorts={"created_at": Delivery.created_at},
+        unique=Delivery.id,
+        total=counters.total(DELIVERIES, where, between=between),
+        keys=keys,
+    )
+
+
+def _keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
+    """Of some statuses there may be few among very many."""
+    cells = counters.cells(DELIVERIES, ("status", "event"), where)
+    branches = (
+        select(cells.c.status, cells.c.event)
+        .group_by(cells.c.status, cells.c.event)
+        .having(func.sum(cells.c.n) > 0)
+        .subquery()
+    )
+    same = (Delivery.status == branches.c.status, Delivery.event == branches.c.event)
+    keys: Any = select(Delivery.created_at, Delivery.id).where(*same, *conditions)
+    return Keys(keys, branches)
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> Any:

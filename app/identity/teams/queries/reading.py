@@ -22,9 +22,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
+from app.identity.teams.counters import TEAMS
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 _ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
@@ -71,6 +73,7 @@ _LISTED = select(
     *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in _COLUMNS),
     null().label("members"),
 )
+_PERIOD = ("created_after", "created_before")
 _SORTS = {"name": Team.name, "created_at": Team.created_at}
 
 
@@ -99,7 +102,18 @@ def locked(team_id: UUID) -> Team | None:
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """A page of teams without their members; `filters` as the list's query names them."""
-    return paginate(_filtered(_LISTED, **filters), request, sorts=_SORTS, unique=Team.id)
+    statement = _filtered(_LISTED, **filters)
+    total = None
+    if {"root", *_PERIOD}.issuperset(filters):
+        where = {"root": filters["root"]} if "root" in filters else {}
+        after, before = (filters.get(name) for name in _PERIOD)
+        between = None
+        if after is not None or before is not None:
+            ours = Team.organization_id == tenancy.current_organization_id()
+            rows = _filtered(select(Team.id).where(ours), **where)
+            between = Between("created", Team.created_at, after, before, rows)
+        total = counters.total(TEAMS, where, between=between)
+    return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 
 
 def _filtered(

@@ -1,79 +1,194 @@
 """SQL of a schema's statistics. Written out, as labels and documents know of schemas already."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, text
-
-from app.kit import db, tenancy
-
-_PERIOD = """
-    (CAST(:first AS timestamptz) IS NULL OR created_at >= :first)
-    AND (CAST(:end AS timestamptz) IS NULL OR created_at < :end)
-"""
-_ARTIFACTS = text(
-    f"""
-    SELECT CASE WHEN archived THEN 'archived' ELSE status END AS state, count(*) AS documents
-    FROM artifacts
-    WHERE organization_id = :organization_id AND schema_id = :schema_id AND {_PERIOD}
-    GROUP BY state
-    """  # noqa: S608 - made of constants
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Float,
+    Row,
+    Select,
+    String,
+    Subquery,
+    Text,
+    Uuid,
+    case,
+    cast,
+    column,
+    func,
+    literal,
+    null,
+    select,
+    table,
+    union_all,
 )
-# One pass for the versions and for the whole, as a median cannot be added up.
-_LABEL_SETS = text(
-    f"""
-    WITH told AS (
-        SELECT schema_version_id, status, rejections,
-               status = 'accepted' AND reviewer_id IS NULL AS by_itself,
-               CASE WHEN submitted_at IS NOT NULL AND seconds_spent > 0 AND source = 'human'
-                    THEN seconds_spent END AS seconds
-        FROM tag_sets
-        WHERE organization_id = :organization_id AND schema_id = :schema_id AND {_PERIOD}
-    ), counted AS (
-        SELECT schema_version_id,
-               count(*) FILTER (WHERE status = 'draft') AS draft,
-               count(*) FILTER (WHERE status = 'submitted') AS submitted,
-               count(*) FILTER (WHERE status = 'accepted') AS accepted,
-               count(*) FILTER (WHERE status = 'rejected') AS rejected,
-               count(*) AS total,
-               count(*) FILTER (WHERE by_itself) AS auto_accepted,
-               sum(rejections) AS rejections,
-               count(seconds) AS timed,
-               CAST(avg(seconds) AS float8) AS mean,
-               percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS median
-        FROM told GROUP BY GROUPING SETS ((schema_version_id), ())
-    )
-    SELECT counted.*, version.id, version.number
-    FROM (
-        SELECT id, number FROM schema_versions
-        WHERE organization_id = :organization_id AND schema_id = :schema_id
-        UNION ALL SELECT NULL, NULL
-    ) AS version
-    LEFT JOIN counted ON counted.schema_version_id IS NOT DISTINCT FROM version.id
-    ORDER BY version.number DESC
-    """  # noqa: S608 - made of constants
+
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
+from app.kit.counters.sql import Statement
+from app.labeling.artifact_schemas.models import SchemaVersion
+
+_STATUSES = ("draft", "submitted", "accepted", "rejected")
+_TIMES = DateTime(timezone=True)
+_ARTIFACTS = table(
+    "artifacts",
+    column("organization_id", Uuid()),
+    column("schema_id", Uuid()),
+    column("created_at", _TIMES),
+    column("status", String()),
+    column("archived"),
+)
+_TAG_SETS = table(
+    "tag_sets",
+    column("organization_id", Uuid()),
+    column("schema_id", Uuid()),
+    column("schema_version_id", Uuid()),
+    column("created_at", _TIMES),
+    column("status", String()),
+    column("reviewer_id", Uuid()),
+    column("rejections", BigInteger()),
 )
 
 
 def artifacts(schema_id: UUID, *, first: datetime | None, end: datetime | None) -> dict[str, int]:
     """How many of the schema's documents there are of each status; archived ones aside."""
-    rows = db.session().execute(_ARTIFACTS, _values(schema_id, first, end))
-    return {row.state: row.documents for row in rows}
+    rows = _rows(
+        _ARTIFACTS,
+        schema_id,
+        _ARTIFACTS.c.status,
+        cast(_ARTIFACTS.c.archived, Text).label("archived"),
+    )
+    cells = _cells("artifacts", ("status", "archived"), schema_id, _ARTIFACTS, rows, first, end)
+    state = case((cells.c.archived == "true", "archived"), else_=cells.c.status)
+    counted = select(state.label("state"), func.sum(cells.c.n).label("n")).group_by(state)
+    return {row.state: int(row.n) for row in db.session().execute(counted)}
 
 
-def label_sets(schema_id: UUID, *, first: datetime | None, end: datetime | None) -> list[Row[Any]]:
+def label_sets(
+    schema_id: UUID, *, first: datetime | None, end: datetime | None
+) -> Sequence[Row[Any]]:
     """What became of the label sets: the whole first (id null), then each version, newest first.
 
     The counts of a version that nothing was labeled with are null.
     """
-    return list(db.session().execute(_LABEL_SETS, _values(schema_id, first, end)))
+    sets = _TAG_SETS.c
+    rows = _rows(
+        _TAG_SETS,
+        schema_id,
+        cast(sets.schema_version_id, Text).label("version_id"),
+        sets.status,
+        cast(sets.reviewer_id.is_not(None), Text).label("reviewed"),
+        sets.rejections.label("measure"),
+    )
+    shown = ("version_id", "status", "reviewed")
+    counted = _by_version(_cells("tag_sets", shown, schema_id, _TAG_SETS, rows, first, end))
+    speed = _speed(schema_id, first, end)
+    versions = union_all(
+        select(SchemaVersion.id, SchemaVersion.number).where(SchemaVersion.schema_id == schema_id),
+        select(cast(null(), Uuid), null()),
+    ).subquery()
+    same, as_fast = (
+        one.c.version_id.is_not_distinct_from(versions.c.id) for one in (counted, speed)
+    )
+    statement = (
+        select(
+            counted, speed.c.timed, speed.c.mean, speed.c.median, versions.c.id, versions.c.number
+        )
+        .select_from(versions)
+        .outerjoin(counted, same)
+        .outerjoin(speed, as_fast)
+        .order_by(versions.c.number.desc())
+    )
+    return db.session().execute(statement).all()
 
 
-def _values(schema_id: UUID, first: datetime | None, end: datetime | None) -> dict[str, Any]:
-    return {
-        "organization_id": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "first": first,
-        "end": end,
+def _by_version(cells: Any) -> Subquery:
+    """Add up cells of tag sets: all of them (version_id null), and those of each version."""
+    accepted = cells.c.status == "accepted"
+    counts = {
+        **{status: cells.c.status == status for status in _STATUSES},
+        "total": literal(True),  # noqa: FBT003 - SQL's
+        "auto_accepted": accepted & (cells.c.reviewed == "false"),
     }
+    numbers = [
+        cast(func.sum(case((which, cells.c.n), else_=0)), BigInteger).label(name)
+        for name, which in counts.items()
+    ]
+    rejections = cast(func.sum(cells.c.total), BigInteger).label("rejections")
+    version = cast(cells.c.version_id, Uuid)
+    by_version = select(version.label("version_id"), *numbers, rejections).group_by(version)
+    whole = select(cast(null(), Uuid), *numbers, rejections).having(func.count() > 0)
+    return union_all(by_version, whole).subquery()
+
+
+# How many took how many seconds tells the median, whatever their number.
+_SPEED = """
+    WITH told AS (
+        SELECT CAST(version_id AS uuid) AS version_id, CAST(seconds AS int) AS seconds, sum(n) AS n
+        FROM ({cells}) AS cells
+        GROUP BY GROUPING SETS ((version_id, seconds), (seconds)) HAVING sum(n) > 0
+    ), placed AS (
+        SELECT version_id, seconds, n,
+               sum(n) OVER (PARTITION BY version_id ORDER BY seconds) AS upto,
+               sum(n) OVER (PARTITION BY version_id) AS whole
+        FROM told
+    )
+    SELECT version_id, CAST(sum(n) AS bigint) AS timed,
+           CAST(sum(seconds * n) / sum(n) AS float8) AS mean,
+           (min(seconds) FILTER (WHERE upto >= floor((whole + 1) / 2))
+            + min(seconds) FILTER (WHERE upto >= floor((whole + 2) / 2))) / 2.0 AS median
+    FROM placed GROUP BY version_id
+"""
+# Those of a period are looked at one by one.
+_SECONDS = """
+    SELECT CAST(schema_version_id AS text) AS version_id,
+           CAST(seconds_spent AS text) AS seconds, 1 AS n
+    FROM tag_sets
+    WHERE organization_id = {organization} AND schema_id = CAST({schema} AS uuid)
+      AND status IN ('draft', 'submitted', 'accepted', 'rejected')
+      AND (CAST({first} AS timestamptz) IS NULL OR created_at >= {first})
+      AND (CAST({end} AS timestamptz) IS NULL OR created_at < {end})
+      AND submitted_at IS NOT NULL AND seconds_spent > 0 AND source = 'human'
+"""
+
+
+def _speed(schema_id: UUID, first: datetime | None, end: datetime | None) -> Any:
+    statement = Statement(tenancy.current_organization_id())
+    if first is None and end is None:
+        source = counters.SOURCES["labeling_seconds"]
+        cells = statement.select_cells(
+            source, ("version_id", "seconds"), {"schema_id": schema_id}, None
+        )
+    else:
+        cells = _SECONDS.format(
+            organization=statement.organization,
+            schema=statement.add(str(schema_id)),
+            first=statement.add(first),
+            end=statement.add(end),
+        )
+    columns = {"version_id": Uuid(), "timed": BigInteger(), "mean": Float(), "median": Float()}
+    return statement.as_select(_SPEED.format(cells=cells), columns).subquery()
+
+
+def _rows(of: Any, schema_id: UUID, *columns: Any) -> Select[Any]:
+    ours = of.c.organization_id == tenancy.current_organization_id()
+    return select(*columns).where(ours, of.c.schema_id == schema_id)
+
+
+def _cells(
+    source: str,
+    shown: Sequence[str],
+    schema_id: UUID,
+    of: Any,
+    rows: Select[Any],
+    first: datetime | None,
+    end: datetime | None,
+) -> Any:
+    where = {"schema_id": schema_id}
+    if first is None and end is None:
+        return counters.cells(counters.SOURCES[source], shown, where)
+    between = Between("created", of.c.created_at, first, end, rows, inclusive=True)
+    return counters.cells_between(counters.SOURCES[source], shown, where, between)

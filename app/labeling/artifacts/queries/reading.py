@@ -1,7 +1,6 @@
 """SQL of reading documents, their text and their pages."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,21 +9,27 @@ from sqlalchemy import (
     ColumnElement,
     Row,
     Select,
-    Text,
     Uuid,
+    and_,
     bindparam,
     case,
     cast,
     func,
+    literal_column,
     or_,
     select,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
 
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
-from app.labeling.artifacts.models import Artifact, ArtifactPage, ArtifactText
+from app.labeling.artifacts.models import (
+    Artifact,
+    ArtifactAssignee,
+    ArtifactPage,
+    ArtifactText,
+)
 from app.labeling.artifacts.queries.searching import matches
 
 _ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
@@ -70,17 +75,7 @@ COLUMNS = (
 )
 """What a document shows, each column named as its member."""
 
-_SORTS = {
-    "created_at": Artifact.created_at,
-    "name": Artifact.name,
-    "priority": Artifact.priority,
-    "updated_at": Artifact.updated_at,
-}
 _ALL = select(*COLUMNS)
-# Hundreds of ids a page, each only to be written again: they come as text.
-_LISTED = select(
-    *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in COLUMNS)
-)
 _ONE = _ALL.where(Artifact.id == bindparam("artifact_id"))
 _LOCKED = _ONE.with_for_update(key_share=True)
 
@@ -101,21 +96,49 @@ _CONTENT: Any = select(
     Artifact.status,
     Artifact.page_count,
 ).where(Artifact.id == bindparam("artifact_id"))
-_TEXT: Any = (
+_SPANS = (
+    select(
+        func.jsonb_agg(
+            aggregate_order_by(
+                func.jsonb_build_object(
+                    "number",
+                    ArtifactPage.number,
+                    "start",
+                    ArtifactPage.start,
+                    "end",
+                    ArtifactPage.end,
+                ),
+                ArtifactPage.number,
+            )
+        )
+    )
+    .where(
+        ArtifactPage.organization_id == bindparam("organization_id"),
+        ArtifactPage.artifact_id == bindparam("artifact_id"),
+    )
+    .scalar_subquery()
+)
+_SHOWN_TEXT: Any = (
     select(
         Artifact.status,
         ArtifactText.text,
         Artifact.text_length.label("length"),
         Artifact.language,
+        func.coalesce(_SPANS, literal_column("CAST('[]' AS jsonb)"), type_=JSONB).label("pages"),
     )
-    .join(ArtifactText, ArtifactText.artifact_id == Artifact.id)
-    .where(Artifact.id == bindparam("artifact_id"))
+    .join(
+        ArtifactText,
+        and_(
+            ArtifactText.organization_id == Artifact.organization_id,
+            ArtifactText.artifact_id == Artifact.id,
+        ),
+    )
+    .where(
+        Artifact.organization_id == bindparam("organization_id"),
+        Artifact.id == bindparam("artifact_id"),
+    )
 )
-_SPANS = (
-    select(ArtifactPage.number, ArtifactPage.start, ArtifactPage.end)
-    .where(ArtifactPage.artifact_id == bindparam("artifact_id"))
-    .order_by(ArtifactPage.number)
-)
+_TEXT = Prepared.of("show_text", _SHOWN_TEXT, organization_id="uuid", artifact_id="uuid")
 _PAGES: Any = select(
     ArtifactPage.number,
     ArtifactPage.width,
@@ -130,30 +153,6 @@ _PAGES: Any = select(
 def shown(artifact_id: UUID) -> Any:
     """What a document shows: a named tuple of `COLUMNS`, ids as text; None when there is none."""
     return _SHOWN.first(str(tenancy.current_organization_id()), str(artifact_id))
-
-
-def page(request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of documents; `filters` as the list's query names them."""
-    if "q" in filters and request.sort.endswith("created_at") and _KEYED.issuperset(filters):
-        return _found(request, **filters)
-    statement = filtered(_LISTED, **filters)
-    return paginate(statement, request, sorts=_SORTS, unique=Artifact.id)
-
-
-_KEYED = frozenset({"q", "archived", "created_after", "created_before"})
-"""What the index of words knows of a document itself."""
-
-
-def _found(request: PageRequest, *, q: str, **filters: Any) -> Page:
-    """A page of what `q` finds by time: only the page's own documents are read."""
-    found = matches(q).c
-    statement = _timed(select(found.id, found.created_at), found, **filters)
-    keys = paginate(statement, request, sorts={"created_at": found.created_at}, unique=found.id)
-    ids = [key.id for key in keys.items]
-    rows = db.session().execute(_LISTED.where(Artifact.id.in_(ids)))
-    by_id = {row.id: row for row in rows}
-    # One that was deleted just now is left out.
-    return replace(keys, items=[by_id[str(one)] for one in ids if str(one) in by_id])
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
@@ -206,7 +205,7 @@ def filtered(
         statement = statement.where(Artifact.due_at > due_after)
     if due_before is not None:
         statement = statement.where(Artifact.due_at < due_before)
-    statement = _timed(
+    statement = timed(
         statement,
         Artifact,
         archived=archived,
@@ -223,17 +222,22 @@ def filtered(
 def _in_hands(assignee: UUID | None, *, assigned: bool | None) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if assignee is not None:
-        by_name, by_team = ([{kind: str(assignee)}] for kind in ("user_id", "team_id"))
-        found.append(
-            or_(Artifact.assignees.contains(by_name), Artifact.assignees.contains(by_team))
+        theirs = select(ArtifactAssignee.artifact_id).where(
+            ArtifactAssignee.assignee_id == assignee
         )
+        by_name, by_team = ([{kind: str(assignee)}] for kind in ("user_id", "team_id"))
+        found += [
+            Artifact.id.in_(theirs),
+            # Once a row is locked, only conditions on itself are looked at again.
+            or_(Artifact.assignees.contains(by_name), Artifact.assignees.contains(by_team)),
+        ]
     if assigned is not None:
         nobody = Artifact.assignees == []
         found.append(~nobody if assigned else nobody)
     return found
 
 
-def _timed(
+def timed(
     statement: Select[Any],
     of: Any,
     *,
@@ -241,6 +245,7 @@ def _timed(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Select[Any]:
+    """`statement` of what has the archived mark and came in the period, by the columns of `of`."""
     if archived != "any":
         statement = statement.where(of.archived.is_(archived == "true"))
     return statement.where(*within(of.created_at, created_after, created_before))
@@ -263,15 +268,10 @@ def content(artifact_id: UUID) -> Row[Any] | None:
     return _row(_CONTENT, artifact_id)
 
 
-def text(artifact_id: UUID) -> Row[Any] | None:
-    """A document's status, text, its length in code points, and its language."""
-    return _row(_TEXT, artifact_id)
-
-
-def spans(artifact_id: UUID) -> list[dict[str, int]]:
-    """Each page's number, start and end in the text, in their order."""
-    rows = db.session().execute(_SPANS, {"artifact_id": artifact_id})
-    return [{"number": number, "start": start, "end": end} for number, start, end in rows]
+def text(artifact_id: UUID) -> Any:
+    """Return a document's status, text, its length in code points, its language, and each page's
+    number, start and end in the text; None when there is none."""
+    return _TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
 
 
 def pages(request: PageRequest, artifact_id: UUID) -> Page:

@@ -5,7 +5,7 @@ somebody typed, for each language that the organization has documents in.
 """
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
@@ -32,7 +32,7 @@ from app.labeling.artifacts.models import Artifact, ArtifactSearch, ArtifactSear
 BATCH = 100
 """Few enough that the largest documents take a fraction of the time limit of a statement."""
 
-_searchable = table(
+searchable = table(
     "searchable_artifacts",
     column("artifact_id", Uuid()),
     column("created_at", TIMESTAMP(timezone=True)),
@@ -58,19 +58,38 @@ _NOTHING = UUID(int=0)
 _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
+class Asked(NamedTuple):
+    """What somebody typed, and what it asks of the index (None: nothing). `backlog`: some documents
+    are not in the index yet."""
+
+    typed: str
+    tsquery: str | None
+    backlog: bool
+
+
+def ask(typed: str) -> Asked:
+    """Return what words ask of the index."""
+    typed = _DASHES.sub(" ", typed)
+    tsquery, backlog = db.session().execute(_ASK, {"query": typed}).one()
+    return Asked(typed, tsquery, backlog)
+
+
 def matches(query: str) -> Subquery:
     """What `query` finds: columns id, created_at and archived of documents."""
-    query = _DASHES.sub(" ", query)
-    asked, waiting = db.session().execute(_ASK, {"query": query}).one()
+    return found_by(ask(query))
+
+
+def found_by(asked: Asked) -> Subquery:
+    """The same of what was asked already."""
     # Behind a sub-select the query is no constant to the planner. If it were, PostgreSQL would read
     # the whole table for a common word, and unpack every vector, which it takes for cheap.
-    unknown = select(cast(asked, TSQUERY)).scalar_subquery()
+    unknown = select(cast(asked.tsquery, TSQUERY)).scalar_subquery()
     indexed = select(
-        _searchable.c.artifact_id.label("id"), _searchable.c.created_at, _searchable.c.archived
-    ).where(_searchable.c.vector.bool_op("@@")(unknown))
-    if not waiting:
+        searchable.c.artifact_id.label("id"), searchable.c.created_at, searchable.c.archived
+    ).where(searchable.c.vector.bool_op("@@")(unknown))
+    if not asked.backlog:
         return indexed.subquery("found")
-    return union_all(indexed, _of_old(query)).subquery("found")
+    return union_all(indexed, _of_old(asked.typed)).subquery("found")
 
 
 _ASK = select(

@@ -6,8 +6,7 @@ from typing import Any
 from app.labeling.artifacts.models import STATUSES
 from app.labeling.artifacts.queries import counting as queries
 
-_AGES = ("under_1_day", "under_1_week", "under_1_month", "older")
-_OTHERS = ("total", "open", "overdue", "unassigned", "claimed", "gold", "archived")
+_SUMMED = ("total", "open", "unassigned", "gold", "archived")
 
 
 def stats(filters: dict[str, Any]) -> dict[str, Any]:
@@ -17,10 +16,13 @@ def stats(filters: dict[str, Any]) -> dict[str, Any]:
     def summed(names: Iterable[str]) -> dict[str, int]:
         return {name: sum(getattr(row, name) for row in rows) for name in names}
 
+    totals = summed(_SUMMED)
     return {
         "by_status": summed(STATUSES),
-        "by_age": summed(_AGES),
-        **summed(_OTHERS),
+        "by_age": _by_age(rows[0], totals["open"]) if rows else _by_age(None, 0),
+        **totals,
+        "overdue": rows[0].overdue if rows else 0,
+        "claimed": rows[0].claimed if rows else 0,
         "by_schema": [
             {
                 "schema_id": row.schema_id,
@@ -31,4 +33,14 @@ def stats(filters: dict[str, Any]) -> dict[str, Any]:
             }
             for row in rows
         ],
+    }
+
+
+def _by_age(row: Any, all_open: int) -> dict[str, int]:
+    day, week, month = (getattr(row, f"since_{days}", 0) for days in queries.AGES)
+    return {
+        "under_1_day": day,
+        "under_1_week": week - day,
+        "under_1_month": month - week,
+        "older": all_open - month,
     }

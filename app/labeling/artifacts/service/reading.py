@@ -10,13 +10,14 @@ from sqlalchemy import Row, Select
 from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.pagination import Page, PageRequest
+from app.labeling.artifacts.queries import listing
 from app.labeling.artifacts.queries import reading as queries
 from app.labeling.artifacts.service import files, words
 
 
 def list_artifacts(page: PageRequest, **filters: Any) -> Page:
     """A page of documents, filtered as the list's query says."""
-    return queries.page(page, filters)
+    return listing.page(page, filters)
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
@@ -70,16 +71,10 @@ def download(artifact_id: UUID) -> Download:
     )
 
 
-def get_text(artifact_id: UUID) -> dict[str, Any]:
-    """Its text, length (code points), language and pages' spans. Raises 404, 409 before it is
-    read."""
-    row = files.readable(queries.text(artifact_id))
-    return {
-        "text": row.text,
-        "length": row.length,
-        "language": row.language,
-        "pages": queries.spans(artifact_id),
-    }
+def get_text(artifact_id: UUID) -> Any:
+    """Return its text, length (code points), language and pages' spans. Raises 404, and 409 before
+    it is read."""
+    return files.readable(queries.text(artifact_id))
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:

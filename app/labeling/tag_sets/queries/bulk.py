@@ -8,7 +8,13 @@ from sqlalchemy import Row, insert, literal, select, text, update
 
 from app.kit import db, tenancy
 from app.labeling.tag_sets.models import LABELS_WANTED, MAKERS, TagSet, TagSetRevision
-from app.labeling.tag_sets.queries.deciding import REVISION
+from app.labeling.tag_sets.queries.recording import (
+    DECISIONS,
+    REVISION,
+    describe_decision,
+    earlier,
+    is_before,
+)
 
 # Whoever takes many takes documents, then label sets, each in the order of their ids.
 _LOCK_DOCUMENTS = text(
@@ -89,11 +95,16 @@ def change(
         .where(TagSet.id.in_(tag_set_ids))
         .values(**values, revision=TagSet.revision + 1)
         .returning(
-            TagSet.organization_id, TagSet.id, TagSet.revision, TagSet.tags, TagSet.updated_at
+            TagSet.organization_id,
+            TagSet.id,
+            TagSet.revision,
+            TagSet.tags,
+            TagSet.updated_at,
+            TagSet.schema_id,
         )
         .cte("changed")
     )
-    held = select(
+    held: Any = select(
         changed.c.organization_id,
         changed.c.id,
         changed.c.revision,
@@ -102,7 +113,11 @@ def change(
         literal(kind),
         literal(note, TagSetRevision.note.type),
         changed.c.updated_at,
+        *describe_decision(kind, changed.c.schema_id, changed.c.updated_at),
     )
+    if kind in DECISIONS:
+        before = is_before(changed.c.organization_id, changed.c.id, changed.c.revision)
+        held = held.outerjoin_from(changed, earlier, before)
     db.session().execute(insert(TagSetRevision).from_select(REVISION, held))
 
 

@@ -15,8 +15,6 @@ from sqlalchemy import (
     delete,
     exists,
     func,
-    insert,
-    literal,
     literal_column,
     null,
     select,
@@ -32,7 +30,8 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.labeling.artifact_schemas.models import SchemaVersion
 from app.labeling.artifacts.models import Artifact
-from app.labeling.tag_sets.models import LABELS_WANTED, MAKERS, TagSet, TagSetRevision
+from app.labeling.tag_sets.models import LABELS_WANTED, MAKERS, TagSet
+from app.labeling.tag_sets.queries import recording
 
 _DIRECT = {"synchronize_session": False}
 _WHO_LABEL = [role.name for role in Role if role >= Role.labeler]
@@ -138,7 +137,7 @@ def insert_new(
     tag_set = TagSet(**values)
     db.session().add(tag_set)
     db.session().flush()
-    _note(tag_set.id, kind=kind, author_id=author_id, note=note)
+    recording.note(tag_set.id, kind=kind, author_id=author_id, note=note)
     return tag_set.id
 
 
@@ -157,33 +156,7 @@ def change(
         .values(**values, revision=TagSet.revision + 1)
         .execution_options(**_DIRECT)
     )
-    _note(tag_set_id, kind=kind, author_id=author_id, note=note)
-
-
-def _note(tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | None) -> None:
-    held = select(
-        TagSet.organization_id,
-        TagSet.id,
-        TagSet.revision,
-        TagSet.tags,
-        literal(author_id, TagSetRevision.author_id.type),
-        literal(kind),
-        literal(note, TagSetRevision.note.type),
-        TagSet.updated_at,
-    ).where(TagSet.id == tag_set_id)
-    db.session().execute(insert(TagSetRevision).from_select(REVISION, held))
-
-
-REVISION = (
-    TagSetRevision.organization_id,
-    TagSetRevision.tag_set_id,
-    TagSetRevision.number,
-    TagSetRevision.tags,
-    TagSetRevision.author_id,
-    TagSetRevision.kind,
-    TagSetRevision.note,
-    TagSetRevision.created_at,
-)
+    recording.note(tag_set_id, kind=kind, author_id=author_id, note=note)
 
 
 def remove(tag_set_id: UUID) -> None:

@@ -25,7 +25,6 @@ from sqlalchemy.orm import aliased
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.permissions import Role
 from app.kit.prepared import Prepared
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -73,8 +72,8 @@ _SHOWN: tuple[Any, ...] = (
 """The columns of a label set as it is shown, less its tags."""
 
 
-def _columns(page_size: int) -> tuple[Any, ...]:
-    # Large tags are null.
+def listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
+    """Return the columns of a label set in a list of `page_size`; large tags are null."""
     share = PAGE_BYTES // page_size
     traced = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
     fits = TagSet.tags_bytes + traced <= share
@@ -85,13 +84,14 @@ def _columns(page_size: int) -> tuple[Any, ...]:
     )
 
 
-def _with_people(statement: Select[Any]) -> Select[Any]:
+def with_people(statement: Select[Any]) -> Select[Any]:
+    """Return a statement of label sets joined with their labelers and reviewers."""
     return statement.outerjoin(_labeler, _labeler.id == TagSet.labeler_id).outerjoin(
         _reviewer, _reviewer.id == TagSet.reviewer_id
     )
 
 
-_ONE = _with_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(TagSet))
+_ONE = with_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(TagSet))
 
 
 def get(tag_set_id: UUID) -> Row[Any] | None:
@@ -167,41 +167,8 @@ def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -
     return set(db.session().scalars(statement))
 
 
-_SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
-
-
-def page(request: PageRequest, *, filters: dict[str, Any], only_visible_to: UUID | None) -> Page:
-    """A page of label sets. `filters`: columns and their values, of `status` one or more,
-    created_after, created_before."""
-    conditions: list[ColumnElement[bool]] = _conditions(filters)
-    if only_visible_to is not None:
-        conditions.append(visible_to(only_visible_to))
-    statement = select(*_columns(request.page_size)).select_from(TagSet).where(*conditions)
-    return paginate(
-        _with_people(statement),
-        request,
-        sorts=_SORTS,
-        unique=TagSet.id,
-        count=select(TagSet.id).where(*conditions),
-    )
-
-
 def listed(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, Row[Any]]:
     """Label sets as a list of `page_size` shows them, by id."""
-    statement = _with_people(select(*_columns(page_size)).select_from(TagSet))
+    statement = with_people(select(*listed_columns(page_size)).select_from(TagSet))
     rows = db.session().execute(statement.where(TagSet.id.in_(tag_set_ids)))
     return {row.id: row for row in rows}
-
-
-def _conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
-    for name, value in filters.items():
-        if name == "created_after":
-            found.append(TagSet.created_at > value)
-        elif name == "created_before":
-            found.append(TagSet.created_at < value)
-        elif name == "status":
-            found.append(TagSet.status == value[0] if len(value) == 1 else TagSet.status.in_(value))
-        else:
-            found.append(getattr(TagSet, name) == value)
-    return found

@@ -13,6 +13,7 @@ from app.labeling.tag_sets.service.reading import (
     is_blind,
     list_tag_sets,
     listed,
+    show,
     shown,
     who_may_see,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "release_member",
     "reopen",
     "replace_tags",
+    "show",
     "shown",
     "submit",
     "who_may_see",

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.labeling.tag_sets.queries import history, reading
+from app.labeling.tag_sets.queries import history, listing, reading
 from app.labeling.tag_sets.service import rules
 
 
@@ -15,6 +15,19 @@ def get(tag_set_id: UUID, *, caller: Caller) -> Any:
     """One label set. Raises 404, also when it is hidden from a labeler who must label blind."""
     row = find(tag_set_id, caller=caller)
     if row is None:
+        raise errors.not_found()
+    return row
+
+
+def show(tag_set_id: UUID, *, caller: Caller) -> Any:
+    """Return one tag set as the API answers it; quicker than `get`, its ids are text. Raises 404 as
+    `get` does."""
+    row = reading.shown(tag_set_id)
+    if row is None:
+        raise errors.not_found()
+    if rules.sees_all(caller) or row.labeler_id == str(caller.user_id):
+        return row
+    if not reading.is_visible(tag_set_id, caller.user_id):
         raise errors.not_found()
     return row
 
@@ -30,7 +43,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
     """A page of the label sets that the caller may see."""
-    return reading.page(page, filters=filters, only_visible_to=_blinded(caller))
+    return listing.page(page, filters=filters, only_visible_to=_blinded(caller))
 
 
 def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:

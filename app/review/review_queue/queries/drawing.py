@@ -27,23 +27,20 @@ _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $6 flags of which it has one, $7 whether skills do not matter, $8 which not, $9 whether none that
 # the reviewer holds.
 
-_WAITS = "item.organization_id = $1 AND item.status = 'submitted'"
+_WAITS = "item.organization_id = $1 AND item.status = 'submitted' AND NOT item.artifact_archived"
 _FREE = "(item.claim_user_id IS NULL OR item.claim_expires_at <= now())"
-# The document as a sub-select: joined, the planner may begin with all documents that there are.
 _SUITS = f"""
     ($3 OR item.labeler_id IS DISTINCT FROM $2)
     AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({MAKERS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
     AND item.id <> ALL ($8)
-    AND (SELECT NOT document.archived FROM artifacts document
-         WHERE document.organization_id = $1 AND document.id = item.artifact_id)
-"""  # noqa: S608 - made of constants
+"""
 _LABELER = LABELER.format(of="item.")
 _SKILLED = "item.schema_id <> ALL (coalesce((SELECT schemas FROM beyond), '{}'))"
 _IN_POOL = f"{_WAITS} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
 # The same of a row that is found again by its id, to be locked, in words that no partial index is
 # taken for: a plan made while the queue was empty would read all of it for each row.
-_STILL = f"item.status || '' = 'submitted' AND {_FREE}"
+_STILL = f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_FREE}"
 _STILL_IN_POOL = f"{_STILL} AND coalesce(item.assignee_id, item.assignee_team_id) IS NULL"
 _FIRST = "ORDER BY item.review_rank, item.id LIMIT 1"
 _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"

@@ -19,18 +19,16 @@ from sqlalchemy import (
 
 from app.identity.teams.models import TeamMember
 from app.kit import bulk, db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.prepared import Prepared
 from app.labeling.artifact_schemas.models import ArtifactSchema
 from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet
 
 _RANK: ColumnElement[int] = TagSet.review_rank.expression
-_SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _OF_DOCUMENT = and_(
     Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id
 )
-_ITEMS = (
+ITEMS = (
     select(
         TagSet.id,
         TagSet.artifact_id,
@@ -67,7 +65,7 @@ _ITEMS = (
 # Every draw shows one.
 _SHOWN = Prepared.of(
     "show_review_item",
-    _ITEMS.where(
+    ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
         TagSet.id == bindparam("item_id"),
         TagSet.status == "submitted",
@@ -99,55 +97,33 @@ def prediction(artifact_id: UUID) -> UUID | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
-    """A page of what waits for review, of archived documents nothing; `user_id` is whom the filter
-    `mine` means."""
-    waiting = _waiting(filters, user_id)
-    of_archived = (
-        select(TagSet.id).join(Artifact, _OF_DOCUMENT).where(waiting, Artifact.archived.is_(True))
-    )
-    return paginate(
-        _ITEMS.where(waiting, Artifact.archived.is_(False)),
-        request,
-        sorts=_SORTS,
-        unique=TagSet.id,
-        # Each is read from an index; to look at every document would take twenty times as long.
-        count=select(TagSet.id).where(waiting),
-        less=of_archived,
-    )
-
-
 def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.Found:
     """All that `page` shows on its pages, the most urgent first.
 
     Raises 409 `conflict` with `details.count` when that is another number than expected.
     """
-    chosen = (
-        select(TagSet.id)
-        .join(Artifact, _OF_DOCUMENT)
-        .where(_waiting(filters, user_id), Artifact.archived.is_(False))
-    )
+    chosen = select(TagSet.id).where(is_listed(filters, user_id))
     return bulk.find(chosen, _RANK, expected=expected)
 
 
 def still(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -> dict[UUID, bool]:
     """Of those of the label sets that there are: whether `page` shows it."""
-    shown = and_(_waiting(filters, user_id), Artifact.archived.is_(False))
-    statement = (
-        select(TagSet.id, shown.is_(True).label("shown"))
-        .join(Artifact, _OF_DOCUMENT)
-        # One value, not a thousand of them: neither SQLAlchemy nor PostgreSQL reads so long a list.
-        .where(TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid))))
-    )
+    shown = is_listed(filters, user_id)
+    # One value, not a thousand of them: neither SQLAlchemy nor PostgreSQL reads so long a list.
+    named = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
+    statement = select(TagSet.id, shown.is_(True).label("shown")).where(named)
     return {row.id: row.shown for row in db.session().execute(statement)}
 
 
-_CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
+CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
 
 
-def _waiting(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
-    """Whether a label set waits for review, and `filters` find it."""
-    found: list[ColumnElement[bool]] = [TagSet.status == "submitted"]
+def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
+    """Return whether a label set is in the queue, and `filters` find it."""
+    found: list[ColumnElement[bool]] = [
+        TagSet.status == "submitted",
+        ~TagSet.artifact_archived,
+    ]
     for name, value in filters.items():
         if name == "created_after":
             found.append(TagSet.created_at > value)
@@ -158,9 +134,9 @@ def _waiting(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
         elif name == "team_id":
             found.append(TagSet.assignee_team_id == value)
         elif name == "claimed":
-            found.append(_is(_CLAIMED, wanted=value))
+            found.append(_is(CLAIMED, wanted=value))
         elif name == "mine":
-            found.append(_is(_mine(user_id), wanted=value))
+            found.append(_is(mine(user_id), wanted=value))
         else:
             found.append(getattr(TagSet, name) == value)
     return and_(*found)
@@ -168,13 +144,14 @@ def _waiting(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
 
 def _is(condition: ColumnElement[bool], *, wanted: bool) -> ColumnElement[bool]:
     # A comparison with null is neither; that counts as no.
-    return condition.is_(True) if wanted else condition.is_not(True)
+    return condition if wanted else condition.is_not(True)
 
 
-def _mine(user_id: UUID) -> ColumnElement[bool]:
+def mine(user_id: UUID) -> ColumnElement[bool]:
+    """Return whether somebody has claimed an item, or it is assigned to them or their team."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return or_(
-        and_(_CLAIMED, TagSet.claim_user_id == user_id),
+        and_(CLAIMED, TagSet.claim_user_id == user_id),
         TagSet.assignee_id == user_id,
         TagSet.assignee_team_id.in_(teams),
     )

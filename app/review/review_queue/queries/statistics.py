@@ -1,93 +1,137 @@
 """SQL of the queue's numbers: what waits now, and what was decided in a period."""
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, text
-
-from app.kit import db, tenancy
-
-# A row for all of it (schema_id null) and one for each schema. Documents and names are looked up
-# after the counting: of a long queue that is a fraction of the rows.
-_WAITING = text(
-    """
-    WITH counted AS (
-        SELECT item.schema_id,
-               count(*) AS depth,
-               count(*) FILTER (WHERE item.assignee_id IS NULL AND item.assignee_team_id IS NULL)
-                   AS unassigned,
-               count(*) FILTER (WHERE item.claim_user_id IS NOT NULL
-                                AND item.claim_expires_at > now()) AS claimed,
-               count(*) FILTER (WHERE item.escalated) AS escalated,
-               count(*) FILTER (WHERE coalesce(item.review_due_at, document.due_at) < now())
-                   AS overdue,
-               percentile_disc(ARRAY[0.5, 0.9, 1.0]) WITHIN GROUP (ORDER BY
-                   extract(epoch FROM now() - item.submitted_at)) AS ages
-        FROM tag_sets item
-        JOIN artifacts document
-          ON document.organization_id = :org AND document.id = item.artifact_id
-             AND NOT document.archived
-        WHERE item.organization_id = :org AND item.status = 'submitted'
-          AND (CAST(:schema_id AS uuid) IS NULL OR item.schema_id = :schema_id)
-        GROUP BY GROUPING SETS ((), (item.schema_id))
-    )
-    SELECT counted.*, schemas.name AS schema_name
-    FROM counted
-    LEFT JOIN schemas ON schemas.organization_id = :org AND schemas.id = counted.schema_id
-    """
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Numeric,
+    Row,
+    Select,
+    Text,
+    Uuid,
+    case,
+    cast,
+    func,
+    literal,
+    select,
+    union_all,
 )
-# What a verdict was on is the revision before it: the submission, or that it was opened again.
-# Those that nobody passed (sampling, agreement) have no author, and are no reviewer's work.
-_DECIDED = text(
-    """
-    WITH verdicts AS (
-        SELECT item.schema_id, verdict.author_id,
-               width_bucket(verdict.created_at, CAST(:edges AS timestamptz[])) AS day,
-               verdict.kind, extract(epoch FROM verdict.created_at - sent.created_at) AS seconds
-        FROM tag_set_revisions verdict
-        JOIN tag_sets item ON item.organization_id = :org AND item.id = verdict.tag_set_id
-        LEFT JOIN tag_set_revisions sent ON sent.organization_id = :org
-          AND sent.tag_set_id = verdict.tag_set_id AND sent.number = verdict.number - 1
-        WHERE verdict.organization_id = :org AND verdict.author_id IS NOT NULL
-          AND verdict.kind IN ('accept', 'correction', 'reject')
-          AND verdict.created_at >= :first AND verdict.created_at < :last
-          AND (CAST(:schema_id AS uuid) IS NULL OR item.schema_id = :schema_id)
-    ), counted AS (
-        SELECT schema_id, author_id, day,
-               count(*) AS decided,
-               count(*) FILTER (WHERE kind = 'accept') AS unchanged,
-               count(*) FILTER (WHERE kind = 'correction') AS corrected,
-               count(*) FILTER (WHERE kind = 'reject') AS rejected,
-               avg(seconds) AS seconds
-        FROM verdicts
-        GROUP BY GROUPING SETS ((), (schema_id), (author_id), (day))
-    )
-    SELECT counted.*, schemas.name AS schema_name,
-           users.email AS reviewer_email, users.name AS reviewer_name
-    FROM counted
-    LEFT JOIN schemas ON schemas.organization_id = :org AND schemas.id = counted.schema_id
-    LEFT JOIN users ON users.id = counted.author_id
-    """
-)
+
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between, Span
+from app.kit.counters.spans import DAY
+from app.kit.counters.sql import Statement
+from app.labeling.artifact_schemas.models import ArtifactSchema
+from app.labeling.tag_sets.counters import REVIEWS
+from app.labeling.tag_sets.models import TagSet
+from app.review.review_queue.queries.reading import CLAIMED
+
+_COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
 
 
 def waiting(schema_id: UUID | None) -> list[Row[Any]]:
-    """What waits now: in all, and by schema. `ages` are the median, the ninth decile and the
-    greatest in seconds."""
-    values = {"org": tenancy.current_organization_id(), "schema_id": schema_id}
-    return list(db.session().execute(_WAITING, values))
+    """What waits now, by schema: `schema_id`, its name, and how many there are, are assigned to
+    nobody, are escalated, are overdue and are claimed."""
+    where = _where(schema_id)
+    cells = counters.cells(REVIEWS, ("schema_id", "assigned", "escalated"), where)
+    now = db.utc_now()
+    rows = _rows(schema_id, cast(TagSet.schema_id, Text).label("schema_id"))
+    between = Between("due", TagSet.due_at, None, now, rows)
+    due = counters.cells_between(REVIEWS, ("schema_id",), where, between)
+    held = rows.where(CLAIMED).subquery()
+    parts = (
+        _counts(
+            cells.c.schema_id,
+            depth=cells.c.n,
+            unassigned=_if(cells.c.assigned == "false", cells.c.n),
+            escalated=_if(cells.c.escalated == "true", cells.c.n),
+        ),
+        _counts(due.c.schema_id, overdue=due.c.n),
+        _counts(held.c.schema_id, claimed=literal(1)),
+    )
+    counted = union_all(*parts).subquery()
+    schema = cast(counted.c.schema_id, Uuid)
+    statement = (
+        select(
+            schema.label("schema_id"),
+            ArtifactSchema.name.label("schema_name"),
+            *(cast(func.sum(counted.c[name]), Integer).label(name) for name in _COUNTS),
+        )
+        .join(ArtifactSchema, ArtifactSchema.id == schema)
+        .group_by(counted.c.schema_id, ArtifactSchema.name)
+        .having(func.sum(counted.c.depth) > 0)
+    )
+    return list(db.session().execute(statement))
 
 
-def decided(schema_id: UUID | None, edges: Sequence[datetime]) -> list[Row[Any]]:
-    """What people decided between the first and the last of `edges`: in all, by schema, by who did,
-    and by day, counted from 1 between two edges."""
-    values = {
-        "org": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "edges": list(edges),
-        "first": edges[0],
-        "last": edges[-1],
-    }
-    return list(db.session().execute(_DECIDED, values))
+def _where(schema_id: UUID | None) -> dict[str, Any]:
+    return {"archived": False} | ({} if schema_id is None else {"schema_id": schema_id})
+
+
+def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
+    rows = select(*columns).where(
+        TagSet.organization_id == tenancy.current_organization_id(),
+        TagSet.status == "submitted",
+        ~TagSet.artifact_archived,
+    )
+    return rows if schema_id is None else rows.where(TagSet.schema_id == schema_id)
+
+
+def _counts(schema_id: Any, **counts: Any) -> Select[Any]:
+    zeros = dict.fromkeys(_COUNTS, literal(0))
+    found = (expression.label(name) for name, expression in (zeros | counts).items())
+    return select(schema_id.label("schema_id"), *found)
+
+
+def _if(condition: ColumnElement[bool], number: Any) -> ColumnElement[int]:
+    return case((condition, number), else_=0)
+
+
+# Which day the median, the ninth decile and the oldest are of is told by counts, and which of that
+# day by an index. `part` is a schema, or null for all.
+_AGES = """
+    WITH by_day AS (
+        SELECT schema_id AS part, submitted AS day, sum(n) AS n FROM ({cells}) AS cells
+        GROUP BY GROUPING SETS ((submitted), (schema_id, submitted)) HAVING sum(n) > 0
+    ), placed AS (
+        SELECT part, CAST(day || 'T00:00Z' AS timestamptz) AS day, n,
+               sum(n) OVER (PARTITION BY part ORDER BY day DESC) AS upto,
+               sum(n) OVER (PARTITION BY part) AS whole
+        FROM by_day
+    ), wanted AS (
+        SELECT part, share, day, ceil(share * whole) - (upto - n) - 1 AS younger
+        FROM placed CROSS JOIN (VALUES (0.5), (0.9), (1.0)) AS shares (share)
+        WHERE upto - n < ceil(share * whole) AND ceil(share * whole) <= upto
+    )
+    SELECT CAST(part AS uuid) AS schema_id, share, extract(epoch FROM now() - CASE
+        WHEN part IS NULL THEN ({all}) ELSE ({of_schema}) END) AS seconds
+    FROM wanted
+"""
+_IN_DAY = """
+    SELECT submitted_at FROM tag_sets
+    WHERE organization_id = {organization} AND status = 'submitted' AND NOT artifact_archived
+      {schema} AND submitted_at > day AND submitted_at <= day + interval '1 day'
+    ORDER BY submitted_at DESC OFFSET younger LIMIT 1
+"""
+
+
+def ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
+    """How long items wait: the seconds that a share of them (0.5, 0.9, 1) do not exceed, by schema
+    and share, and with None for all."""
+    statement = Statement(tenancy.current_organization_id())
+    span = Span("submitted", None, None, DAY)
+    cells = statement.select_cells(REVIEWS, ("schema_id", "submitted"), _where(schema_id), span)
+    organization = statement.organization
+    only = "" if schema_id is None else f"AND schema_id = {statement.add(str(schema_id))}"
+    sql = _AGES.format(
+        cells=cells,
+        all=_IN_DAY.format(organization=organization, schema=only),
+        of_schema=_IN_DAY.format(
+            organization=organization, schema="AND schema_id = CAST(part AS uuid)"
+        ),
+    )
+    columns = {"schema_id": Uuid(), "share": Numeric(), "seconds": Numeric()}
+    rows = db.session().execute(statement.as_select(sql, columns))
+    return {(row.schema_id, float(row.share)): float(row.seconds) for row in rows}

@@ -10,13 +10,13 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets import service as tag_sets
-from app.review.review_queue.queries import reading
+from app.review.review_queue.queries import listing, reading
 
 
 def list_items(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
     """A page of review items. `filters`: schema_id, assignee_id, team_id, labeler_id, claimed,
     mine, escalated, flag, created_after, created_before."""
-    found = reading.page(page, filters=filters, user_id=caller.user_id)
+    found = listing.page(page, filters=filters, user_id=caller.user_id)
     now = db.utc_now()
     shown = tag_sets.listed([row.id for row in found.items], page_size=page.page_size)
     # A label set that was deleted between the two statements is no item any more.

@@ -1,12 +1,17 @@
 """How long the queue is, how old, and how fast it is worked off."""
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 from uuid import UUID
 
 from app.kit.principal import Caller
-from app.review.review_queue.queries import statistics as queries
+from app.review.review_queue.queries import decisions, statistics
 from app.review.workload.service import period
+
+_MICROSECONDS = 1_000_000
 
 
 def stats(
@@ -23,73 +28,100 @@ def stats(
     without a reviewer is not counted. Raises 400 on the period.
     """
     asked = period.of_user(caller.user_id, first, last)
-    waiting = {row.schema_id: row for row in queries.waiting(schema_id)}
-    rows = queries.decided(schema_id, asked.edges)
-    by_day = {row.day: row for row in rows if row.day is not None}
-    whole = next(
-        row for row in rows if row.schema_id is None and row.author_id is None and row.day is None
-    )
+    edges = asked.edges
+    waiting = {row.schema_id: row for row in statistics.waiting(schema_id)}
+    ages = statistics.ages(schema_id)
+    decided = decisions.decided(schema_id, edges)
+    by_day = _tallies((row for row in decided if row.day is not None), "day")
+    rows = [row for row in decided if row.day is None]
+    whole = _Tally()
+    for row in rows:
+        whole.add(row)
     return {
         "time_zone": asked.zone,
         "first": asked.first,
         "last": asked.last,
-        **_waiting(waiting[None]),
-        **_decided(whole),
+        **_waiting(list(waiting.values()), ages, None),
+        **whole.shown(),
         "decided_per_day": whole.decided / len(asked.days),
         "by_day": [
-            {"date": day, **_decided(by_day.get(number))}
+            {"date": day, **by_day[number].shown()}
             for number, day in enumerate(asked.days, start=1)
         ],
-        "by_schema": _by_schema(waiting, rows),
+        "by_schema": _by_schema(waiting, ages, rows),
         "by_reviewer": _by_reviewer(rows),
     }
 
 
-def _by_schema(waiting: dict[UUID | None, Any], rows: list[Any]) -> list[dict[str, Any]]:
-    decided = {row.schema_id: row for row in rows if row.schema_id is not None}
+@dataclass
+class _Tally:
+    """Decisions by their kind, and how long those that were timed had been waited for."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    timed: int = 0
+    microseconds: int = 0
+
+    @property
+    def decided(self) -> int:
+        return self.kinds.total()
+
+    def add(self, row: Any) -> None:
+        self.kinds[row.kind] += row.decisions
+        self.timed += row.timed
+        self.microseconds += row.microseconds
+
+    def shown(self) -> dict[str, Any]:
+        accepted = self.kinds["accept"] + self.kinds["correction"]
+        seconds = self.microseconds / self.timed / _MICROSECONDS if self.timed else None
+        return {
+            "decided": self.decided,
+            "accepted": accepted,
+            "corrected": self.kinds["correction"],
+            "rejected": self.kinds["reject"],
+            "acceptance_rate": accepted / self.decided if self.decided else None,
+            "mean_seconds_to_decision": seconds,
+        }
+
+
+def _tallies(rows: Iterable[Any], name: str) -> defaultdict[Any, _Tally]:
+    found: defaultdict[Any, _Tally] = defaultdict(_Tally)
+    for row in rows:
+        found[getattr(row, name)].add(row)
+    return found
+
+
+def _by_schema(waiting: dict[UUID, Any], ages: Any, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    decided = _tallies(rows, "schema_id")
+    names = {row.schema_id: row.schema_name for row in (*rows, *waiting.values())}
     return [
         {
-            "schema": {"id": one, "name": (waiting.get(one) or decided[one]).schema_name},
-            **_waiting(waiting.get(one)),
-            **_decided(decided.get(one)),
+            "schema": {"id": one, "name": names[one]},
+            **_waiting([waiting[one]] if one in waiting else [], ages, one),
+            **decided[one].shown(),
         }
-        for one in sorted((waiting.keys() | decided.keys()) - {None}, key=str)
+        for one in sorted(names, key=str)
     ]
 
 
-def _by_reviewer(rows: list[Any]) -> list[dict[str, Any]]:
+def _by_reviewer(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Who decided most comes first."""
-    decided = [row for row in rows if row.author_id is not None]
+    decided = _tallies(rows, "author_id")
+    people = {row.author_id: _person(row) for row in rows}
     return [
-        {"reviewer": _person(row), **_decided(row)}
-        for row in sorted(decided, key=lambda row: (-row.decided, str(row.author_id)))
+        {"reviewer": people[one], **tally.shown()}
+        for one, tally in sorted(decided.items(), key=lambda item: (-item[1].decided, str(item[0])))
     ]
 
 
 def _person(row: Any) -> dict[str, Any]:
-    return {"id": row.author_id, "email": row.reviewer_email, "name": row.reviewer_name}
+    return {"id": row.author_id, "email": row.email, "name": row.name}
 
 
-def _waiting(row: Any) -> dict[str, Any]:
+def _waiting(rows: Sequence[Any], ages: Any, schema_id: UUID | None) -> dict[str, Any]:
     names = ("depth", "unassigned", "claimed", "escalated", "overdue")
-    median, p90, oldest = (row.ages if row is not None else None) or (None, None, None)
-    ages = {"oldest_seconds": oldest, "median_seconds": median, "p90_seconds": p90}
+    shares = {"oldest_seconds": 1.0, "median_seconds": 0.5, "p90_seconds": 0.9}
+    found = {name: ages.get((schema_id, share)) for name, share in shares.items()}
     return {
-        **{name: getattr(row, name) if row is not None else 0 for name in names},
-        "age": {name: None if age is None else max(0, int(age)) for name, age in ages.items()},
-    }
-
-
-def _decided(row: Any) -> dict[str, Any]:
-    if row is None or not row.decided:
-        counts = dict.fromkeys(("decided", "accepted", "corrected", "rejected"), 0)
-        return {**counts, "acceptance_rate": None, "mean_seconds_to_decision": None}
-    accepted = row.unchanged + row.corrected
-    return {
-        "decided": row.decided,
-        "accepted": accepted,
-        "corrected": row.corrected,
-        "rejected": row.rejected,
-        "acceptance_rate": accepted / row.decided,
-        "mean_seconds_to_decision": None if row.seconds is None else float(row.seconds),
+        **{name: sum(getattr(row, name) for row in rows) for name in names},
+        "age": {name: None if age is None else max(0, int(age)) for name, age in found.items()},
     }

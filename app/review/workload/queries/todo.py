@@ -1,123 +1,187 @@
-"""SQL of what people have to label and to review.
+"""SQL of what people have to label: common tables of a statement.
 
-Each part is written for one person or for the members of a team, so that a member's workload is
-what the member finds in their own list. They name the organization themselves.
+Of the people `:people`, who have begun what, what they are assigned to, by name or by a team, and
+what of it they may begin: the rules are those of the draw (`artifacts.queries.drawing`), but that
+an overlapping document is shown while somebody else has it. What people have begun is looked at one
+by one. What they could begin may be as long as a team's backlog: it is counted by
+`OFFERED`, less what is looked at.
 """
 
-from app.labeling.tag_sets.service.decisions import RANK_STEP
-
-ME = "= CAST(:me AS uuid)"
-TEAM = """IN (
-    SELECT user_id FROM team_members WHERE organization_id = :org AND team_id = :team_id
-)"""
-
-_DRAFTS = """
-    SELECT labeler_id AS user_id, artifact_id, id AS tag_set_id, schema_id,
-           greatest(created_at, decided_at) AS since, false AS claimed, false AS direct,
-           CAST(NULL AS uuid) AS team_id
-    FROM tag_sets WHERE organization_id = :org AND status = 'draft' AND labeler_id {them}
-"""
-_CLAIMS = """
-    SELECT claim_user_id, id, NULL, NULL, NULL, true, false, NULL FROM artifacts
-    WHERE organization_id = :org AND claim_user_id {them} AND claim_expires_at > now()
-"""
-_ASSIGNED = """
-    SELECT assignee_id, artifact_id, NULL, NULL, NULL, false, true, NULL FROM artifact_assignees
-    WHERE organization_id = :org AND is_open AND assignee_id {them}
-"""
-_BY_TEAM = """
-    SELECT member.user_id, work.artifact_id, NULL, NULL, NULL, false, false, member.team_id
-    FROM team_members member
-    JOIN artifact_assignees work ON work.organization_id = :org AND work.is_open
-     AND work.assignee_id = member.team_id
-    WHERE member.organization_id = :org AND member.user_id {them}
-"""
-# What is claimed is shown, and what is begun, as long as the document is open and was not skipped
-# since; what is only assigned, as long as it can be begun: the rules are those of the draw
-# (`artifacts.queries.drawing`), but that an overlapping document is shown while somebody else has
-# it.
-_TO_LABEL = f"""
-offered AS ({{offers}}), theirs AS (
-    SELECT user_id, artifact_id, bool_or(claimed) AS claimed, max(since) AS since,
-           (array_agg(tag_set_id) FILTER (WHERE tag_set_id IS NOT NULL))[1] AS tag_set_id,
-           (array_agg(schema_id) FILTER (WHERE schema_id IS NOT NULL))[1] AS schema_id,
-           bool_or(direct) AS named,
-           CASE WHEN NOT bool_or(direct)
-                THEN (array_agg(team_id) FILTER (WHERE team_id IS NOT NULL))[1] END AS team_id
-    FROM offered GROUP BY user_id, artifact_id
-), to_label AS (
-    SELECT theirs.user_id, theirs.artifact_id, theirs.tag_set_id, theirs.team_id,
-           coalesce(theirs.schema_id, document.schema_id) AS schema_id,
-           document.name, document.priority, document.due_at,
-           CASE WHEN document.claim_user_id = theirs.user_id AND document.claim_expires_at > now()
-                THEN document.claim_expires_at END AS claimed_until,
-           (100 - document.priority) * {RANK_STEP} + least(greatest(0, CAST(floor(extract(
-               epoch FROM coalesce(document.due_at, document.created_at)) * 1000) AS bigint)),
-               {RANK_STEP - 1}) AS urgency
-    FROM theirs
-    JOIN artifacts document ON document.organization_id = :org
-     AND document.id = theirs.artifact_id AND NOT document.archived
-    LEFT JOIN schemas ON schemas.organization_id = :org AND schemas.id = document.schema_id
+PEOPLE = """
+people AS MATERIALIZED (
+    SELECT user_id FROM unnest(CAST(:people AS uuid[])) AS person (user_id)
+), seats AS MATERIALIZED (
+    SELECT seat.user_id, seat.team_id FROM people
+    JOIN team_members seat ON seat.organization_id = :org AND seat.user_id = people.user_id
+), reach AS MATERIALIZED (
+    SELECT user_id, user_id AS assignee_id, true AS named FROM people
+    UNION ALL SELECT user_id, team_id, false FROM seats WHERE :by_team
+), able AS MATERIALIZED (
+    SELECT people.user_id, schemas.id AS schema_id,
+           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets,
+           schemas.required_skill_keys <@ ARRAY(
+               SELECT unnest(teams.skill_keys) FROM seats
+               JOIN teams ON teams.organization_id = :org AND teams.id = seats.team_id
+               WHERE seats.user_id = people.user_id) AS skilled
+    FROM people CROSS JOIN schemas
     LEFT JOIN schema_versions version ON version.organization_id = :org
      AND version.id = schemas.current_version_id
-    CROSS JOIN LATERAL (
-        SELECT coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets
-    ) AS wanted
+    WHERE schemas.organization_id = :org AND schemas.status = 'active'
+)
+"""
+"""Who they are, whose assignments are theirs, and of which schemas they label."""
+
+OFFER = """
+    SELECT bool_or(reach.named) AS named,
+           (array_agg(work.assignee_id ORDER BY work.assignee_id)
+            FILTER (WHERE NOT reach.named))[1] AS team_id
+    FROM artifact_assignees work
+    JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {whose}
+    WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
+"""
+"""How somebody comes to a document that they are assigned to: by name, or by which team."""
+
+_FREE = (
+    "(document.claim_user_id IS NULL OR document.claim_expires_at <= now()"
+    " OR document.claim_user_id = {whose})"
+)
+BEGUN = f"""
+begun AS MATERIALIZED (
+    SELECT user_id, artifact_id, bool_or(claimed) AS claimed, max(since) AS since,
+           (array_agg(tag_set_id) FILTER (WHERE tag_set_id IS NOT NULL))[1] AS tag_set_id,
+           (array_agg(schema_id) FILTER (WHERE schema_id IS NOT NULL))[1] AS schema_id
+    FROM (
+        SELECT people.user_id, artifact_id, id AS tag_set_id, schema_id,
+               greatest(created_at, decided_at) AS since, false AS claimed
+        FROM people
+        JOIN tag_sets ON organization_id = :org AND status = 'draft' AND labeler_id = user_id
+        UNION ALL
+        SELECT people.user_id, id, NULL, NULL, NULL, true
+        FROM people JOIN artifacts ON organization_id = :org AND claim_user_id = user_id
+         AND claim_expires_at > now()
+    ) AS work
+    GROUP BY user_id, artifact_id
+), own AS MATERIALIZED (
+    SELECT begun.user_id, document.id AS artifact_id, begun.tag_set_id,
+           CASE WHEN offer.named IS NOT TRUE THEN offer.team_id END AS team_id,
+           coalesce(begun.schema_id, document.schema_id) AS schema_id,
+           document.priority, document.due_at, coalesce(document.due_at, document.created_at) AS at
+    FROM begun
+    JOIN artifacts document ON document.organization_id = :org
+     AND document.id = begun.artifact_id AND NOT document.archived
+    CROSS JOIN LATERAL ({OFFER.format(whose="begun.user_id")}) AS offer
+    LEFT JOIN able ON able.user_id = begun.user_id AND able.schema_id = document.schema_id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
-     AND skip.artifact_id = theirs.artifact_id AND skip.user_id = theirs.user_id
+     AND skip.artifact_id = begun.artifact_id AND skip.user_id = begun.user_id
     WHERE claimed OR (
         since IS NOT NULL AND document.status IN ('ready', 'in_progress')
         AND (skip.user_id IS NULL OR skip.created_at <= since)
     ) OR (
-        schemas.status = 'active'
-        AND (sets > 1 OR document.claim_user_id IS NULL OR document.claim_expires_at <= now()
-             OR document.claim_user_id = theirs.user_id)
-        AND array_position(document.labeled_by, theirs.user_id) IS NULL
+        able.schema_id IS NOT NULL
+        AND (sets > 1 OR {_FREE.format(whose="begun.user_id")})
+        AND array_position(document.labeled_by, begun.user_id) IS NULL
         AND cardinality(document.labeled_by)
-          + cardinality(array_remove(document.reserved_for, theirs.user_id)) < sets
-        AND (named OR schemas.required_skill_keys = '{{{{}}}}'
-             OR schemas.required_skill_keys <@ ARRAY(
-            SELECT unnest(teams.skill_keys) FROM team_members seat
-            JOIN teams ON teams.organization_id = :org AND teams.id = seat.team_id
-            WHERE seat.organization_id = :org AND seat.user_id = theirs.user_id))
-        AND (named OR skip.user_id IS NULL)
+          + cardinality(array_remove(document.reserved_for, begun.user_id)) < sets
+        AND (offer.named IS TRUE OR skilled)
+        AND (offer.named IS TRUE OR skip.user_id IS NULL)
     )
 )
 """  # noqa: S608 - made of constants
-_ITEM = """
-    SELECT {whose} AS user_id, id, artifact_id, schema_id, labeler_id, review_rank,
-           review_due_at, {until} AS claimed_until
-    FROM tag_sets
-    WHERE organization_id = :org AND status = 'submitted' AND {whose} IS NOT NULL AND {whose} {them}
-"""
-_TO_REVIEW = f"""
-to_review AS (
-    SELECT item.user_id, item.id AS tag_set_id, item.artifact_id, item.schema_id,
-           document.name, document.priority,
-           coalesce(item.review_due_at, document.due_at) AS due_at, item.claimed_until,
-           item.review_rank AS urgency
+"""What they have begun or claimed (`begun`), and what of it stands in their lists (`own`)."""
+
+OFFERED = """
+grouped AS (
+    SELECT reach.user_id, cell.schema_id, cell.assignees, cell.labeled_by, cell.places_taken,
+           max(cell.n) AS n, bool_or(reach.named) AS named,
+           (array_agg(reach.assignee_id ORDER BY reach.assignee_id)
+            FILTER (WHERE NOT reach.named))[1] AS team_id
     FROM (
-        {_ITEM.replace("{whose}", "claim_user_id").replace("{until}", "claim_expires_at")}
-         AND claim_expires_at > now()
-        UNION ALL
-        {_ITEM.replace("{whose}", "assignee_id").replace("{until}", "NULL")}
-         AND (claim_user_id IS NULL OR claim_expires_at <= now())
-    ) AS item
-    JOIN artifacts document ON document.organization_id = :org AND document.id = item.artifact_id
-     AND NOT document.archived
-    WHERE :self_review OR item.labeler_id IS DISTINCT FROM item.user_id
+        SELECT CAST(assignee_id AS uuid) AS assignee_id, schema_id, assignees, labeled_by,
+               places_taken, sum(n) AS n
+        FROM ({cells}) AS cells GROUP BY 1, 2, 3, 4, 5
+    ) AS cell
+    JOIN reach USING (assignee_id)
+    GROUP BY 1, 2, 3, 4, 5
+), offered AS (
+    SELECT grouped.user_id, sum(n) AS n FROM grouped
+    JOIN able ON able.user_id = grouped.user_id AND CAST(able.schema_id AS text) = grouped.schema_id
+    WHERE CAST(places_taken AS int) < sets AND (named OR skilled)
+      AND strpos(labeled_by, CAST(grouped.user_id AS text)) = 0
+      AND (CAST(:team_id AS uuid) IS NULL OR NOT named AND team_id = :team_id)
+    GROUP BY grouped.user_id
+)
+"""
+"""How many documents they are assigned to whose places are not taken, by their cells. One that is
+assigned to several is in the cells of each, by the hash of all of them."""
+
+WITHHELD = f"""
+candidates AS (
+    SELECT user_id, artifact_id FROM begun
+    UNION
+    SELECT reach.user_id, held.id
+    FROM artifacts held
+    JOIN artifact_assignees work ON work.organization_id = :org AND work.artifact_id = held.id
+    JOIN reach ON reach.assignee_id = work.assignee_id
+    WHERE held.organization_id = :org AND held.claim_user_id IS NOT NULL
+      AND held.claim_expires_at > now()
+    UNION
+    SELECT people.user_id, artifact_id
+    FROM people JOIN artifact_skips ON organization_id = :org
+     AND artifact_skips.user_id = people.user_id
+), withheld AS (
+    SELECT candidates.user_id, count(*) AS n
+    FROM candidates
+    JOIN artifacts document ON document.organization_id = :org
+     AND document.id = candidates.artifact_id
+    CROSS JOIN LATERAL ({OFFER.format(whose="candidates.user_id")}) AS offer
+    JOIN able ON able.user_id = candidates.user_id AND able.schema_id = document.schema_id
+    LEFT JOIN begun ON begun.user_id = candidates.user_id
+     AND begun.artifact_id = candidates.artifact_id
+    LEFT JOIN artifact_skips skip ON skip.organization_id = :org
+     AND skip.artifact_id = candidates.artifact_id AND skip.user_id = candidates.user_id
+    WHERE offer.named IS NOT NULL AND (offer.named OR skilled)
+      AND array_position(document.labeled_by, candidates.user_id) IS NULL
+      AND cardinality(document.labeled_by) + cardinality(document.reserved_for) < sets
+      AND (CAST(:team_id AS uuid) IS NULL OR NOT offer.named AND offer.team_id = :team_id)
+      AND (CAST(:schema_id AS uuid) IS NULL OR document.schema_id = :schema_id)
+      AND (CAST(:until AS timestamptz) IS NULL OR document.due_at <= :until)
+      AND (begun.user_id IS NOT NULL
+           OR sets <= 1 AND NOT {_FREE.format(whose="candidates.user_id")}
+           OR NOT offer.named AND skip.user_id IS NOT NULL)
+    GROUP BY candidates.user_id
 )
 """  # noqa: S608 - made of constants
+"""How many of these they may not begin: somebody works on it, they have skipped it, or they have
+begun it and it is counted already. As many are looked at as people work on at this moment."""
 
+MAY_BEGIN = f"""
+    array_position(work.labeled_by, {{whose}}) IS NULL AND work.places_taken < able.sets
+    AND (reach.named OR able.skilled)
+    AND NOT EXISTS (SELECT FROM begun
+        WHERE begun.user_id = {{whose}} AND begun.artifact_id = work.artifact_id)
+    AND (reach.named OR NOT EXISTS (SELECT FROM artifact_skips skip
+        WHERE skip.organization_id = :org AND skip.user_id = {{whose}}
+          AND skip.artifact_id = work.artifact_id))
+    AND (able.sets > 1 OR EXISTS (SELECT FROM artifacts document
+        WHERE document.organization_id = :org AND document.id = work.artifact_id
+          AND {_FREE.format(whose="{whose}")}))
+"""  # noqa: S608 - made of constants
+"""Whether somebody may begin what an assignee's row `work` tells of, whom they are by `reach`."""
 
-def to_label(them: str, *, by_team: bool) -> str:
-    """A common table `to_label`: what each of them has begun, claimed, or is assigned to, by name
-    or, with `by_team`, as one of a team."""
-    offers = [_DRAFTS, _CLAIMS, _ASSIGNED, *([_BY_TEAM] if by_team else [])]
-    return _TO_LABEL.format(offers=" UNION ALL ".join(offers).format(them=them))
+OF_TEAM = """
+    (CAST(:team_id AS uuid) IS NULL OR (
+        work.assignee_id = :team_id AND NOT reach.named AND NOT EXISTS (
+            SELECT FROM artifact_assignees other
+            JOIN reach theirs ON theirs.assignee_id = other.assignee_id
+             AND theirs.user_id = reach.user_id
+            WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
+              AND other.is_open AND (theirs.named OR other.assignee_id < work.assignee_id))))
+"""
+"""Whether it is there for them by the team that a list is filtered by."""
 
-
-def to_review(them: str) -> str:
-    """A common table `to_review`: what each of them has claimed, or is assigned to while nobody
-    has it."""
-    return _TO_REVIEW.format(them=them)
+OWN_FILTERS = """
+    (CAST(:schema_id AS uuid) IS NULL OR own.schema_id = :schema_id)
+    AND (CAST(:team_id AS uuid) IS NULL OR own.team_id = :team_id)
+    AND (CAST(:due_before AS timestamptz) IS NULL OR own.due_at < :due_before)
+"""
+"""The same of what they have begun, by all of a list's filters."""

@@ -9,6 +9,7 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.review.workload.queries import assignments as queries
+from app.review.workload.queries.counting import Wanted
 
 
 def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
@@ -19,13 +20,11 @@ def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Pa
     begin now. To review: what is assigned to them or claimed by them. `filters`: kind, schema_id,
     team_id, due_before.
     """
-    found = queries.page(
-        page,
-        user_id=caller.user_id,
-        reviews=caller.has(Role.reviewer),
-        self_review=allows_self_review(caller),
-        filters=filters,
-    )
+    kind = filters.pop("kind", None)
+    wanted = Wanted([caller.user_id], by_team=True, **filters)
+    reviews = caller.has(Role.reviewer) and kind != "label" and wanted.team_id is None
+    kinds = queries.Kinds(kind != "review", reviews, allows_self_review(caller))
+    found = queries.page(page, wanted, kinds)
     now = db.utc_now()
     return replace(found, items=[_item(row, now) for row in found.items])
 

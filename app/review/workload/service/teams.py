@@ -4,9 +4,8 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from app.kit import errors
+from app.kit import db, errors
 from app.kit.principal import Caller
-from app.review.workload.queries import people
 from app.review.workload.queries import teams as queries
 from app.review.workload.service import period
 from app.review.workload.service.assignments import allows_self_review
@@ -22,15 +21,21 @@ def team_workload(
     Finished is what they submitted and decided from day `first` to day `last`, in the caller's
     time zone. Raises 404; 400 on the period.
     """
-    if not people.is_team(team_id):
+    rows = queries.members(team_id)
+    if rows is None:
         raise errors.not_found()
     asked = period.of_user(caller.user_id, first, last)
     edges = asked.edges
-    rows = queries.members(
-        team_id, start=edges[0], end=edges[-1], self_review=allows_self_review(caller)
+    now = db.utc_now()
+    numbers = queries.numbers(
+        [row.id for row in rows],
+        now=now,
+        start=edges[0],
+        end=edges[-1],
+        self_review=allows_self_review(caller),
     )
-    members = [_member(row) for row in rows]
-    waiting = queries.waiting(team_id)._asdict()
+    members = [_member(row, numbers[row.id]) for row in rows]
+    waiting = queries.waiting(team_id, now=now)._asdict()
     return {
         "team_id": team_id,
         "time_zone": asked.zone,
@@ -46,15 +51,15 @@ def team_workload(
     }
 
 
-def _member(row: Any) -> dict[str, Any]:
+def _member(row: Any, numbers: Any) -> dict[str, Any]:
     return {
         "user": {"id": row.id, "email": row.email, "name": row.name},
         "role": row.role,
-        "open": row.to_label + row.to_review,
-        "overdue": row.overdue,
-        "finished": row.labeled + row.reviewed,
-        "to_label": row.to_label,
-        "to_review": row.to_review,
-        "labeled": row.labeled,
-        "reviewed": row.reviewed,
+        "open": numbers.to_label + numbers.to_review,
+        "overdue": numbers.overdue,
+        "finished": numbers.labeled + numbers.reviewed,
+        "to_label": numbers.to_label,
+        "to_review": numbers.to_review,
+        "labeled": numbers.labeled,
+        "reviewed": numbers.reviewed,
     }

@@ -1,0 +1,15 @@
+"""How teams are counted."""
+
+from app.kit.counters import Cube, Source
+from app.kit.counters.spans import DAY, MONTH
+
+TEAMS = Source(
+    "teams",
+    ("root", "created"),
+    (
+        Cube("teams", ("root",)),
+        Cube("teams.created.month", ("root",), bucket="created", length=MONTH),
+        Cube("teams.created.day", ("root",), bucket="created", length=DAY),
+    ),
+)
+"""`root`: whether it stands at the top."""

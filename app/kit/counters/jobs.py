@@ -1,0 +1,33 @@
+"""Background work on counts."""
+
+from app.kit.counters import upkeep
+from app.kit.jobs import Job, enqueue_many, handler, periodic
+
+_FOLD_SECONDS = 5
+_CHECK_SECONDS = 86_400
+
+
+@handler("counters.fold", resumable=True)
+def fold(job: Job) -> None:
+    """Fold the deltas of all organizations into the cells, batch by batch."""
+    upkeep.fold(job.checkpoint)
+
+
+@handler("counters.check", queue="maintenance")
+def check(_: Job) -> None:
+    """Have the counts of every organization compared with the rows."""
+    organizations = upkeep.list_organizations()
+    enqueue_many(
+        "counters.check_organization", [(id_, {"slug": slug}) for id_, slug in organizations]
+    )
+
+
+@handler("counters.check_organization", queue="maintenance")
+def check_organization(job: Job) -> None:
+    """Compare an organization's counts with the rows, and repair those that are wrong."""
+    assert job.organization_id is not None
+    upkeep.check(job.organization_id, job.args["slug"], job.checkpoint)
+
+
+periodic("counters.fold", every=_FOLD_SECONDS)
+periodic("counters.check", every=_CHECK_SECONDS)

@@ -1,0 +1,69 @@
+"""Times as buckets: which months, days and hours make up a span of time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+MONTH, DAY, HOUR = 7, 10, 13
+"""How many characters tell a bucket's time."""
+
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Buckets of one level from `first` up to, not including, `end`; None: no bound."""
+
+    level: int
+    first: str | None
+    end: str | None
+
+
+def as_bucket(at: datetime, level: int) -> str:
+    """Return the name of the bucket of `level` characters that begins at `at`."""
+    utc = at.astimezone(UTC)
+    return utc.isoformat()[:level]
+
+
+def round_down(at: datetime, level: int) -> datetime:
+    """Return the beginning of the bucket that `at` is in, in UTC."""
+    hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    if level == HOUR:
+        return hour
+    day = hour.replace(hour=0)
+    return day if level == DAY else day.replace(day=1)
+
+
+def round_up(at: datetime, level: int) -> datetime:
+    """Return the first beginning of a bucket that is not before `at`, in UTC."""
+    down = round_down(at, level)
+    return down if down == at else _next(down, level)
+
+
+def _next(begin: datetime, level: int) -> datetime:
+    if level == MONTH:
+        return round_down(begin + 31 * _DAY, level)
+    return begin + (_DAY if level == DAY else _HOUR)
+
+
+def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -> list[Range]:
+    """Return the ranges of buckets that make up a span, as coarse as `levels` (ascending) allow.
+
+    `first` and `end` are beginnings of buckets of the finest level; None: no bound.
+    """
+    level, *finer = levels
+    inner_first = None if first is None else round_up(first, level)
+    inner_end = None if end is None else round_down(end, level)
+    if inner_first is not None and inner_end is not None and inner_first >= inner_end:
+        return split(finer, first, end) if finer else []
+    found = [Range(level, _name(inner_first, level), _name(inner_end, level))]
+    if finer and first is not None and first != inner_first:
+        found += split(finer, first, inner_first)
+    if finer and end is not None and end != inner_end:
+        found += split(finer, inner_end, end)
+    return found
+
+
+def _name(at: datetime | None, level: int) -> str | None:
+    return None if at is None else as_bucket(at, level)

@@ -1,0 +1,72 @@
+"""Cursors of pages: opaque, signed and bound to what they page through.
+
+A cursor carries the sort values of the row at the page's edge, the direction, and the exact total
+counted for the first page. Its signature covers the organization, the operation, the filters and
+the sort, so a cursor from elsewhere does not verify.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from app.kit import container, errors
+
+_SIGNATURE_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """What a cursor says: the direction, the list's total, and where the page begins."""
+
+    backward: bool
+    total: int
+    values: list[Any]
+
+
+def binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
+    """Return bytes that differ for any two lists between which a cursor must not travel."""
+    return orjson.dumps(
+        [scope, operation, sort, dict(filters)], option=orjson.OPT_SORT_KEYS, default=str
+    )
+
+
+def encode(cursor: Cursor, bound: bytes) -> str:
+    """Return a cursor as text, signed for the list that `bound` stands for."""
+    payload = orjson.dumps([int(cursor.backward), cursor.total, cursor.values], default=str)
+    signature = container.keyring().sign("cursor", payload + bound)
+    return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
+
+
+def decode(text: str, bound: bytes) -> Cursor:
+    """Return the cursor of a text. Raises 422 on `cursor` if it is not one of this list."""
+    try:
+        raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+    except ValueError:
+        raise _build_refusal() from None
+    signature, payload = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
+    if not container.keyring().verify("cursor", payload + bound, signature):
+        raise _build_refusal()
+    backward, total, values = orjson.loads(payload)
+    return Cursor(bool(backward), total, values)
+
+
+def _build_refusal() -> errors.ApiError:
+    return errors.unprocessable("cursor", "This cursor is not one of this list.")
+
+
+def _parse(kind: type, value: Any) -> Any:
+    if kind is datetime:
+        return datetime.fromisoformat(value)
+    return UUID(value) if kind is UUID else value
+
+
+def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
+    """Return the cursor's values of the sort's columns. Raises 422 on `cursor`."""
+    if len(cursor.values) != len(types):  # of a release that sorted by something else
+        raise _build_refusal()
+    return [_parse(kind, value) for kind, value in zip(types, cursor.values, strict=True)]

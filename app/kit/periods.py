@@ -1,0 +1,21 @@
+"""Conditions of a period of time."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql import ColumnElement
+
+Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+
+
+def within(
+    at: Column, after: datetime | None, before: datetime | None
+) -> list[ColumnElement[bool]]:
+    """Return the conditions of a period, whose bounds are not part of it; None: no bound."""
+    found = []
+    if after is not None:
+        found.append(at > after)
+    if before is not None:
+        found.append(at < before)
+    return found

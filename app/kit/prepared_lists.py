@@ -1,0 +1,60 @@
+"""Pages of lists that people open all day, by prepared statements."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, asc, bindparam, desc, tuple_
+
+from app.kit import tenancy
+from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.periods import Column
+from app.kit.prepared import Prepared
+
+
+class PreparedList:
+    """A list without filters in its usual order, by prepared statements.
+
+    `statement` selects its rows, `key` and `unique` among them, and has the parameter
+    `organization_id`. `total` is the list's length (`counters.prepared_total`). The list is served
+    in the order of `key`, a time, and of `unique`, an id that is shown as `unique_name`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        statement: Select[Any],
+        total: ColumnElement[int],
+        key: Column,
+        unique: Column,
+    ) -> None:
+        self._order = {str(key.key): key.type.python_type, str(unique.key): unique.type.python_type}
+        first = statement.add_columns(total.label("page_total"))
+        own = {"organization_id": "uuid", "page_limit": "int"}
+        behind = {**own, "edge_key": "timestamptz", "edge_id": "uuid"}
+        edge = tuple_(
+            bindparam("edge_key", type_=key.type), bindparam("edge_id", type_=unique.type)
+        )
+        here = tuple_(key, unique)
+        self._statements: dict[tuple[bool, bool], Prepared] = {}
+        for descending, sort in ((True, desc), (False, asc)):
+            rest = statement.where(here < edge if descending else here > edge)
+            for is_first, rows in ((True, first), (False, rest)):
+                ordered = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
+                self._statements[descending, is_first] = Prepared.of(
+                    f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
+                    ordered,
+                    **(own if is_first else behind),
+                )
+
+    def page(self, request: PageRequest) -> Page:
+        """Return a page. Raises 422 on `cursor`."""
+        return paginate_rows(request, self._order, self._fetch)
+
+    def _fetch(self, edge: Edge) -> tuple[list[Any], int | None]:
+        statement = self._statements[edge.descending, edge.is_first]
+        organization_id = str(tenancy.current_organization_id())
+        values = [str(value) for value in edge.values.values()]
+        rows = statement.all(organization_id, edge.limit, *values)
+        if not edge.is_first:
+            return rows, None
+        # As of the same snapshot: where the page is empty, so is the list.
+        return rows, int(rows[0].page_total) if rows else 0

@@ -1,0 +1,135 @@
+"""Artifacts: the documents."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    UniqueConstraint,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
+
+
+def _list_index(name: str, *columns: str) -> Index:
+    # The order of a list, behind what it is filtered by; nearly every list leaves the archived out.
+    return Index(f"ix_artifacts_list_{name}", "organization_id", "archived", *columns, "id")
+
+
+def no_labels() -> dict[str, int]:
+    """The label counts of a document without label sets."""
+    return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}
+
+
+class Artifact(TenantModel, db.Revised, db.Base):
+    """A document. `status` is one of STATUSES.
+
+    Its bytes are in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
+    has a number per state of its label sets, kept by whoever changes one. The revision counts edits
+    of what a writer may send; labeling moves claim, status and counts without it. `labeled_by` has
+    the labeler of each label set that is submitted or accepted, null for a model's; `reserved_for`
+    whom a draft was sent back or handed to: with them a row alone says who may be given it.
+    """
+
+    __tablename__ = "artifacts"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
+        ),
+        UniqueConstraint("organization_id", "sha256", name="uq_artifacts_content"),
+        _list_index("created", "created_at"),
+        _list_index("status", "status", "created_at"),
+        _list_index("schema", "schema_id", "status", "created_at"),
+        _list_index("name", "name"),
+        _list_index("priority", "priority"),
+        _list_index("updated", "updated_at"),
+        Index(
+            "ix_artifacts_gold",
+            "organization_id",
+            "archived",
+            "created_at",
+            "id",
+            postgresql_where=text("gold"),
+        ),
+        Index(
+            "ix_artifacts_due",
+            "organization_id",
+            "archived",
+            "status",
+            "due_at",
+            postgresql_where=text("due_at IS NOT NULL"),
+            postgresql_include=["schema_id", "created_at"],
+        ),
+        Index("ix_artifacts_external", "organization_id", "external_id"),
+        # Without the time of expiry: every save moves it, and would have to move the index too.
+        Index(
+            "ix_artifacts_claimed",
+            "organization_id",
+            "claim_user_id",
+            postgresql_where=text("claim_user_id IS NOT NULL"),
+        ),
+        # What nobody is assigned to and nobody holds, in the order in which it is handed out.
+        Index(
+            "ix_artifacts_pool",
+            "organization_id",
+            "schema_id",
+            text("priority DESC"),
+            text("coalesce(due_at, created_at)"),
+            "id",
+            postgresql_where=text(
+                "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
+                " AND assignees = '[]' AND schema_id IS NOT NULL"
+            ),
+            postgresql_include=["labeled_by", "reserved_for", "language", "due_at", "created_at"],
+        ),
+    )
+
+    name: Mapped[str]
+    schema_id: Mapped[UUID | None]
+    external_id: Mapped[str | None]
+    meta: Mapped[dict[str, Any]] = mapped_column("metadata", default=dict)
+    priority: Mapped[int] = mapped_column(default=50)
+    due_at: Mapped[datetime | None]
+    gold: Mapped[bool] = mapped_column(default=False)
+    archived: Mapped[bool] = mapped_column(default=False)
+    media_type: Mapped[str]
+    size_bytes: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str]
+    page_count: Mapped[int | None]
+    language: Mapped[str | None]
+    text_length: Mapped[int] = mapped_column(default=0)
+    status: Mapped[str] = mapped_column(default="processing")
+    failure: Mapped[dict[str, Any] | None]
+    connector_id: Mapped[UUID | None]
+    ingestion_job_id: Mapped[UUID | None]
+    assignees: Mapped[list[Any]] = mapped_column(default=list)
+    claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    claim_expires_at: Mapped[datetime | None]
+    label_counts: Mapped[dict[str, Any]] = mapped_column(default=no_labels)
+    labeled_by: Mapped[list[UUID | None]] = mapped_column(
+        ARRAY(Uuid()), default=list, server_default="{}"
+    )
+    reserved_for: Mapped[list[UUID]] = mapped_column(
+        ARRAY(Uuid()), default=list, server_default="{}"
+    )
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+
+
+def of_artifact() -> ForeignKeyConstraint:
+    """Return the foreign key of a table whose rows go with their document."""
+    return ForeignKeyConstraint(
+        ["organization_id", "artifact_id"],
+        ["artifacts.organization_id", "artifacts.id"],
+        ondelete="CASCADE",
+    )

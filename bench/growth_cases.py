@@ -1,0 +1,127 @@
+"""The requests whose cost must not grow with the organization: who asks, and for what."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from app.kit import db
+from bench.growth_filling import Grown
+
+Case = tuple[str, str, str]
+"""A name, the user who asks, and the path."""
+
+
+def list_cases(grown: Grown) -> list[Case]:
+    """Return the requests of a grown organization, in the same order for each."""
+    return [*_documents(grown), *_tag_sets(grown), *_reviews(grown), *_work(grown), *_logs(grown)]
+
+
+def _ago(days: int) -> str:
+    now: datetime = db.utc_now()
+    return (now - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _documents(grown: Grown) -> Iterator[Case]:
+    person, period = grown.org.users["labeler0"], f"created_after={_ago(100)}"
+    filters = {
+        "": "",
+        "by status": "status=in_review",
+        "by a rare status": "status=failed",
+        "by two statuses": "status=ready&status=in_progress",
+        "by schema": f"schema_id={grown.schema_id}",
+        "by schema and status": f"schema_id={grown.schema_id}&status=failed",
+        "by assigned team": f"assignee={grown.team_id}",
+        "by assigned user": f"assignee={person}",
+        "by assigned team, status and schema": (
+            f"assignee={grown.team_id}&status=ready&schema_id={grown.schema_id}"
+        ),
+        "unassigned": "assigned=false&status=ready",
+        "archived": "archived=true",
+        "archived or not": "archived=any",
+        "gold": "gold=true",
+        "by media type": "media_type=image/png",
+        "by language": "language=de",
+        "by external id": "external_id=ext-777",
+        "by name": "sort=name",
+        "by priority": "sort=-priority",
+        "by change": "sort=-updated_at",
+        "of a period": f"{period}&created_before={_ago(20)}",
+        "overdue": f"status=ready&due_before={_ago(0)}",
+        "search, a rare word": "q=middlings",
+        "search, some words": "q=word7+or+word8+or+word9+or+word10+or+word11+or+word12",
+        "search, a common word": "q=common",
+    }
+    for name, query in filters.items():
+        yield f"documents {name}".strip(), "viewer", f"/artifacts?page_size=100&{query}"
+    yield "statistics", "viewer", "/artifacts/stats"
+    yield "statistics of a schema", "viewer", f"/artifacts/stats?schema_id={grown.schema_id}"
+    yield "statistics of a period", "viewer", f"/artifacts/stats?{period}"
+    yield "schema statistics", "viewer", f"/schemas/{grown.schema_id}/stats"
+
+
+def _tag_sets(grown: Grown) -> Iterator[Case]:
+    users = grown.org.users
+    for name, user, query in (
+        ("", "viewer", ""),
+        ("by status", "viewer", "status=submitted"),
+        ("by schema", "viewer", f"schema_id={grown.schema_id}"),
+        ("by labeler", "viewer", f"labeler_id={users['labeler0']}"),
+        ("by labeler and status", "viewer", f"labeler_id={users['labeler0']}&status=submitted"),
+        ("by reviewer", "viewer", f"reviewer_id={users['reviewer0']}"),
+        ("by change", "viewer", "sort=-updated_at"),
+        ("as a labeler", "labeler0", ""),
+        ("as a labeler who labels blind", "labeler7", ""),
+    ):
+        yield f"tag sets {name}".strip(), user, f"/tag-sets?page_size=100&{query}"
+
+
+def _reviews(grown: Grown) -> Iterator[Case]:
+    users = grown.org.users
+    for name, query in (
+        ("", ""),
+        ("by schema", f"schema_id={grown.schema_id}"),
+        ("by assigned user", f"assignee_id={users['reviewer0']}"),
+        ("by assigned team", f"team_id={grown.review_team_id}"),
+        ("by labeler", f"labeler_id={users['labeler0']}"),
+        ("of one's own", "mine=true"),
+        ("by flag", "flag=disagreement"),
+        ("escalated", "escalated=true"),
+        ("claimed", "claimed=true"),
+    ):
+        yield f"review queue {name}".strip(), "reviewer0", f"/review-queue?page_size=100&{query}"
+    yield "review queue statistics", "reviewer0", "/review-queue/stats"
+
+
+def _work(grown: Grown) -> Iterator[Case]:
+    path = "/users/me/assignments?page_size=100"
+    yield "work list behind a team's backlog", "labeler0", path
+    yield "work list of a member of no team", "labeler11", path
+    yield "work list, overdue", "labeler0", f"{path}&due_before={_ago(0)}"
+    yield "work list of a schema", "labeler0", f"{path}&schema_id={grown.schema_id}"
+    yield "work list of a reviewer", "reviewer0", path
+    yield "workload of a team", "viewer", f"/teams/{grown.team_id}/workload"
+    yield "workload of reviewers", "viewer", f"/teams/{grown.review_team_id}/workload"
+    yield "one's own activity", "labeler0", "/users/me/activity"
+
+
+def _logs(grown: Grown) -> Iterator[Case]:
+    organization = f"/organizations/{grown.org.slug}"
+    for name, query in (
+        ("", ""),
+        ("by action", "action=teams.create"),
+        ("by actor", f"actor_id={grown.org.users['labeler0']}"),
+        ("by kind of actor", "actor_kind=system"),
+        ("by type of target", "target_type=teams"),
+    ):
+        yield (
+            f"audit log {name}".strip(),
+            "owner",
+            f"{organization}/audit-log?page_size=100&{query}",
+        )
+    for name, query in (
+        ("", ""),
+        ("by status", "status=abandoned"),
+        ("by event", "event=tag_set.accepted"),
+    ):
+        path = f"/webhooks/{grown.webhook_id}/deliveries?page_size=100&{query}"
+        yield f"deliveries {name}".strip(), "owner", path
+    yield "members", "viewer", f"{organization}/members"

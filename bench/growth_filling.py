@@ -1,0 +1,257 @@
+"""Fill an organization of any size for the rows of growth: the same people, more documents.
+
+PostgreSQL itself makes them, with the triggers off. Documents are spread evenly over a year, and so
+is what came of them: two thirds are done, a tenth waits for review, a sixth waits to be labeled and
+is mostly assigned to one team. What belongs to people, drafts and skills, does not grow.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
+
+from app.kit import db
+from app.runtime.progress import Progress
+from bench import filling
+from bench.service import Service
+from tests.factories import Org, make_org
+from tests.factories.labels import make_field, make_schema
+
+SCHEMAS = 8
+"""The last of them asks for two label sets of each document."""
+LABELERS = 12
+REVIEWERS = 6
+DRAFTS = 20
+"""Of each labeler."""
+_BATCH = 100_000
+_YEAR = timedelta(days=365)
+
+# A number below `of` that looks like chance and is the same every time.
+_CHANCE = "((hashint8(CAST(i AS bigint) * 7919 + {salt}) & 2147483647) % {of})"
+_AT = "CAST(:start AS timestamptz) + i * (interval '365 days' / CAST(:rows AS float8))"
+_ID = """CAST(
+    lpad(to_hex(CAST(extract(epoch FROM {at}) * 1000 AS bigint)), 12, '0') || '7'
+    || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5(:salt || '{kind}' || i), 1, 15)
+    AS uuid)"""
+_STATUS = f"""CASE
+    WHEN i % greatest(:rows / :drafts, 1) = 0 THEN 'drafted'
+    WHEN {_CHANCE.format(salt=1, of=1000)} < 10 THEN 'processing'
+    WHEN {_CHANCE.format(salt=1, of=1000)} < 20 THEN 'failed'
+    WHEN {_CHANCE.format(salt=1, of=1000)} < 230 THEN
+        CASE WHEN i % :schemas = :schemas - 1 AND {_CHANCE.format(salt=2, of=2)} = 0
+             THEN 'in_progress' ELSE 'ready' END
+    WHEN {_CHANCE.format(salt=1, of=1000)} < 330 THEN 'in_review'
+    ELSE 'done' END"""
+_ASSIGNEES = f"""CASE
+    WHEN status IN ('processing', 'failed', 'in_review') THEN '[]'
+    WHEN {_CHANCE.format(salt=3, of=100)} < 75 THEN
+        jsonb_build_array(jsonb_build_object('user_id', NULL, 'team_id', :team))
+    WHEN {_CHANCE.format(salt=3, of=100)} < 87 THEN jsonb_build_array(jsonb_build_object(
+        'user_id', (CAST(:labelers AS text[]))[{_CHANCE.format(salt=3, of=100)} - 74],
+        'team_id', NULL))
+    ELSE '[]' END"""
+_ARTIFACTS = f"""
+INSERT INTO artifacts (organization_id, id, name, schema_id, external_id, metadata, priority,
+    due_at, gold, archived, media_type, size_bytes, sha256, page_count, language, text_length,
+    status, assignees, label_counts, labeled_by, created_by, created_at, updated_at, revision)
+SELECT :org, {_ID.format(at="at", kind="artifact")}, 'document-' || i || '.txt',
+    (CAST(:schema_ids AS uuid[]))[1 + i % :schemas], 'ext-' || i,
+    jsonb_build_object('batch', i % 10), 20 * {_CHANCE.format(salt=4, of=5)},
+    CASE WHEN i % 2 = 0 THEN at + interval '14 days' END, i % 100 = 0, i <= :rows / 10,
+    (CAST(ARRAY['application/pdf', 'text/plain', 'image/png'] AS text[]))[1 + i % 3], 600,
+    encode(sha256(convert_to(:salt || i, 'UTF8')), 'hex'), 1,
+    (CAST(ARRAY['en', 'de', NULL] AS text[]))[1 + {_CHANCE.format(salt=5, of=3)}], 80,
+    CASE status WHEN 'drafted' THEN 'in_progress' ELSE status END, {_ASSIGNEES},
+    jsonb_build_object(
+        'draft', CASE WHEN status = 'drafted' THEN 1 ELSE 0 END,
+        'submitted', CASE WHEN status IN ('in_progress', 'in_review') THEN 1 ELSE 0 END,
+        'accepted', CASE WHEN status = 'done' THEN 1 ELSE 0 END, 'rejected', 0),
+    CASE WHEN status IN ('in_progress', 'in_review', 'done')
+         THEN ARRAY[CAST((CAST(:labelers AS text[]))[1 + i % :people] AS uuid)] ELSE '{{}}' END,
+    :owner, at, at + interval '1 hour', 1
+FROM (SELECT i, {_AT} AS at, {_STATUS} AS status FROM generate_series(:first, :last) AS i) AS row
+"""
+_ASSIGNED = """
+INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open,
+    schema_id, priority, urgent_at, labeled_by, status, archived, created_at, due_at, places_taken,
+    assignees_hash)
+SELECT organization_id, id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
+    one ->> 'team_id' IS NOT NULL, status IN ('ready', 'in_progress') AND NOT archived, schema_id,
+    priority, coalesce(due_at, created_at), labeled_by, status, archived, created_at, due_at,
+    cardinality(labeled_by) + cardinality(reserved_for), md5(CAST(assignees AS text))
+FROM artifacts CROSS JOIN jsonb_array_elements(assignees) AS one WHERE organization_id = :org
+"""
+_NUMBERED = """(SELECT a.*, CAST(substr(external_id, 5) AS bigint) AS i FROM artifacts a
+    WHERE organization_id = :org AND label_counts <>
+        '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}') AS a"""
+_RANK = (
+    "(100 - priority) * CAST(10 ^ 13 AS bigint)"
+    " + CAST(floor(extract(epoch FROM {at}) * 1000) AS bigint)"
+)
+_TAG_SETS = f"""
+INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
+    reviewer_id, source, tags, status, submitted_at, decided_at, seconds_spent, comment_count,
+    rejections, review_rank, escalated, flags, assignee_id, assignee_team_id, artifact_archived,
+    due_at, created_at, updated_at, revision)
+SELECT :org, {_ID.format(at="created_at", kind="tag_set")}, a.id, a.schema_id,
+    (CAST(:version_ids AS uuid[]))[1 + i % :schemas],
+    CAST((CAST(:labelers AS text[]))[1 + i % :people] AS uuid),
+    CASE WHEN status = 'done' AND {_CHANCE.format(salt=6, of=10)} > 0
+         THEN CAST((CAST(:reviewers AS text[]))[1 + i % :deciders] AS uuid) END,
+    'human', jsonb_build_array(jsonb_build_object('field', 'field_1', 'value', 'Value ' || i,
+        'row', NULL, 'confidence', NULL, 'source', 'human', 'evidence', '[]'::jsonb)),
+    CASE WHEN status = 'done' THEN 'accepted'
+         WHEN label_counts ->> 'draft' = '1' THEN 'draft' ELSE 'submitted' END,
+    CASE WHEN label_counts ->> 'draft' = '0' THEN created_at + interval '1 hour' END,
+    CASE WHEN status = 'done' THEN created_at + interval '2 hours' END,
+    1 + {_CHANCE.format(salt=7, of=1200)}, 0, 0, {_RANK.format(at="coalesce(due_at, created_at)")},
+    {_CHANCE.format(salt=8, of=8)} = 0,
+    CASE {_CHANCE.format(salt=9, of=8)} WHEN 0 THEN '["low_confidence"]'::jsonb
+         WHEN 1 THEN '["disagreement"]'::jsonb ELSE '[]'::jsonb END,
+    CASE WHEN {_CHANCE.format(salt=10, of=10)} < 2
+         THEN CAST((CAST(:reviewers AS text[]))[1 + i % :deciders] AS uuid) END,
+    CASE WHEN {_CHANCE.format(salt=10, of=10)} = 2 THEN CAST(:review_team AS uuid) END,
+    archived AND status <> 'done' AND label_counts ->> 'draft' = '0',
+    CASE WHEN status <> 'done' AND label_counts ->> 'draft' = '0' THEN due_at END,
+    created_at + interval '1 minute', created_at + interval '2 hours', 2
+FROM {_NUMBERED} WHERE i BETWEEN :first AND :last
+"""
+_REVISIONS = """
+INSERT INTO tag_set_revisions
+    (organization_id, tag_set_id, number, tags, author_id, kind, created_at, schema_id,
+     waited_microseconds)
+SELECT organization_id, id, 1, CAST('[]' AS jsonb), labeler_id, 'create', created_at,
+    CAST(NULL AS uuid), CAST(NULL AS bigint) FROM tag_sets
+WHERE organization_id = :org
+UNION ALL
+SELECT organization_id, id, 2, tags, labeler_id, 'submit', submitted_at, NULL, NULL FROM tag_sets
+WHERE organization_id = :org AND submitted_at IS NOT NULL
+UNION ALL
+SELECT organization_id, id, 3, tags, reviewer_id, 'accept', decided_at, schema_id,
+    CAST(extract(epoch FROM decided_at - submitted_at) * 1000000 AS bigint) FROM tag_sets
+WHERE organization_id = :org AND decided_at IS NOT NULL
+"""
+_TEXTS = f"""
+INSERT INTO artifact_texts (organization_id, artifact_id, text)
+SELECT :org, id, CASE WHEN i % 2 = 0 THEN 'Common. ' ELSE '' END
+    || CASE WHEN i % greatest(:rows / 1000, 1) = 0 THEN 'Middlings. ' ELSE '' END
+    || 'word' || {_CHANCE.format(salt=11, of=5000)} || ' word' || {_CHANCE.format(salt=12, of=500)}
+FROM (SELECT id, CAST(substr(external_id, 5) AS bigint) AS i FROM artifacts
+      WHERE organization_id = :org) AS a
+"""
+_WORDS = """
+INSERT INTO artifact_search
+    (organization_id, artifact_id, created_at, archived, language, filler, vector)
+SELECT a.organization_id, a.id, a.created_at, a.archived, l.language, repeat(' ', 2000),
+    array_to_tsvector(ARRAY[search_mark(l.language, a.organization_id)])
+    || to_tsvector(search_configuration(l.language), t.text)
+FROM artifacts a
+JOIN artifact_texts t ON t.organization_id = a.organization_id AND t.artifact_id = a.id
+CROSS JOIN LATERAL (SELECT search_language(a.language)) AS l (language)
+WHERE a.organization_id = :org
+"""
+_AUDIT = f"""
+INSERT INTO audit_entries (id, organization_id, at, actor_kind, actor_id, actor_label, operation,
+    action, target_type, target_id, target_label, changes)
+SELECT {_ID.format(at="at", kind="audit")}, :org, at,
+    CASE WHEN i % 5000 = 0 THEN 'system' ELSE 'user' END,
+    CAST((CAST(:labelers AS text[]))[1 + i % :people] AS uuid), 'somebody@test.example',
+    'update_artifact',
+    CASE WHEN i % 1000 = 0 THEN 'teams.create' WHEN i % 3 = 0 THEN 'tag_sets.replace'
+         ELSE 'artifacts.update' END,
+    CASE WHEN i % 1000 = 0 THEN 'teams' WHEN i % 3 = 0 THEN 'tag_sets' ELSE 'artifacts' END,
+    {_ID.format(at="at", kind="artifact")}, 'document-' || i || '.txt', '{{}}'
+FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
+"""
+_OVERLAP = """
+UPDATE {table} SET review_policy = review_policy || '{{"labels_per_artifact": 2}}'
+WHERE organization_id = :org AND {column} = :overlapping
+"""
+_DELIVERIES = f"""
+INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
+    test, round, attempts_in_round, attempt_count, next_attempt_at, delivered_at, created_at,
+    updated_at)
+SELECT :org, {_ID.format(at="at", kind="delivery")}, :webhook,
+    {_ID.format(at="at", kind="event")},
+    CASE WHEN i % 4 = 0 THEN 'tag_set.accepted' ELSE 'artifact.ingested' END, '{{}}',
+    CASE WHEN i % 1000 = 0 THEN 'abandoned' ELSE 'delivered' END, false, 1, 1, 1, NULL, at, at, at
+FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
+"""
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What `grow` made."""
+
+    org: Org
+    rows: int
+    schema_id: UUID
+    overlapping_id: UUID
+    team_id: UUID
+    review_team_id: UUID
+    webhook_id: UUID
+
+
+def grow(service: Service, rows: int) -> Grown:
+    """Create an organization with `rows` documents, audit entries and deliveries."""
+    org = make_org(service.app)
+    labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
+    reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
+    owner = org.api("owner")
+    made = [make_schema(org, [make_field("field_1", "text")], f"Bill {n}") for n in range(SCHEMAS)]
+    team, review_team = (
+        owner.post("/teams", {"name": name}).json["data"]["id"] for name in ("Labels", "Reviews")
+    )
+    for path, people in ((team, labelers[: LABELERS // 2]), (review_team, reviewers)):
+        answer = owner.post(f"/teams/{path}/members", {"user_ids": people})
+        assert answer.status_code == 200, answer.json
+    hook = {"url": "http://127.0.0.2:9/", "events": ["artifact.ingested"]}
+    webhook = owner.post("/webhooks", hook).json["data"]["id"]
+    values = {
+        "org": str(org.id),
+        "salt": org.slug,
+        "rows": rows,
+        "start": db.utc_now().replace(minute=7, second=0, microsecond=0) - _YEAR,
+        "schemas": SCHEMAS,
+        "people": LABELERS,
+        "deciders": REVIEWERS,
+        "drafts": DRAFTS * LABELERS,
+        "labelers": labelers,
+        "reviewers": reviewers,
+        "schema_ids": [str(schema) for schema, _ in made],
+        "version_ids": [str(version) for _, version in made],
+        "team": team,
+        "review_team": review_team,
+        "owner": str(org.users["owner"]),
+        "webhook": webhook,
+        "overlapping": str(made[-1][0]),
+    }
+    with filling.quietly(service):
+        _fill(service, values)
+    return Grown(org, rows, made[0][0], made[-1][0], UUID(team), UUID(review_team), UUID(webhook))
+
+
+def _fill(service: Service, values: dict[str, Any]) -> None:
+    rows = values["rows"]
+    steps: list[tuple[str, dict[str, Any]]] = [
+        (statement, {"first": first, "last": min(first + _BATCH - 1, rows)})
+        for statement in (_ARTIFACTS, _TAG_SETS)
+        for first in range(1, rows + 1, _BATCH)
+    ]
+    steps += [(one, {}) for one in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)]
+    progress = Progress()
+    progress.begin(f"{rows:,} documents")
+    with filling.plain(service) as cursor:
+        for table, column in (("schemas", "id"), ("schema_versions", "schema_id")):
+            cursor.execute(_compiled(_OVERLAP.format(table=table, column=column)), values)
+        for done, (statement, part) in enumerate(steps, start=1):
+            cursor.execute(_compiled(statement), {**values, **part})
+            progress.advance(done, len(steps))
+    progress.done("filled")
+
+
+def _compiled(statement: str) -> str:
+    return str(text(statement).compile(dialect=PGDialect_psycopg2()))  # type: ignore[no-untyped-call]

@@ -1,0 +1,198 @@
+"""Exact counts of rows by their facets; used by migrations. See `app.kit.counters`.
+
+A *source* counts the rows of a table, all of them or those of a condition, by its facets: texts
+made of their columns. Triggers append to `count_deltas` what each statement changes, a row for each
+combination of facets that is more or fewer by it. `fold_counts` moves deltas into the cells of the
+source's *cubes* (`counts`), each of which has some of the facets. What sources and cubes there are
+is kept in tables, so that whichever release folds does the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from alembic import op
+from sqlalchemy import Connection, text
+
+FOLDING = 7_203_114_560
+"""Advisory lock of whoever changes cells."""
+
+_SAVE_SOURCE = text(
+    "INSERT INTO count_sources (source, table_name, condition, facets, expressions, measure)"
+    " VALUES (:source, :table, :condition, :facets, :expressions, :measure)"
+)
+_SAVE_CUBE = text(
+    "INSERT INTO count_cubes (cube, source, key, bucket, bucket_length, facets)"
+    " VALUES (:cube, :source, :key, :bucket, :length, :facets)"
+)
+_SOURCES = text(
+    "SELECT source, condition, expressions, measure FROM count_sources"
+    " WHERE table_name = :table ORDER BY source"
+)
+_REFERENCING = {
+    "insert": "NEW TABLE AS new_rows",
+    "update": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
+    "delete": "OLD TABLE AS old_rows",
+}
+_TRIGGER = """
+CREATE OR REPLACE FUNCTION count_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN {insert}
+    ELSIF TG_OP = 'UPDATE' THEN {update}
+    ELSE {delete}
+    END IF;
+    RETURN NULL;
+END $$
+"""
+_APPEND = """
+        INSERT INTO count_deltas (organization_id, source, facets, n, total)
+        SELECT organization_id, '{source}', facets, sum(sign), sum(sign * measure)
+        FROM ({rows}) AS changed
+        GROUP BY organization_id, facets
+        HAVING sum(sign) <> 0 OR sum(sign * measure) <> 0;
+"""
+_ROWS = """
+            SELECT r.organization_id, ARRAY[{facets}] AS facets, {measure} AS measure,
+                   {sign} AS sign
+            FROM {table} r WHERE {condition}"""
+
+
+@dataclass(frozen=True)
+class Cube:
+    """Cells by some of a source's facets; `key` and `bucket` are what a reader finds them by.
+
+    Of the bucket's facet, a time as text, the first `length` characters are kept.
+    """
+
+    name: str
+    facets: Sequence[str]
+    key: str | None = None
+    bucket: str | None = None
+    length: int | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is counted of the rows `r` of a table: facets and the SQL that makes each a text, '' for
+    none. `measure`, a whole number, is added up beside the rows."""
+
+    name: str
+    facets: Mapping[str, str]
+    cubes: Sequence[Cube]
+    condition: str = "true"
+    measure: str = "0"
+
+
+def as_hour(column: str) -> str:
+    """Return SQL of the hour, in UTC, that a time is in. The end of an hour is part of it, and its
+    start is not: so what is due at five o'clock sharp needs no look at rows at a quarter past."""
+    return (
+        f"""coalesce(to_char(({column} - interval '1 microsecond') AT TIME ZONE 'UTC',"""
+        """ 'YYYY-MM-DD"T"HH24'), '')"""
+    )
+
+
+def as_text(column: str) -> str:
+    """Return SQL of any other value as a facet."""
+    return f"coalesce(CAST({column} AS text), '')"
+
+
+def counted(table: str, *sources: Source) -> None:
+    """Count the rows of `table` from now on; those that are there are counted by `live.recount`.
+
+    May be called again for other sources of the table.
+    """
+    connection = op.get_bind()
+    for source in sources:
+        _save(connection, table, source)
+    _install(connection, table)
+
+
+def uncounted(*sources: str) -> None:
+    """Stop counting by these sources, and forget what was counted."""
+    connection = op.get_bind()
+    for source in sources:
+        table = connection.scalar(
+            text("SELECT table_name FROM count_sources WHERE source = :s"), {"s": source}
+        )
+        cubes = connection.scalars(
+            text("DELETE FROM count_cubes WHERE source = :s RETURNING cube"), {"s": source}
+        ).all()
+        for statement, value in (
+            ("DELETE FROM counts WHERE cube = ANY (:v)", list(cubes)),
+            ("DELETE FROM count_deltas WHERE source = :v", source),
+            ("DELETE FROM count_sources WHERE source = :v", source),
+        ):
+            connection.execute(text(statement), {"v": value})
+        _install(connection, str(table))
+
+
+def _save(connection: Connection, table: str, source: Source) -> None:
+    names = list(source.facets)
+
+    def place(facet: str | None) -> int | None:
+        return None if facet is None else names.index(facet) + 1
+
+    connection.execute(
+        _SAVE_SOURCE,
+        {
+            "source": source.name,
+            "table": table,
+            "condition": source.condition,
+            "facets": names,
+            "expressions": list(source.facets.values()),
+            "measure": source.measure,
+        },
+    )
+    for cube in source.cubes:
+        values = {
+            "cube": cube.name,
+            "source": source.name,
+            "key": place(cube.key),
+            "bucket": place(cube.bucket),
+            "length": cube.length,
+            "facets": [place(facet) for facet in cube.facets],
+        }
+        connection.execute(_SAVE_CUBE, values)
+
+
+def _install(connection: Connection, table: str) -> None:
+    """(Re)make the function and the triggers of a table from its sources."""
+    sources = connection.execute(_SOURCES, {"table": table}).all()
+    if not sources:
+        connection.exec_driver_sql(f"DROP FUNCTION count_{table}() CASCADE")
+        return
+
+    def append(*rows: tuple[str, int]) -> str:
+        return "".join(
+            _APPEND.format(
+                source=source.source,
+                rows=" UNION ALL ".join(
+                    _ROWS.format(
+                        facets=", ".join(source.expressions),
+                        measure=source.measure,
+                        sign=sign,
+                        table=name,
+                        condition=source.condition,
+                    )
+                    for name, sign in rows
+                ),
+            )
+            for source in sources
+        )
+
+    connection.exec_driver_sql(
+        _TRIGGER.format(
+            table=table,
+            insert=append(("new_rows", 1)),
+            update=append(("new_rows", 1), ("old_rows", -1)),
+            delete=append(("old_rows", -1)),
+        )
+    )
+    for event, tables in _REFERENCING.items():
+        connection.exec_driver_sql(
+            f"CREATE OR REPLACE TRIGGER count_{event} AFTER {event.upper()} ON {table}"
+            f" REFERENCING {tables} FOR EACH STATEMENT EXECUTE FUNCTION count_{table}()"
+        )
+
+
+__all__ = ["Cube", "Source", "as_hour", "as_text", "counted", "uncounted"]

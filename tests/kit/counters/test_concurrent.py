@@ -1,0 +1,90 @@
+"""Whatever many do at once, counts are what a plain COUNT of the rows says."""
+
+import threading
+from random import Random
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.counts import differences, fold, insert_artifacts, run_sql
+
+WRITERS = 4
+ROUNDS = 25
+# Taken by id, so that two writers never wait for each other in a circle.
+_SOME = """
+WITH chosen AS (
+    SELECT id FROM artifacts WHERE organization_id = :org ORDER BY id
+    OFFSET :skip LIMIT :few FOR UPDATE
+)
+"""
+_WRITES = (
+    "UPDATE artifacts SET status = 'done' WHERE id IN (SELECT id FROM chosen)",
+    "UPDATE artifacts SET archived = NOT archived WHERE id IN (SELECT id FROM chosen)",
+    "UPDATE artifacts SET due_at = created_at, gold = NOT gold WHERE id IN (SELECT id FROM chosen)",
+    "UPDATE artifacts SET assignees = '[]' WHERE id IN (SELECT id FROM chosen)",
+    "DELETE FROM artifacts WHERE id IN (SELECT id FROM chosen)",
+)
+_GROUPED = "SELECT status, count(*) AS n FROM artifacts WHERE NOT archived GROUP BY status"
+
+
+def _write(org: Org, seed: int, failures: list[BaseException]) -> None:
+    chance = Random(seed)
+    try:
+        for _ in range(ROUNDS):
+            if chance.random() < 0.3:
+                insert_artifacts(org, chance.randint(1, 20))
+            else:
+                _change(org, chance)
+            if chance.random() < 0.2:
+                fold(org.app)
+    except BaseException as failure:  # noqa: BLE001 - told to the test
+        failures.append(failure)
+
+
+def _change(org: Org, chance: Random) -> None:
+    """Change some rows in a transaction, which is rolled back every third time."""
+    values = {"org": org.id, "skip": chance.randint(0, 60), "few": chance.randint(1, 15)}
+    with org.app.app_context(), tenancy.organization(org.id):
+        db.session().execute(text(_SOME + chance.choice(_WRITES)), values)
+        if chance.random() < 0.33:
+            db.session().rollback()
+        else:
+            db.session().commit()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_writes_at_once(org: Org, other_org: Org, seed: int) -> None:
+    insert_artifacts(other_org, 30)
+    insert_artifacts(org, 60)
+    failures: list[BaseException] = []
+    writers = [
+        threading.Thread(target=_write, args=(org, 100 * seed + number, failures))
+        for number in range(WRITERS)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert failures == []
+    assert differences(org) == []
+    _check_totals(org)
+    fold(org.app)
+    assert differences(org) == []
+    _check_totals(org)
+    assert differences(other_org) == []
+    assert _get(other_org, "archived=any") == 30
+
+
+def _check_totals(org: Org) -> None:
+    """The API's totals are those of the rows."""
+    rows = {row.status: row.n for row in run_sql(org, _GROUPED)}
+    for status in ("processing", "ready", "in_progress", "in_review", "done", "failed"):
+        assert _get(org, f"status={status}") == rows.get(status, 0)
+    assert _get(org, "") == sum(rows.values())
+
+
+def _get(org: Org, query: str) -> Any:
+    return org.api("viewer").get(f"/artifacts?page_size=1&{query}").json["meta"]["total"]

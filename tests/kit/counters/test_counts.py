@@ -1,0 +1,397 @@
+"""Counts are kept by triggers, folded by a job, exact at every moment, and repaired if wrong."""
+
+import threading
+from contextlib import closing
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+import pytest
+from flask import Flask
+from sqlalchemy import select, text
+
+from app.kit import counters, db, tenancy
+from app.kit.counters import SOURCES, upkeep
+from app.kit.counters.models import CountCube, CountSource
+from app.labeling.artifacts.counters import ARTIFACTS
+from app.runtime.postgres import EmbeddedPostgres
+from tests.factories import Org, make_org
+from tests.factories.counts import (
+    cells,
+    differences,
+    fold,
+    insert_artifacts,
+    run_sql,
+    waiting,
+)
+
+
+def _total(org: Org, **where: Any) -> int:
+    with org.app.app_context(), tenancy.organization(org.id):
+        statement = select(counters.total(ARTIFACTS, where))
+        return int(db.session().execute(statement).scalar_one())
+
+
+def test_the_service_and_the_database_count_the_same(app: Flask) -> None:
+    with app.app_context():
+        sources = {row.source: row.facets for row in db.session().scalars(select(CountSource))}
+        found = {
+            row.cube: (row.source, row.key, row.bucket, row.bucket_length, row.facets)
+            for row in db.session().scalars(select(CountCube))
+        }
+    assert sources == {source.name: list(source.facets) for source in SOURCES.values()}
+
+    def place(source: counters.Source, facet: str | None) -> int | None:
+        return None if facet is None else source.facets.index(facet) + 1
+
+    assert found == {
+        cube.name: (
+            source.name,
+            place(source, cube.key),
+            place(source, cube.bucket),
+            cube.length,
+            [place(source, facet) for facet in cube.facets],
+        )
+        for source in SOURCES.values()
+        for cube in source.cubes
+    }
+
+
+def test_a_statement_appends_what_it_changes(org: Org) -> None:
+    fold(org.app)
+    ids = insert_artifacts(org, 12)
+    assert _total(org) == 12
+    before = waiting(org)
+    run_sql(org, "UPDATE artifacts SET updated_at = now(), revision = revision + 1")
+    assert waiting(org) == before, "what is not counted appends nothing"
+    run_sql(org, "UPDATE artifacts SET status = 'done' WHERE id = ANY (:ids)", ids=ids[:4])
+    assert _total(org, status="done") == 2 + 4 - 1
+    assert _total(org, status="done", gold=False, archived=False) == len(
+        run_sql(org, "SELECT FROM artifacts WHERE status = 'done' AND NOT gold AND NOT archived")
+    )
+    assert differences(org) == []
+
+
+def test_many_rows_of_a_copy_are_one_delta(org: Org, postgres: EmbeddedPostgres) -> None:
+    fold(org.app)
+    before = waiting(org)
+    run_sql(
+        org,
+        "CREATE TEMPORARY TABLE copied ON COMMIT DROP AS SELECT 1;"
+        "INSERT INTO teams (organization_id, id, name, skills, skill_keys, description,"
+        " created_at, updated_at, revision)"
+        " SELECT :org, gen_random_uuid(), 'Team ' || i, '[]', '{}', '', date '2026-02-02',"
+        " now(), 1 FROM generate_series(1, 500) AS i",
+    )
+    teams = run_sql(
+        org,
+        "SELECT n FROM count_deltas WHERE organization_id = :org AND source = 'teams'",
+    )
+    assert [row.n for row in teams] == [500]
+    assert waiting(org) > before
+    assert org.api("viewer").get("/teams").json["meta"]["total"] == 500
+
+
+def test_folding_moves_deltas_into_cells(org: Org) -> None:
+    insert_artifacts(org, 30)
+    totals = {status: _total(org, status=status) for status in ("ready", "done", "failed")}
+    fold(org.app)
+    assert waiting(org) == 0
+    assert sum(cells(org, "artifacts").values()) == 30
+    assert {status: _total(org, status=status) for status in totals} == totals
+    assert differences(org) == []
+
+
+def test_cells_of_nothing_go(org: Org) -> None:
+    insert_artifacts(org, 30)
+    fold(org.app)
+    run_sql(org, "DELETE FROM artifacts")
+    assert _total(org) == 0
+    fold(org.app)
+    assert cells(org, "artifacts") == {}
+    left = run_sql(org, "SELECT cube FROM counts WHERE cube LIKE 'artifacts%' OR cube = 'searched'")
+    assert left == []
+
+
+def test_what_is_rolled_back_was_never_counted(org: Org) -> None:
+    total = _total(org)
+    with org.app.app_context(), tenancy.organization(org.id):
+        insert_team()
+        assert _total_of_teams() == 1
+        db.session().rollback()
+        assert _total_of_teams() == 0
+        db.session().rollback()
+    assert _total(org) == total
+    assert differences(org) == []
+
+
+def _total_of_teams() -> int:
+    return int(db.session().execute(select(counters.total(SOURCES["teams"], {}))).scalar_one())
+
+
+def insert_team() -> None:
+    db.session().execute(
+        text(
+            "INSERT INTO teams (organization_id, id, name, skills, skill_keys, description,"
+            " created_at, updated_at, revision) VALUES (:org, gen_random_uuid(), 'Gone', '[]',"
+            " '{}', '', now(), now(), 1)"
+        ),
+        {"org": tenancy.current_organization_id()},
+    )
+
+
+def test_nobody_sees_another_organizations_counts(org: Org, other_org: Org) -> None:
+    insert_artifacts(org, 10)
+    fold(org.app)
+    insert_artifacts(org, 10)
+    assert run_sql(other_org, "SELECT FROM counts WHERE cube = 'artifacts'") == []
+    assert run_sql(other_org, "SELECT FROM count_deltas WHERE source = 'artifacts'") == []
+    assert _total(other_org) == 0
+
+
+def test_a_fold_for_one_organization_leaves_the_others_deltas(org: Org, other_org: Org) -> None:
+    insert_artifacts(org, 10)
+    insert_artifacts(other_org, 10)
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("SELECT fold_counts(1000)"))
+    assert waiting(org) == 0
+    assert waiting(other_org) > 0
+    assert _total(org) == _total(other_org) == 10
+
+
+@pytest.mark.parametrize("at", ["DELETE", "INSERT"])
+def test_a_fold_that_is_killed_has_not_happened(
+    org: Org, postgres: EmbeddedPostgres, at: str
+) -> None:
+    insert_artifacts(org, 50)
+    expected = _total(org)
+    options = "-c role=labeling_app -c app.all_organizations=on"
+    with closing(psycopg2.connect(postgres.url, options=options)) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+        cursor.execute("SELECT fold_counts(100000)")
+        assert _total(org) == expected, "its transaction is open"
+        with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as killing:
+            killing.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        with pytest.raises(psycopg2.Error):
+            connection.commit() if at == "INSERT" else cursor.execute("SELECT 1")
+    assert _total(org) == expected
+    assert differences(org) == []
+    fold(org.app)
+    assert _total(org) == expected
+
+
+def test_two_who_fold_at_once_count_nothing_twice(org: Org) -> None:
+    insert_artifacts(org, 40)
+    expected = _total(org)
+    threads = [threading.Thread(target=fold, args=(org.app,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    seen = {_total(org) for _ in range(20)}
+    for thread in threads:
+        thread.join()
+    assert seen == {expected}
+    assert differences(org) == []
+
+
+def test_a_horizon_from_another_server_hides_nothing(org: Org) -> None:
+    """A dump that is restored brings it along, and transactions are numbered anew."""
+    fold(org.app)
+    run_sql(org, "UPDATE count_horizon SET xact = 9223372036854775807")
+    try:
+        insert_artifacts(org, 5)
+        assert _total(org) == 5
+    finally:
+        fold(org.app)
+    assert _total(org) == 5
+    horizon = run_sql(
+        org,
+        "SELECT xact <= CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS ok"
+        " FROM count_horizon",
+    )
+    assert [row.ok for row in horizon] == [True]
+
+
+def test_a_transaction_that_takes_long_is_counted_when_it_ends(org: Org) -> None:
+    """The horizon passes nobody who is still at work."""
+    with org.app.app_context(), tenancy.organization(org.id):
+        insert_team()
+        for _ in range(3):
+            _in_thread(lambda: insert_artifacts(org, 4))
+            _in_thread(lambda: fold(org.app))
+        db.session().commit()
+    assert org.api("viewer").get("/teams").json["meta"]["total"] == 1
+    assert _total(org) == 12
+    assert differences(org) == []
+
+
+def _in_thread(work: Any) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_readers_fold_where_nobody_else_does(
+    org: Org, other_org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "BACKLOG", 20)
+    monkeypatch.setattr(upkeep, "_CHECK_EVERY", 1)
+    insert_artifacts(other_org, 40)
+    insert_artifacts(org, 40)
+    kept = waiting(other_org)
+    assert waiting(org) > 20
+    assert org.api("viewer").get("/artifacts?archived=any").json["meta"]["total"] == 40
+    assert waiting(org) == 0
+    assert waiting(other_org) == kept
+    assert org.api("viewer").get("/artifacts?archived=any").json["meta"]["total"] == 40
+
+
+def test_the_job_folds(org: Org, work: Any) -> None:
+    from app.kit.jobs import enqueue  # noqa: PLC0415
+
+    insert_artifacts(org, 10)
+    with org.app.app_context(), tenancy.across_organizations(reason="a test"), db.transaction():
+        enqueue("counters.fold", {}, organization_id=None)
+    work()
+    assert waiting(org) == 0
+
+
+def _spoil(org: Org, postgres: EmbeddedPostgres) -> None:
+    """Rows that no trigger saw, and a cell of nothing."""
+    url = postgres.admin_url.rsplit("/", 1)[0] + "/labeling"
+    with closing(psycopg2.connect(url)) as admin, admin, admin.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute("DELETE FROM artifacts WHERE organization_id = %s AND gold", (str(org.id),))
+        cursor.execute(
+            "INSERT INTO counts (organization_id, cube, key, bucket, facets, n, total)"
+            " VALUES (%s, 'teams', '', '', '{true}', 3, 0)",
+            (str(org.id),),
+        )
+
+
+def test_what_is_wrong_is_found_and_mended(org: Org, postgres: EmbeddedPostgres) -> None:
+    insert_artifacts(org, 28)
+    fold(org.app)
+    assert differences(org) == []
+    _spoil(org, postgres)
+    wrong = differences(org)
+    assert {row["source"] for row in wrong} >= {"artifacts", "teams"}
+    assert sum(row["n"] for row in wrong if row["cube"] == "artifacts") == -4
+    assert sum(row["n"] for row in wrong if row["cube"] == "teams") == -3
+    with org.app.app_context():
+        for source in upkeep.list_sources():
+            upkeep.repair(org.id, source)
+        db.session().commit()
+    assert differences(org) == []
+    assert _total(org) == 24
+
+
+def test_the_daily_check_mends_and_says_so(
+    org: Org, postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert_artifacts(org, 14)
+    _spoil(org, postgres)
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(upkeep.log, "error", lambda event, **values: told.append(values))
+    with org.app.app_context():
+        wrong = upkeep.check(org.id, org.slug, db.checkpoint)
+    ours = [one for one in told if one["organization"] == org.slug]
+    assert {one["source"] for one in ours} >= {"artifacts", "teams"}
+    assert wrong >= sum(one["cells"] for one in ours) > 0
+    assert differences(org) == []
+
+
+def test_counts_are_rebuilt_beside_writers(org: Org) -> None:
+    """Whoever writes or folds meanwhile, each row is counted once."""
+    insert_artifacts(org, 200)
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            while not stop.is_set():
+                ids = insert_artifacts(org, 5)
+                run_sql(org, "UPDATE artifacts SET status = 'done' WHERE id = ANY (:ids)", ids=ids)
+                run_sql(org, "DELETE FROM artifacts WHERE id = ANY (:ids)", ids=ids[number:])
+                if number == 1:
+                    fold(org.app)
+        except BaseException as failure:  # noqa: BLE001 - told to the test
+            failures.append(failure)
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(6):
+        with org.app.app_context(), db.transaction():
+            upkeep.repair(org.id, "artifacts")
+        assert differences(org) == []
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert differences(org) == []
+
+
+def test_counting_begins_with_rows_that_are_there(org: Org) -> None:
+    """As in an upgrade: nothing is counted yet, and others write meanwhile."""
+    insert_artifacts(org, 60)
+    fold(org.app)
+    run_sql(org, "DELETE FROM counts WHERE cube LIKE 'artifacts%'")
+    writer = threading.Thread(target=lambda: [insert_artifacts(org, 3) for _ in range(10)])
+    writer.start()
+    with org.app.app_context(), db.transaction():
+        assert upkeep.repair(org.id, "artifacts") > 0
+    writer.join()
+    assert _total(org) == 90
+    assert differences(org) == []
+    with org.app.app_context(), db.transaction():
+        assert upkeep.repair(org.id, "artifacts") == 0, "a second run finds nothing"
+
+
+def test_erasing_leaves_no_counts(app: Flask) -> None:
+    org = make_org(app)
+    insert_artifacts(org, 20)
+    fold(app)
+    with app.app_context():
+        from app.identity.erasing import service  # noqa: PLC0415
+
+        with db.transaction() as session:
+            session.execute(
+                text(
+                    "UPDATE organizations SET status = 'closed', closed_at = now(),"
+                    " erase_after = now() - interval '1 minute' WHERE id = :org"
+                ),
+                {"org": org.id},
+            )
+        service.erase(org.id, db.checkpoint)
+        db.session().commit()
+    fold(app)
+    left = run_sql(org, "SELECT cube, n FROM counts WHERE cube NOT LIKE 'audit%'")
+    assert left == []
+    assert {row.n for row in run_sql(org, "SELECT n FROM counts WHERE cube = 'audit'")} == {1}
+    assert waiting(org) == 0
+    assert differences(org) == []
+
+
+def test_deltas_of_an_organization_that_is_gone_are_dropped(app: Flask) -> None:
+    org = make_org(app)
+    gone = UUID(int=7)
+    with app.app_context(), tenancy.across_organizations(reason="a test"), db.transaction() as s:
+        s.execute(
+            text(
+                "INSERT INTO count_deltas (organization_id, source, facets, n, total)"
+                " VALUES (:gone, 'teams', ARRAY['true', ''], 1, 0)"
+            ),
+            {"gone": gone},
+        )
+    fold(app)
+    with app.app_context(), tenancy.across_organizations(reason="a test"):
+        query = text("SELECT count(*) FROM count_deltas WHERE organization_id = :gone")
+        assert db.session().execute(query, {"gone": gone}).scalar_one() == 0
+    assert differences(org) == []
+
+
+def test_facets_that_no_cube_has_are_refused(org: Org) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), pytest.raises(LookupError):
+        counters.total(SOURCES["assigned"], {"status": "ready"})
