@@ -2,11 +2,11 @@
 
 The key is taken by an insert in the request's own transaction: a second request of the same key
 waits on the unique index until the first has committed, and then finds its response. The stored
-response is encrypted, for it may show a secret once.
+response is encrypted, and holds no secret that is shown once.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -49,9 +49,18 @@ def header() -> str | None:
 
 
 def run(
-    key: str, *, owner: str, operation: str, body: bytes, perform: Callable[[], Response]
+    key: str,
+    *,
+    owner: str,
+    operation: str,
+    body: bytes,
+    perform: Callable[[], Response],
+    secrets: Collection[str] = (),
 ) -> Response:
-    """Answer the stored response of `key`, or `perform` and store. Raises 409 on another body."""
+    """Answer the stored response of `key`, or `perform` and store. Raises 409 on another body.
+
+    `secrets` are members of the answer's `data` that are not stored: a repetition has null there.
+    """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
     request_hash = hashlib.sha256(body).digest()
     session = db.session()
@@ -73,15 +82,20 @@ def run(
     session.execute(
         update(IdempotencyKey)
         .where(IdempotencyKey.scope == scope)
-        .values(status=response.status_code, response=_seal(response))
+        .values(status=response.status_code, response=_seal(response, secrets))
     )
     return response
 
 
-def _seal(response: Response) -> str:
+def _seal(response: Response, secrets: Collection[str]) -> str:
     kept = ("ETag", "Content-Type")
     headers = {k: v for k, v in response.headers.items() if k in kept}
-    return container.keyring().encrypt(orjson.dumps([headers, response.get_data(as_text=True)]))
+    body = response.get_data(as_text=True)
+    if secrets:
+        answer = orjson.loads(body)
+        answer["data"] |= dict.fromkeys(secrets)
+        body = orjson.dumps(answer).decode()
+    return container.keyring().encrypt(orjson.dumps([headers, body]))
 
 
 def _replay(scope: bytes, request_hash: bytes) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.kit import db
+from app.kit import container, db
 from tests.factories import Org
 
 URL = "http://127.0.0.2:9/hook"
@@ -26,11 +26,22 @@ def test_a_repeated_request_answers_the_first_response(org: Org) -> None:
     first = _create(org, "k1")
     again = _create(org, "k1")
     assert first.status_code == again.status_code == 201
-    assert first.data == again.data
+    assert again.json["data"] == first.json["data"] | {"secret": None}
     assert "Idempotency-Replayed" not in first.headers
     assert again.headers["Idempotency-Replayed"] == "true"
     assert again.headers.get("ETag") == first.headers.get("ETag")
     assert _count(org) == 1
+
+
+def test_a_secret_that_is_shown_once_is_not_stored(org: Org) -> None:
+    secret = _create(org, "k1").json["data"]["secret"]
+    with org.app.app_context():
+        stored = db.session().scalars(text("SELECT response FROM idempotency_keys")).all()
+        opened = [container.keyring().decrypt(response) for response in stored]
+    assert any(
+        org.api("admin").get("/webhooks").json["data"][0]["id"].encode() in o for o in opened
+    )
+    assert not any(secret.encode() in response for response in opened)
 
 
 def test_another_body_under_the_same_key_is_a_conflict(org: Org) -> None:

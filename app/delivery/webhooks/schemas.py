@@ -10,6 +10,7 @@ from app.kit.api.fields import (
     OneOf,
     QueryBool,
     Schema,
+    ShownOnce,
     Str,
     UtcDateTime,
     Uuid,
@@ -67,7 +68,7 @@ class Webhook(Schema):
 class WebhookWithSecret(Webhook):
     """A registered endpoint with its new signing secret, which is shown this once."""
 
-    secret = Str(required=True, metadata={"description": "64 hexadecimal characters."})
+    secret = ShownOnce("64 hexadecimal characters.")
 
 
 class DeliveryFilters(Schema):

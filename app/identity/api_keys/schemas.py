@@ -1,6 +1,6 @@
 """Bodies and answers of API keys."""
 
-from app.kit.api.fields import Bool, Name, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import Bool, Name, Nested, OneOf, Schema, ShownOnce, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
 
@@ -49,7 +49,7 @@ class ApiKey(Schema):
 class ApiKeyWithSecret(ApiKey):
     """A new API key; `key` is shown this once."""
 
-    key = Str(required=True, metadata={"description": "The whole key."})
+    key = ShownOnce("The whole key.")
 
 
 class ApiKeyFilters(Schema):

@@ -17,7 +17,7 @@ from marshmallow import Schema, fields
 
 from app.kit.api import responses
 from app.kit.api.dumpers import compile_dumper, dump_many
-from app.kit.api.fields import OneOf, QueryInt, Str
+from app.kit.api.fields import OneOf, QueryInt, ShownOnce, Str
 from app.kit.api.operation import Operation, run
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from app.kit.permissions import PERMISSIONS, Role
@@ -129,9 +129,18 @@ def _operation(
         max_body=told.max_body or (_PUBLIC_BODY if told.access == "public" else _BODY),
         idempotent=told.idempotent,
         keys=told.permission is not None if told.keys is None else told.keys,
+        secrets=_secrets(told.returns),
         records=records,
         handler=handler,
     )
+
+
+def _secrets(returns: type[Schema] | File | None) -> tuple[str, ...]:
+    """Return the members of an answer that are shown once."""
+    if returns is None or isinstance(returns, File):
+        return ()
+    members = returns().dump_fields.items()
+    return tuple(name for name, member in members if isinstance(member, ShownOnce))
 
 
 def _flask_rule(path: str) -> str:

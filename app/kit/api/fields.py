@@ -58,6 +58,14 @@ class Str(fields.String):
         return check_text(super()._deserialize(value, *args, **kwargs))
 
 
+class ShownOnce(Str):
+    """A secret of an answer, which nothing keeps: null when the answer is repeated."""
+
+    def __init__(self, description: str) -> None:
+        text = f"{description} Null in an answer that an idempotency key repeats."
+        super().__init__(required=True, allow_none=True, metadata={"description": text})
+
+
 class Name(Str):
     """A name that people see: not blank, no control characters."""
 

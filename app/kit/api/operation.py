@@ -1,5 +1,6 @@
 """One operation: what was declared, and the one path every request of it takes."""
 
+import hashlib
 import hmac
 import time
 from collections.abc import Callable
@@ -41,6 +42,7 @@ class Operation:
     """A declared operation; `access` is a role's name, or public, user or control-plane.
 
     `records` is the type of record it is about to the audit log, if its name does not tell.
+    `secrets` are the members of its answer that are shown once.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Operation:
     max_body: int
     idempotent: bool | Callable[[dict[str, Any]], bool]
     keys: bool
+    secrets: tuple[str, ...]
     records: str
     handler: Callable[..., Any]
 
@@ -136,6 +139,7 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         owner=_owner(op, caller),
         operation=f"{op.name} {request.path}",
         body=raw,
+        secrets=op.secrets,
         perform=lambda: op.respond(op.handler(**arguments)),
     )
 
@@ -167,7 +171,9 @@ def _owner(op: Operation, caller: Caller | None) -> str:
     if op.access == "control-plane":
         return op.access
     if caller is None:
-        return request.remote_addr or ""
+        # Whoever is signed in is told of what they did, and nobody else is.
+        proof = hashlib.sha256(request.headers.get("Authorization", "").encode()).hexdigest()
+        return f"{request.remote_addr}/{proof}"
     organization = caller.organization.id if caller.organization else None
     return idempotency.scope_of(caller.api_key_id or caller.user_id, organization)
 

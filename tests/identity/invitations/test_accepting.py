@@ -199,6 +199,19 @@ def test_the_same_idempotency_key_answers_again(desk: Desk) -> None:
     assert again.json == first.json
 
 
+def test_only_the_same_person_is_answered_again(desk: Desk, other_org: Org) -> None:
+    path = f"/auth/invitations/{desk.invited(other_org.email('viewer'))}/accept"
+    own = {"Idempotency-Key": "mine"}
+    signed_in = own | {"Authorization": f"Bearer {other_org.tokens['viewer']}"}
+    first = desk.guest().post(path, json={}, headers=signed_in)
+    assert first.status_code == 200, first.json
+    stranger = desk.guest().post(path, json={}, headers=own)
+    assert "Idempotency-Replayed" not in stranger.headers
+    assert stranger.status_code >= 400
+    again = desk.guest().post(path, json={}, headers=signed_in)
+    assert (again.status_code, again.json) == (200, first.json)
+
+
 def test_a_suspended_organization_takes_nobody_and_a_closed_one_is_gone(desk: Desk) -> None:
     token = desk.invited(address())
     desk.sql("UPDATE organizations SET status = 'suspended' WHERE id = :id", id=desk.org.id)
