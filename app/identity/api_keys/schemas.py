@@ -1,6 +1,6 @@
 """Bodies and answers of API keys."""
 
-from app.kit.api.fields import Bool, Name, Nested, OneOf, Schema, ShownOnce, UtcDateTime, Uuid
+from app.kit.api.fields import Bool, Name, Nested, OneOf, Schema, ShownOnce, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
 
