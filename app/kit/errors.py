@@ -36,6 +36,10 @@ STATUS_OF: Mapping[str, int] = {
     "service_unavailable": 503,
 }
 
+UNAUTHORIZED = 401
+CHALLENGE = "Bearer"
+"""What every 401 asks for (RFC 9110, section 15.5.2; RFC 6750, section 3)."""
+
 
 class ApiError(Exception):
     """An error the client caused or must know of.
@@ -60,6 +64,8 @@ class ApiError(Exception):
         self.field = field
         self.details = dict(details) if details else None
         self.headers = dict(headers) if headers else {}
+        if self.status == UNAUTHORIZED:
+            self.headers.setdefault("WWW-Authenticate", CHALLENGE)
 
     def body(self) -> dict[str, Any]:
         """Shape: {"error": {code, message, field?, details?}}."""

@@ -49,6 +49,7 @@ def _send(api: Api, op: Operation, path: str, json: Any = None, **kwargs: Any) -
 def test_anonymous_is_refused(op: Operation, org: Org) -> None:
     answer = _send(org.anonymous(), op, _path(op, org))
     assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert answer.json["error"]["code"] == "invalid_credentials"
 
 
