@@ -24,7 +24,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.merge_slashes = False
     app.config["TESTING"] = False
-    db.init(app, settings.sqlalchemy_url, settings.web_threads)
+    db.init(app, settings.sqlalchemy_url, settings.web_threads, settings.database_role)
     secrets.leave_threads(settings.web_threads)
     tokens.init(app, settings.secret_key, settings.access_token_hours)
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)

@@ -4,9 +4,13 @@ The settings are read in sub-selects, so that PostgreSQL evaluates them once a s
 once a row. Unset or empty, they match nothing.
 """
 
+import os
+
 from alembic import op
 
-ROLE = "labeling_app"
+from app.kit.settings_values import DATABASE_ROLE, database_role
+
+ROLE = database_role(os.environ.get("DATABASE_ROLE", "").strip() or DATABASE_ROLE)
 
 _BOUND = "(SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)"
 _EVERYTHING = "(SELECT current_setting('app.all_organizations', true) = 'on')"

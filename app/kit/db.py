@@ -22,9 +22,6 @@ from app.kit.db_guard.deadlines import LIBPQ
 from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
 
-APPLICATION_ROLE = "labeling_app"
-"""The role the application works under: no superuser, owner of nothing, bound by every policy."""
-
 RELEASE = 2
 """Told to PostgreSQL as `app.release`. Raised by one when a migration's trigger is to do for
 instances of the release before what those of this one do themselves."""
@@ -84,8 +81,12 @@ def deadlines_for(url: str) -> JSON:
     return {name: value for name, value in LIBPQ.items() if name not in query}
 
 
-def engine_options(url: str, threads: int) -> JSON:
-    """Return the options of the application's engines; `threads` is how many use one at once."""
+def engine_options(url: str, threads: int, role: str) -> JSON:
+    """Return the options of the application's engines.
+
+    `threads` is how many use one at once. `role` is whom the application works as: no superuser,
+    owner of nothing, bound by every policy.
+    """
     return {
         # A thread of the reading pool may hold one of its own (see `app.kit.prepared`).
         "pool_size": 2 * threads + 1,
@@ -100,7 +101,7 @@ def engine_options(url: str, threads: int) -> JSON:
             **deadlines_for(url),
             "connection_factory": Guard().connection_factory,
             "application_name": "labeling",
-            "options": f"-c role={APPLICATION_ROLE} -c app.release={RELEASE}"
+            "options": f"-c role={role} -c app.release={RELEASE}"
             " -c timezone=UTC -c statement_timeout=30s -c lock_timeout=10s"
             " -c idle_in_transaction_session_timeout=120s -c jit=off",
         },
@@ -124,13 +125,13 @@ db = SQLAlchemy(
 )
 
 
-def init(app: Flask, url: str, threads: int) -> None:
+def init(app: Flask, url: str, threads: int, role: str) -> None:
     """Bind the database to `app`.
 
     Two pools: setting autocommit anew on each request's connection would cost more than the check
     of its token.
     """
-    options = engine_options(url, threads)
+    options = engine_options(url, threads, role)
     app.config["SQLALCHEMY_DATABASE_URI"] = url
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = options
     read = {"url": url, "isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None}

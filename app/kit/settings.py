@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.kit import settings_values as values
-from app.kit.settings_values import LIBPQ, SECRET_KEY_MIN, Network, RetryDelays
+from app.kit.settings_values import DATABASE_ROLE, LIBPQ, SECRET_KEY_MIN, Network, RetryDelays
 
 PLANS = ("free", "team", "business", "enterprise", "unlimited")
 
@@ -40,6 +40,7 @@ class Settings:
     public_url: str = _setting(values.web_url, "")
     data_dir: Path = _setting(Path, Path("data"))  # noqa: RUF009 - immutable
     database_url: str = _setting(values.database_url, "", secret=True)
+    database_role: str = _setting(values.database_role, DATABASE_ROLE)
     redis_url: str = _setting(values.redis_url, "", secret=True)
     storage_url: str = _setting(values.storage_url, "", secret=True)
     secret_key: str = _setting(str, "", secret=True)

@@ -17,8 +17,11 @@ PASSWORD_MIN = 10
 WELL_KNOWN = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
 DISTINCT_MIN = 10  # 32 random characters of base64 or hexadecimal practically always have more
 LIBPQ = "postgresql://"
+DATABASE_ROLE = "labeling_app"
+"""The role that the application works under, unless the setting of that name says another."""
 _TRUE = {"1", "on", "true", "yes"}
 _FALSE = {"0", "off", "false", "no"}
+_ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _FERNET_KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
 _ADDRESS = r"[^\s<>@,;]+@[^\s<>@,;]+"
 
@@ -51,6 +54,13 @@ def one_of(*words: str, fold: Callable[[str], str] = str.lower) -> Callable[[str
         return fold(raw)
 
     return parse
+
+
+def database_role(raw: str) -> str:
+    """Parse a role's name that needs no quotes."""
+    if not _ROLE.fullmatch(raw):
+        raise ValueError("must be lower-case letters, digits and _, not beginning with a digit")
+    return raw
 
 
 def _items(raw: str) -> list[str]:

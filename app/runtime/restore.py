@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg2
 
-from app.kit.db import APPLICATION_ROLE
+from app.kit.settings_values import DATABASE_ROLE
 from app.runtime import databases
 from app.runtime.backup import (
     DUMP,
@@ -77,7 +77,7 @@ def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
         write_private(data_dir / SECRETS, (folder / SECRETS).read_text(encoding="utf-8").rstrip())
     progress.begin("database")
     with EmbeddedPostgres(draft) as server:
-        databases.ensure_application_role(server.url, APPLICATION_ROLE, ROLE)
+        databases.ensure_application_role(server.url, DATABASE_ROLE, ROLE)
         arguments = ["--exit-on-error", "--verbose", str(folder / DUMP)]
         for _ in run_tool("pg_restore", superuser_url(server), arguments):
             progress.tick()

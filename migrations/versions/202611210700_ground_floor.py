@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from migrations.policies import create_role, protect
+from migrations.policies import ROLE, create_role, protect
 
 revision = "202611210700"
 down_revision = None
@@ -40,7 +40,7 @@ $$
 
 def upgrade() -> None:
     create_role()
-    op.execute("GRANT SELECT ON alembic_version TO labeling_app")
+    op.execute(f"GRANT SELECT ON alembic_version TO {ROLE}")
     _tables()
     for table in TENANT_TABLES:
         protect(table)
@@ -49,7 +49,7 @@ def upgrade() -> None:
     protect("artifact_texts", force=False)
     op.execute(SEARCH)
     op.execute("REVOKE ALL ON FUNCTION search_artifacts(text) FROM PUBLIC")
-    op.execute("GRANT EXECUTE ON FUNCTION search_artifacts(text) TO labeling_app")
+    op.execute(f"GRANT EXECUTE ON FUNCTION search_artifacts(text) TO {ROLE}")
 
 
 def downgrade() -> None:

@@ -5,6 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 from migrations.auditing import audited, unaudited
+from migrations.policies import ROLE
 
 revision = "202611211100"
 down_revision = "202611211050"
@@ -31,7 +32,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("period", name=op.f("pk_billing_periods")),
     )
     # A period is closed once and for all: what invoices stand on is neither changed nor removed.
-    op.execute("REVOKE UPDATE, DELETE ON billing_periods FROM labeling_app")
+    op.execute(f"REVOKE UPDATE, DELETE ON billing_periods FROM {ROLE}")
     audited("billing_periods", label="period")
 
 

@@ -18,6 +18,7 @@ from app.kit import db
 from app.kit.db_guard.guard import Guard
 from app.kit.db_guard.probe import Answer, Probe
 from app.kit.jobs.faults import is_fault
+from app.kit.settings_values import DATABASE_ROLE
 from app.runtime.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
 from tests.faults.conftest import until
@@ -44,7 +45,7 @@ def guard() -> Guard:
 
 @pytest.fixture
 def engine(url: str, guard: Guard) -> Iterator[Engine]:
-    options = db.engine_options(url, 4)
+    options = db.engine_options(url, 4, DATABASE_ROLE)
     arguments = {**options["connect_args"], "connection_factory": guard.connection_factory}
     arguments["options"] = "-c statement_timeout=120s"
     found = create_engine(

@@ -6,7 +6,7 @@ from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.exc import DataError, ProgrammingError, StatementError
 
 from app.delivery.notifications.models import Notification
-from app.kit import db, tenancy
+from app.kit import container, db, tenancy
 from app.kit.tenancy import TENANT_TABLES, TenantNotBoundError
 from tests.factories import Org
 
@@ -124,7 +124,9 @@ def test_the_application_role_can_bypass_nothing(app: Flask) -> None:
     sql = text("SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
     with app.app_context():
         assert db.session().execute(sql).one() == (False, False)
-        assert db.session().scalar(text("SELECT current_user")) == db.APPLICATION_ROLE
+        assert (
+            db.session().scalar(text("SELECT current_user")) == container.settings().database_role
+        )
 
 
 def test_foreign_keys_between_tenant_tables_carry_the_organization() -> None:
