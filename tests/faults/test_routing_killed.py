@@ -87,8 +87,7 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
     assert _routed(place) == 5 * BATCH
     place.lease_runs_out(job)
     place.completed(job)
-    finished = place.job_of("routing_rules.apply")
-    assert (finished.attempts, finished.interruptions > 0) == (0, True)
+    assert place.job_of("routing_rules.apply").attempts == 0, "kills are no errors of the job"
     _check(place, people, 20 * BATCH, batches=20)
 
 

@@ -15,6 +15,9 @@ from app.kit.ids import uuid7
 from app.runtime.postgres import EmbeddedPostgres
 from tests.plans.webhooks import SEEN
 
+# The tables are filled once.
+pytestmark = pytest.mark.xdist_group("plans")
+
 ROOT = Path(__file__).parents[2]
 BLOCKS = 2_000
 """More than any of these statements needs, and a hundredth of what a filled table has."""

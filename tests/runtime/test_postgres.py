@@ -15,7 +15,7 @@ import psycopg2
 import pytest
 from psycopg2 import errors
 
-from app.runtime import process, processes
+from app.runtime import databases, process, processes
 from app.runtime.postgres import EmbeddedPostgres
 from app.runtime.process import free_port, rotate_log
 from app.runtime.server import ServerError
@@ -295,6 +295,9 @@ def test_the_log_holds_no_value_of_statements_and_errors(own):
     while ended not in (log := own.log.read_text()):
         assert time.monotonic() < deadline, "the server does not tell of the end of its process"
     assert "Heart of Gold" not in log
+    # While it starts again, it may overlook that it is to stop.
+    while not databases.can_connect(own.url):
+        assert time.monotonic() < deadline, "the server does not start again"
 
 
 def test_the_log_tells_of_what_is_no_matter_of_a_statement(own):

@@ -11,7 +11,7 @@ from app.identity.erasing import queries, service
 from app.identity.organizations.models import Organization
 from app.kit import container, db, tenancy
 from tests.contract.seeds import plant
-from tests.factories import Org
+from tests.factories import Org, run_jobs_of
 
 
 class Killed(BaseException):
@@ -118,6 +118,7 @@ def doom(fill: Callable[[Org], None]) -> Callable[[Org], Doomed]:
     def doomed(org: Org) -> Doomed:
         fill(org)
         close(org)
+        run_jobs_of(org)  # those that follow from closing
         return Doomed(org, rows_of(org), files_of(org))
 
     return doomed
