@@ -9,15 +9,19 @@ from app.kit import container
 from app.kit.jobs import processes
 from app.kit.logging import log_uncaught_exceptions
 
+_IDLE_SECONDS = 900.0
+
 
 def start_document_server() -> None:
     """Start the fork server that all workers share: they inherit the socket that leads to it.
 
     Requests come before documents in the background. A worker whose server is gone starts another
-    one before it forks for its next jobs.
+    one before it forks for its next jobs. An idle service has none: it takes 40 MB.
     """
-    job_workers = container.settings().job_workers
-    start = partial(documents.start_server, max_processes=job_workers + 1, nice=5)
+    slots = container.settings().job_workers + 1
+    start = partial(
+        documents.start_server, max_processes=slots, idle_seconds=_IDLE_SECONDS, nice=5
+    )
     start()
     os.register_at_fork(before=start)
 
