@@ -19,9 +19,7 @@ def start_document_server() -> None:
     one before it forks for its next jobs. An idle service has none: it takes 40 MB.
     """
     slots = container.settings().job_workers + 1
-    start = partial(
-        documents.start_server, max_processes=slots, idle_seconds=_IDLE_SECONDS, nice=5
-    )
+    start = partial(documents.start_server, max_processes=slots, idle_seconds=_IDLE_SECONDS, nice=5)
     start()
     os.register_at_fork(before=start)
 
