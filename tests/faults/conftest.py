@@ -1,7 +1,9 @@
 """The real service under its real supervisor, and a receiver that remembers what came."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,9 +11,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -239,28 +242,56 @@ def running(
     """A service of its own with the demo organization; `settings` are for its environment.
 
     `output` is a descriptor for what it writes, instead of a file. `through` is a command that
-    starts it: its words, then the data folder, then the words of the service.
+    starts it: its words, then the data folder, then the words of the service. Its data are a copy
+    of those that the first service of this process made, unless it keeps them elsewhere.
     """
     with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name:
-        folder, port = Path(name), free_port()
+        folder = Path(name)
         folder.chmod(0o755)
-        environ = {
-            **surroundings(),
-            "DATA_DIR": str(folder / "data"),
-            "PORT": str(port),
-            "DEMO": "on",
-            "DEMO_PASSWORD": "a-password-of-the-faults",
-            "SECRET_KEY": "",
-            "ENCRYPTION_KEYS": "",
-            "RATE_LIMITS": "on",
-            "EGRESS_ALLOWED_NETWORKS": f"{ADDRESS}/32",
-            "WEBHOOK_ALLOW_HTTP": "on",
-            "WEBHOOK_RETRY_DELAYS": "1,2,3",
-            "LOG_LEVEL": "INFO",
-            **settings,
-        }
-        log = (folder / "log").open("wb")
-        starter = [*through, environ["DATA_DIR"]] if through else []
+        if not through and not settings.keys() & _ELSEWHERE:
+            subprocess.run(["cp", "-a", _first_data(), folder / "data"], check=True)
+        with _started(folder, output, through, settings) as found:
+            found.login()
+            yield found
+
+
+_ELSEWHERE = {"DATA_DIR", "DATABASE_URL", "STORAGE_URL"}
+
+
+@cache
+def _first_data() -> Path:
+    """Return the data folder of a service that was started once, and stopped."""
+    folder = Path(tempfile.mkdtemp(prefix="labeling-faults-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    with _started(folder, None, (), {}):
+        pass
+    return folder / "data"
+
+
+@contextmanager
+def _started(
+    folder: Path, output: int | None, through: Sequence[str], settings: Mapping[str, str]
+) -> Iterator[Service]:
+    """Start a service in `folder`, and stop it at the end of the block."""
+    port = free_port()
+    environ = {
+        **surroundings(),
+        "DATA_DIR": str(folder / "data"),
+        "PORT": str(port),
+        "DEMO": "on",
+        "DEMO_PASSWORD": "a-password-of-the-faults",
+        "SECRET_KEY": "",
+        "ENCRYPTION_KEYS": "",
+        "RATE_LIMITS": "on",
+        "EGRESS_ALLOWED_NETWORKS": f"{ADDRESS}/32",
+        "WEBHOOK_ALLOW_HTTP": "on",
+        "WEBHOOK_RETRY_DELAYS": "1,2,3",
+        "LOG_LEVEL": "INFO",
+        **settings,
+    }
+    starter = [*through, environ["DATA_DIR"]] if through else []
+    with (folder / "log").open("wb") as log:
 
         def start() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
@@ -276,9 +307,7 @@ def running(
         found = Service(base, start(), folder, password, start)
         try:
             until(found.is_ready, "the service to be ready", 180)
-            found.login()
             yield found
         finally:
             found.process.send_signal(signal.SIGTERM)
             found.process.wait(60)
-            log.close()
