@@ -17,7 +17,6 @@ from tests.faults.conftest import Service
 _PAUSES = (4.0, 20.0)
 _FREEZES = (1.0, 12.0)
 _STOP_SECONDS = 90.0
-_LIMIT_OF_RESTARTS = 3
 
 
 class Faults:
@@ -96,7 +95,6 @@ class Faults:
             send(process, signal.SIGCONT)
 
     def _restart(self, number: signal.Signals) -> None:
-        if self.counts["supervisor killed"] + self.counts["service restarted"] < _LIMIT_OF_RESTARTS:
-            self.service.process.send_signal(number)
-            self.service.process.wait(_STOP_SECONDS)
-            self.service.restart()
+        self.service.process.send_signal(number)
+        self.service.process.wait(_STOP_SECONDS)
+        self.service.restart()
