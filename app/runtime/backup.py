@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import psycopg2
+
+from app.kit.settings_values import DATABASE_ROLE
 from app.runtime import environment, lock, revisions
 from app.runtime.postgres import EmbeddedPostgres
 from app.runtime.postgres_tools import run_tool, superuser_url
@@ -50,7 +53,7 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
     try:
         folder.mkdir(mode=0o700, parents=True)
         _copy(data_dir, running, url, folder, progress)
-    except (OSError, subprocess.SubprocessError) as error:
+    except (OSError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
         print_error(f"The backup failed: {error}. {folder} is not complete.")
         return EXIT_FAILED
@@ -83,6 +86,7 @@ def _copy(
     manifest: dict[str, Any] = {
         "finished_at": datetime.now(UTC).isoformat(),
         "revision": revisions.applied(url),
+        "role": running.get("DATABASE_ROLE", DATABASE_ROLE),
         "files": source is not None,
         "keys": (data_dir / SECRETS).exists(),
     }

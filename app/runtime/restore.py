@@ -4,6 +4,7 @@ The database is built in a folder of its own, which gets its name at the very en
 broke off is no database, and can be repeated.
 """
 
+import json
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -77,7 +78,9 @@ def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
         write_private(data_dir / SECRETS, (folder / SECRETS).read_text(encoding="utf-8").rstrip())
     progress.begin("database")
     with EmbeddedPostgres(draft) as server:
-        databases.ensure_application_role(server.url, DATABASE_ROLE, ROLE)
+        # The dump grants to the role that the service worked under.
+        role = json.loads((folder / MANIFEST).read_text()).get("role", DATABASE_ROLE)
+        databases.ensure_application_role(server.url, role, ROLE)
         arguments = ["--exit-on-error", "--verbose", str(folder / DUMP)]
         for _ in run_tool("pg_restore", superuser_url(server), arguments):
             progress.tick()

@@ -103,7 +103,7 @@ class Service:
 
     @property
     def data_dir(self) -> Path:
-        """The data folder, seen through the process, which may see another file system there."""
+        """Return the data folder as the service sees it, which may have mounts of its own."""
         return Path(f"/proc/{self.process.pid}/root{self.folder}/data")
 
     def restart(self) -> None:

@@ -64,7 +64,7 @@ class WebhookState:
 
     @property
     def at_once(self) -> int:
-        """How many attempts may be under way as far as the webhook itself goes.
+        """Return how many attempts the webhook's own limit lets be under way.
 
         When those of a failing one begin is decided in the database, which knows of the failures
         that other deliverers saw.
