@@ -96,7 +96,8 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
     lock = threading.Lock()
 
     def send(attempt: Attempt) -> Result:
-        path = urlsplit(attempt.url).path
+        # What earlier tests left may be due again, and is sent here too.
+        path = urlsplit(attempt.url).path if attempt.organization_id == hooks.org.id else "/other"
         with lock:
             requests[path] += 1
         if path == "/quick":
@@ -122,6 +123,7 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
     finally:
         other.stop(10)
     assert requests.pop("/quick") == 12
+    requests.pop("/other", None)
     assert set(requests.values()) == {10}
     for webhook in hanging:
         assert hooks.get(webhook)["consecutive_failures"] == 10
