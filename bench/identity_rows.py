@@ -19,7 +19,7 @@ from app.kit.prepared import Prepared
 from app.kit.principal import Caller, Organization
 from bench import filling, load
 from bench.report import Report, Row
-from bench.requests_rows import Requests
+from bench.requests_base import Requests
 from bench.service import Service
 from tests.factories import Org, make_org
 from tests.factories.labels import Labeled

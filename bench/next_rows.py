@@ -12,7 +12,7 @@ from typing import Any
 from app.kit import db
 from bench import filling, load
 from bench.report import Report, Row
-from bench.requests_rows import Requests
+from bench.requests_base import Requests
 from bench.service import Service
 from tests.factories import Org, make_org
 from tests.factories.labels import Labeled, make_field, make_schema

@@ -11,7 +11,7 @@ import psycopg2
 
 from bench import capture, filling, load
 from bench.report import Report, Row
-from bench.requests_rows import Requests
+from bench.requests_base import Requests
 from bench.service import Service
 from tests.factories import Org
 from tests.factories.labels import make_labeled

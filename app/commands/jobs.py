@@ -1,6 +1,7 @@
 """`flask jobs`: background jobs that were given up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 from uuid import UUID
 
 import click
@@ -17,6 +18,8 @@ group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
 
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
+Change = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
+"""Changes jobs, commits batches, reports progress, and returns how many jobs were changed."""
 _REASON = "the operator looks at every organization's jobs"
 
 
@@ -59,61 +62,55 @@ def list_jobs(
     show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
 
 
+def _choosing(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the arguments and options that choose jobs to be changed."""
+    for option in (
+        as_json,
+        click.option("--all", "everything", is_flag=True, help="All that the options select."),
+        _selecting,
+        click.argument("job_ids", nargs=-1, type=click.UUID),
+    ):
+        command = option(command)
+    return command
+
+
 @group.command("retry")
-@click.argument("job_ids", nargs=-1, type=click.UUID)
-@_selecting
-@click.option("--all", "everything", is_flag=True, help="All that the options select.")
-@as_json
-def retry(
-    job_ids: tuple[UUID, ...],
-    slug: str | None,
-    queue: str | None,
-    function: str | None,
-    *,
-    everything: bool,
-    as_json: bool,
-) -> None:
+@_choosing
+def retry(*, as_json: bool, **choice: Any) -> None:
     """Run given-up jobs again: those of JOB_IDS, or all that the options select with --all.
 
     What giving up has done to a document or an export is undone.
     """
-    _check_choice(job_ids, everything=everything)
-    with (
-        running("retry_jobs"),
-        tenancy.across_organizations(reason=_REASON),
-        progress("Retrying") as report,
-    ):
-        ids = list(job_ids) or failures.find_ids(_selection(slug, queue, function))
-        queued = failures.retry(ids, db.checkpoint, report)
+    queued = _change("retry_jobs", "Retrying", failures.retry, **choice)
     show_record({"queued": queued}, as_json=as_json)
 
 
 @group.command("discard")
-@click.argument("job_ids", nargs=-1, type=click.UUID)
-@_selecting
-@click.option("--all", "everything", is_flag=True, help="All that the options select.")
-@as_json
-def discard(
+@_choosing
+def discard(*, as_json: bool, **choice: Any) -> None:
+    """Discard given-up jobs: those of JOB_IDS, or all that the options select with --all."""
+    discarded = _change("discard_jobs", "Discarding", failures.discard, **choice)
+    show_record({"discarded": discarded}, as_json=as_json)
+
+
+def _change(
+    name: str,
+    label: str,
+    change: Change,
+    *,
     job_ids: tuple[UUID, ...],
     slug: str | None,
     queue: str | None,
     function: str | None,
-    *,
     everything: bool,
-    as_json: bool,
-) -> None:
-    """Discard given-up jobs: those of JOB_IDS, or all that the options select with --all."""
-    _check_choice(job_ids, everything=everything)
-    with (
-        running("discard_jobs"),
-        tenancy.across_organizations(reason=_REASON),
-        progress("Discarding") as report,
-    ):
-        ids = list(job_ids) or failures.find_ids(_selection(slug, queue, function))
-        discarded = failures.discard(ids, db.checkpoint, report)
-    show_record({"discarded": discarded}, as_json=as_json)
-
-
-def _check_choice(job_ids: tuple[UUID, ...], *, everything: bool) -> None:
+) -> int:
+    """Change the chosen jobs with a progress bar, and return how many were changed."""
     if bool(job_ids) == everything:
         raise click.UsageError("Name either job ids or --all.")
+    with (
+        running(name),
+        tenancy.across_organizations(reason=_REASON),
+        progress(label) as report,
+    ):
+        ids = list(job_ids) or failures.find_ids(_selection(slug, queue, function))
+        return change(ids, db.checkpoint, report)

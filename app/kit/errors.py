@@ -39,6 +39,9 @@ STATUS_OF: Mapping[str, int] = {
 UNAUTHORIZED = 401
 CHALLENGE = "Bearer"
 """What every 401 asks for (RFC 9110, section 15.5.2; RFC 6750, section 3)."""
+UNAVAILABLE = 503
+RETRY_AFTER = "10"
+"""Seconds after which a client may repeat a request that got a 503, unless the error says more."""
 
 
 class ApiError(Exception):
@@ -66,6 +69,8 @@ class ApiError(Exception):
         self.headers = dict(headers) if headers else {}
         if self.status == UNAUTHORIZED:
             self.headers.setdefault("WWW-Authenticate", CHALLENGE)
+        elif self.status == UNAVAILABLE:
+            self.headers.setdefault("Retry-After", RETRY_AFTER)
 
     def body(self) -> dict[str, Any]:
         """Shape: {"error": {code, message, field?, details?}}."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from threading import Event, Thread
 
 from flask import Flask
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.delivery.notifications import service as notifications
@@ -144,19 +144,27 @@ class Recorder:
         """Write a batch; what could not be written is tried again later."""
         try:
             postponed = self._commit(batch)
-        except (OperationalError, PoolTimeoutError) as failure:
-            log.warning("webhook.outcomes_wait", error=type(failure).__name__)
-            # A deadlock or an outage: what somebody else waits for too. If it is because of one
-            # organization's rows, the others get theirs written meanwhile.
-            self._single = len({result.organization_id for result in batch})
-            self._queue.put_back(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
-            return
-        except SQLAlchemyError:
-            postponed = self._write_singly(batch)
+        except SQLAlchemyError as failure:
+            if (postponed := self._retry(batch, failure)) is None:
+                return
         if postponed:
             self._queue.put_back(postponed, _BUSY_SECONDS)
         tokens = {result.lease_token for result in postponed}
         self._done([result for result in batch if result.lease_token not in tokens])
+
+    def _retry(self, batch: list[Result], failure: SQLAlchemyError) -> list[Result] | None:
+        """Write a batch that failed one by one; return what to postpone.
+
+        Returns None when the whole batch waits, as the database does not answer.
+        """
+        if not _is_transient(failure):
+            return self._write_singly(batch)
+        log.warning("webhook.outcomes_wait", error=type(failure).__name__)
+        # A deadlock or an outage: what somebody else waits for too. If it is because of one
+        # organization's rows, the others get theirs written meanwhile.
+        self._single = len({result.organization_id for result in batch})
+        self._queue.put_back(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
+        return None
 
     def _write_singly(self, batch: list[Result]) -> list[Result]:
         """Write outcomes one by one: one that cannot be written must not take the others along."""
@@ -164,7 +172,10 @@ class Recorder:
         for result in batch:
             try:
                 postponed += self._commit([result])
-            except SQLAlchemyError:
+            except SQLAlchemyError as failure:
+                if _is_transient(failure):
+                    postponed.append(result)
+                    continue
                 log.exception("webhook.outcome_lost", delivery=str(result.delivery_id))
         return postponed
 
@@ -181,6 +192,13 @@ class Recorder:
             if result.lease_token not in waiting:
                 _report(result)
         return postponed
+
+
+def _is_transient(failure: SQLAlchemyError) -> bool:
+    """Return whether the same statements may succeed later: the database did not answer."""
+    if isinstance(failure, OperationalError | InterfaceError | PoolTimeoutError):
+        return True
+    return isinstance(failure, DBAPIError) and failure.connection_invalidated
 
 
 def _report(result: Result) -> None:

@@ -156,4 +156,5 @@ def test_a_storage_that_does_not_answer(
     answer = download(exports, made)
     assert answer.status_code == 503
     assert answer.json["error"]["code"] == "service_unavailable"
+    assert answer.headers["Retry-After"] == "10"
     assert exports.events("export.downloaded") == []

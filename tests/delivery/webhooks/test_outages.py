@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 from flask import Flask
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import DataError, InterfaceError, OperationalError, ProgrammingError
 
 from app.delivery.webhooks import dispatcher, recorder, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
@@ -95,8 +95,16 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
 
 
+@pytest.mark.parametrize(
+    "failure",
+    [
+        OperationalError("write", {}, Exception("the server is away")),
+        InterfaceError("write", {}, Exception("connection already closed")),
+        ProgrammingError("write", {}, Exception("no answer"), connection_invalidated=True),
+    ],
+)
 def test_the_recorder_waits_for_the_database(
-    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
     created = hooks.create()
     real, calls = recorder.write, []
@@ -106,7 +114,7 @@ def test_the_recorder_waits_for_the_database(
         if ours := _ours(hooks, results):
             calls.append(len(ours))
             if len(calls) < 3:
-                raise OperationalError("write", {}, Exception("the server is away"))
+                raise failure
         return real(results)
 
     monkeypatch.setattr(recorder, "write", unreliable)

@@ -272,6 +272,7 @@ def test_a_provider_that_fails_in_the_middle(
         impatient.setattr(fetching, "DEADLINE", 0.5)
         answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
+    assert int(answer.headers["Retry-After"]) > 0
     assert "127.0.0.1" not in answer.text
     del hostile.raw[path]
     query = hostile.agree(browser.start(org))
