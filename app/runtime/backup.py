@@ -87,6 +87,7 @@ def _copy(
         "finished_at": datetime.now(UTC).isoformat(),
         "revision": revisions.applied(url),
         "role": running.get("DATABASE_ROLE", DATABASE_ROLE),
+        "owner": revisions.find_owner(url),
         "files": source is not None,
         "keys": (data_dir / SECRETS).exists(),
     }

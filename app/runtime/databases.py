@@ -1,7 +1,9 @@
 """Roles and databases of an embedded PostgreSQL, made through its superuser."""
 
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg2
 from psycopg2 import errors, sql
@@ -54,6 +56,53 @@ def ensure_application_role(url: str, role: str, owner: str) -> None:
     ):
         statements.execute(create.format(sql.Identifier(role)))
         statements.execute(grant.format(sql.Identifier(role), sql.Identifier(owner)))
+
+
+@contextmanager
+def temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
+    """Create a superuser for the block, and yield its URL for the database of `admin_url`.
+
+    In the end what it owns there belongs to `owner`, and the role is gone.
+    """
+    parts = urlsplit(admin_url)
+    password = secrets.token_urlsafe(24)
+    names = {"role": sql.Identifier(role), "owner": sql.Identifier(owner)}
+    create = sql.SQL("CREATE ROLE {} SUPERUSER LOGIN PASSWORD {}")
+    with _superuser(admin_url) as statements:
+        statements.execute(create.format(names["role"], sql.Literal(password)))
+    yield urlunsplit(parts._replace(netloc=f"{role}:{password}@{parts.hostname}:{parts.port}"))
+    with _superuser(admin_url) as statements:
+        for statement in ("REASSIGN OWNED BY {role} TO {owner}", "DROP ROLE {role}"):
+            statements.execute(sql.SQL(statement).format(**names))
+
+
+@contextmanager
+def renamed(admin_url: str, role: str, name: str) -> Iterator[None]:
+    """Let `role` have another name for the block. A role that has this name steps aside.
+
+    `admin_url` is of a superuser that is neither of the two.
+    """
+    if role == name:
+        yield
+        return
+    aside = f"{name}_{secrets.token_hex(4)}"
+    is_taken = _rename(admin_url, name, aside)
+    _rename(admin_url, role, name)
+    yield
+    _rename(admin_url, name, role)
+    if is_taken:
+        _rename(admin_url, aside, name)
+
+
+def _rename(admin_url: str, role: str, name: str) -> bool:
+    """Rename a role; return whether there is one."""
+    statement = sql.SQL("ALTER ROLE {} RENAME TO {}")
+    with _superuser(admin_url) as statements:
+        try:
+            statements.execute(statement.format(sql.Identifier(role), sql.Identifier(name)))
+        except errors.UndefinedObject:
+            return False
+    return True
 
 
 def set_for_role(admin_url: str, role: str, settings: Mapping[str, str]) -> None:

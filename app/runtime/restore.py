@@ -31,6 +31,8 @@ from app.runtime.progress import Progress, print_error
 from app.runtime.server import ServerError
 from app.runtime.status import read_data_dir
 
+_LOADER = "labeling_restore"
+
 
 def restore(environ: Mapping[str, str], folder: Path) -> int:
     """Put a backup into DATA_DIR, which must not have a database; return the exit status.
@@ -78,11 +80,24 @@ def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
         write_private(data_dir / SECRETS, (folder / SECRETS).read_text(encoding="utf-8").rstrip())
     progress.begin("database")
     with EmbeddedPostgres(draft) as server:
+        manifest = json.loads((folder / MANIFEST).read_text())
         # The dump grants to the role that the service worked under.
-        role = json.loads((folder / MANIFEST).read_text()).get("role", DATABASE_ROLE)
+        role = manifest.get("role", DATABASE_ROLE)
         databases.ensure_application_role(server.url, role, ROLE)
-        arguments = ["--exit-on-error", "--verbose", str(folder / DUMP)]
-        for _ in run_tool("pg_restore", superuser_url(server), arguments):
-            progress.tick()
+        _load(superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress)
     draft.rename(data_dir / "postgres")
     progress.done("")
+
+
+def _load(url: str, dump: Path, owner: str, progress: Progress) -> None:
+    """Load a dump of a database that belonged to `owner`.
+
+    The dump names its owner, so the application's role has that name meanwhile.
+    """
+    arguments = ["--exit-on-error", "--verbose", str(dump)]
+    with (
+        databases.temporary_superuser(url, _LOADER, ROLE) as loader_url,
+        databases.renamed(loader_url, ROLE, owner),
+    ):
+        for _ in run_tool("pg_restore", loader_url, arguments):
+            progress.tick()

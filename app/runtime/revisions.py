@@ -37,3 +37,17 @@ def applied(url: str) -> str | None:
             return None
         row = cursor.fetchone()
         return None if row is None else str(row[0])
+
+
+def find_owner(url: str) -> str | None:
+    """Return the role that owns the tables of a database; None for one that was never migrated."""
+    with (
+        closing(psycopg2.connect(url, **LIBPQ)) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(
+            "SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = to_regclass(%s)",
+            ("alembic_version",),
+        )
+        row = cursor.fetchone()
+        return None if row is None else str(row[0])

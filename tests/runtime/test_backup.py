@@ -1,15 +1,23 @@
 """A copy of a running service, and another service made of it that sends nothing."""
 
+import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import psycopg2
 import pytest
 import requests
 
+from app.runtime.backup import _dump
+from app.runtime.postgres import EmbeddedPostgres
+from app.runtime.postgres_tools import superuser_url
+from app.runtime.progress import Progress
 from tests.faults.conftest import ROOT, Receiver, Service, running, until
 from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
 
@@ -129,6 +137,50 @@ def test_a_restore_that_breaks_off_leaves_no_database(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert "pg_restore failed" in done.stderr
         assert not (tmp_path / "data" / "postgres").exists()
+
+
+@pytest.mark.parametrize("owner", ["somebody", "postgres"])
+def test_tables_of_another_owner_are_restored_for_the_application(
+    tmp_path: Path, owner: str
+) -> None:
+    """A server of one's own may have any owner, one with the name of the superuser too."""
+    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
+        if owner != "postgres":
+            _sql(superuser_url(server), f"CREATE ROLE {owner}")
+        _sql(
+            superuser_url(server),
+            "CREATE ROLE labeling_app",
+            "CREATE EXTENSION pg_trgm",
+            f"GRANT CREATE ON SCHEMA public TO {owner}",
+            f"SET ROLE {owner}",
+            "CREATE TABLE notes (body text)",
+            "ALTER TABLE notes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
+            "RESET ROLE",
+            f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner} GRANT SELECT ON TABLES TO labeling_app",
+        )
+        (tmp_path / "backup").mkdir()
+        _dump(superuser_url(server), tmp_path / "backup" / "database.dump", Progress())
+    (tmp_path / "backup" / "backup.json").write_text(json.dumps({"owner": owner}))
+    done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    with EmbeddedPostgres(tmp_path / "data" / "postgres") as server:
+        assert _sql(
+            superuser_url(server),
+            "SELECT tableowner, pg_get_userbyid(defaclrole) FROM pg_tables, pg_default_acl"
+            " WHERE tablename = 'notes'",
+        ) == [("labeling", "labeling")]
+        roles = "SELECT rolname FROM pg_roles WHERE rolsuper OR rolcanlogin ORDER BY 1"
+        assert _sql(superuser_url(server), roles) == [("labeling",), ("postgres",)]
+        assert _sql(server.url, "SELECT 1") == [(1,)]
+
+
+def _sql(url: str, *statements: str) -> list[tuple[Any, ...]]:
+    """Run statements in one session; return the rows of the last one."""
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        for statement in statements:
+            cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
 
 
 def test_nothing_is_restored_over_a_database(tmp_path: Path) -> None:
