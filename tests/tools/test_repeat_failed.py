@@ -9,10 +9,14 @@ TOOL = Path(__file__).resolve().parents[2] / "tools/ci/repeat_failed.py"
 TESTS = """
 from pathlib import Path
 
+import pytest
+
 def test_that_passes():
     Path("runs").open("a").write("x")
 
-def test_that_passes_the_second_time():
+@pytest.mark.xdist_group("sample")
+@pytest.mark.parametrize("address", ["a@b"])
+def test_that_passes_the_second_time(address):
     marker = Path("marker")
     seen = marker.exists()
     marker.touch()
@@ -20,6 +24,18 @@ def test_that_passes_the_second_time():
 
 def test_that_fails():
     assert {passes}
+"""
+GROUPED = """
+import os
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("sample")
+
+@pytest.mark.parametrize("number", range(6))
+def test_that_says_where_it_runs(number):
+    Path(f"process-{os.environ['PYTEST_XDIST_WORKER']}").touch()
 """
 
 
@@ -42,7 +58,7 @@ def _run(tmp_path: Path, *command: str) -> "subprocess.CompletedProcess[str]":
 
 def _repeat(tmp_path: Path, *, passes: bool) -> "subprocess.CompletedProcess[str]":
     (tmp_path / "test_sample.py").write_text(TESTS.format(passes=passes))
-    first = _run(tmp_path, "-m", "pytest", "-q")
+    first = _run(tmp_path, "-m", "pytest", "-q", "-n", "1", "--dist", "loadgroup")
     assert first.returncode == 1, first.stdout + first.stderr
     return _run(tmp_path, str(TOOL), "-q")
 
@@ -51,7 +67,7 @@ def test_a_test_that_passes_when_repeated_is_named(tmp_path: Path) -> None:
     repeated = _repeat(tmp_path, passes=True)
     assert repeated.returncode == 0, repeated.stdout + repeated.stderr
     flaky = [line for line in repeated.stdout.splitlines() if line.startswith("FLAKY")]
-    assert flaky == ["FLAKY test_sample.py::test_that_passes_the_second_time"]
+    assert flaky == ["FLAKY test_sample.py::test_that_passes_the_second_time[a@b]"]
     assert (tmp_path / "runs").read_text() == "x", "only failed tests are repeated"
 
 
@@ -74,3 +90,11 @@ def test_a_repetition_that_breaks_off_fails_the_run(tmp_path: Path) -> None:
     repeated = _run(tmp_path, str(TOOL), "--no-such-option")
     assert repeated.returncode == 1
     assert "FLAKY" not in repeated.stdout
+
+
+def test_the_tests_of_a_group_stay_on_one_process(tmp_path: Path) -> None:
+    """pytest and pytest-xdist must fit together: a mismatch ignores groups without a word."""
+    (tmp_path / "test_sample.py").write_text(GROUPED)
+    done = _run(tmp_path, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list(tmp_path.glob("process-*"))) == 1

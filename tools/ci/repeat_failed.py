@@ -25,12 +25,19 @@ def read_failed() -> set[str]:
         return set()
 
 
+def remove_group(name: str) -> str:
+    """Return a test's name without the group that pytest-xdist appends as `@group`."""
+    bare, separator, group = name.rpartition("@")
+    return bare if separator and "]" not in group else name
+
+
 def repeat_failed(arguments: list[str]) -> int:
     """Run the failed tests again, one after another, and return the exit status."""
-    failed = read_failed()
+    failed = {remove_group(name) for name in read_failed()}
     if not failed:
         say("No test failed; something else did.")
         return 1
+    FAILED.write_text(json.dumps(dict.fromkeys(failed, True)))
     say(f"Repeating {len(failed)} failed tests, one after another.")
     command = [sys.executable, "-m", "pytest", "--last-failed", "--last-failed-no-failures=none"]
     status = subprocess.run([*command, *arguments], check=False).returncode
