@@ -11,9 +11,9 @@ from flask import Flask, Response, request
 from marshmallow import Schema, fields
 from werkzeug.exceptions import NotFound
 
-from app.kit.api import components
+from app.kit.api import components, routing
 from app.kit.api import fields as kit_fields
-from app.kit.api.blueprint import Blueprint
+from app.kit.api.blueprint import PREFIX, Blueprint
 from app.kit.api.operation import Operation, RevisionRead
 
 TITLE = "Labeling and Review Service"
@@ -70,8 +70,10 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
     plugin = api.ma_plugin
     plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
-    for blueprint in blueprints:
-        api.register_blueprint(blueprint)
+    paths = {f"{PREFIX}{op.path}" for op in operations(blueprints)}
+    with routing.literals_before_parameters(app, paths):
+        for blueprint in blueprints:
+            api.register_blueprint(blueprint)
     _tag(api, blueprints)
     _complete(api, {op.name: op for op in operations(blueprints)})
     # flask-smorest registers what it would use itself; here nothing refers to it.
