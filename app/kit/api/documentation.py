@@ -234,7 +234,9 @@ def _page(html: str) -> Response:
     return response
 
 
+_ICON = '<link rel="icon" type="image/png" href="/docs/assets/favicon.png">'
 _ASSETS = {
+    "favicon.png": ("flask_swagger_ui", "dist/favicon-32x32.png", "image/png"),
     "swagger-ui.css": ("flask_swagger_ui", "dist/swagger-ui.css", "text/css"),
     "swagger-ui-bundle.js": ("flask_swagger_ui", "dist/swagger-ui-bundle.js", "text/javascript"),
     "redoc.standalone.js": (
@@ -243,16 +245,18 @@ _ASSETS = {
         "text/javascript",
     ),
 }
+_REDOC_LOGO = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
+_NO_LOGO = b"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"
 _INIT = (
     'window.ui = SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, '
     "validatorUrl: null, persistAuthorization: false});"
 )
 _SWAGGER = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title>
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css"></head><body><div id="ui"></div>
+{_ICON}<link rel="stylesheet" href="/docs/assets/swagger-ui.css"></head><body><div id="ui"></div>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/assets/init.js"></script></body></html>"""
 _REDOC = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head>
+{_ICON}<meta name="viewport" content="width=device-width, initial-scale=1"></head>
 <body><redoc spec-url="/openapi.json" disable-search="false"></redoc>
 <script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
 
@@ -263,6 +267,8 @@ def _asset(name: str) -> Response:
     if name not in _ASSETS:
         raise NotFound
     package, path, media_type = _ASSETS[name]
-    response = Response((files(package) / path).read_bytes(), mimetype=media_type)
+    # ReDoc would ask another host for a logo at the foot of its page.
+    content = (files(package) / path).read_bytes().replace(_REDOC_LOGO, _NO_LOGO)
+    response = Response(content, mimetype=media_type)
     response.headers["Cache-Control"] = "public, max-age=86400"
     return response
