@@ -4,14 +4,18 @@ JSON says what type a value has, so the fields of a body coerce nothing; the fie
 string parse text. No text that PostgreSQL could not hold comes through.
 """
 
+import re
 from datetime import UTC, date, datetime
 from typing import Any
 
 from marshmallow import Schema as BaseSchema
 from marshmallow import ValidationError, fields, validate
 
+from app.kit.visible_text import has_visible_character
+
 MAX_INT = 2**31 - 1
 MAX_DEPTH = 64
+_DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def check_text(value: str) -> str:
@@ -74,7 +78,7 @@ class Name(Str):
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, *args, **kwargs).strip()
-        if not text:
+        if not has_visible_character(text):
             raise ValidationError("Must not be blank.")
         if any(ord(c) < 32 or ord(c) == 127 for c in text):  # noqa: PLR2004 - ASCII controls
             raise ValidationError("Control characters are not allowed.")
@@ -96,10 +100,18 @@ class Int(fields.Integer):
 
 
 class QueryInt(fields.Integer):
-    """An integer of a query string."""
+    """An integer of a query string or form, in ASCII digits with at most a minus before them."""
 
     def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
         super().__init__(validate=validate.Range(min=minimum, max=maximum), **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
+        # Python's own rule takes more: 1_0, +1, spaces, and the digits of every script.
+        if type(value) is str and _DIGITS.fullmatch(value) is None:
+            raise self.make_error("invalid")
+        if type(value) not in (int, str):
+            raise self.make_error("invalid")
+        return int(super()._deserialize(value, *args, **kwargs))
 
 
 class Float(fields.Float):

@@ -1,6 +1,6 @@
 """Multipart uploads: the file goes to storage while it is read, and is hashed on the way."""
 
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from flask import Request, g, request
 from marshmallow import Schema
@@ -9,6 +9,7 @@ from werkzeug.formparser import FormDataParser
 
 from app.kit import capacity, container, errors
 from app.kit.api import requests
+from app.kit.api.encodings import BodyReader, is_encoded
 from app.kit.errors import ApiError
 from app.kit.serving.limits import FORM_BYTES
 from app.kit.storage import Staged, TooLarge
@@ -82,6 +83,8 @@ def _too_large(limit: int) -> ApiError:
 
 
 def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
+    body = BodyReader(limit + FORM_BYTES, lambda: _too_large(limit))
+    length = None if is_encoded() else request.content_length
     parser = FormDataParser(
         stream_factory=stream,
         max_form_memory_size=FORM_BYTES,
@@ -90,7 +93,7 @@ def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
     )
     try:
         _, form, files = parser.parse(
-            request.stream, request.mimetype, request.content_length, request.mimetype_params
+            cast("IO[bytes]", body), request.mimetype, length, request.mimetype_params
         )
     except TooLarge:
         raise _too_large(limit) from None

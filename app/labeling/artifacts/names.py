@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from app.kit.visible_text import has_visible_character
+
 MAX_NAME = 255
 
 # They turn the order of what stands beside them, so that `exe.fdp` can pose as a PDF.
@@ -13,7 +15,7 @@ _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 def check_name(name: str) -> str:
     """The name without spaces around it. Raises ValueError with the reason it is refused for."""
     name = name.strip()
-    if not name or name in (".", ".."):
+    if not has_visible_character(name) or name in (".", ".."):
         raise ValueError("Must not be blank.")
     if len(name) > MAX_NAME:
         raise ValueError(f"Longer than maximum length {MAX_NAME}.")

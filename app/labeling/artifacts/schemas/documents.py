@@ -2,9 +2,10 @@
 
 from typing import Any
 
-import orjson
 from marshmallow import ValidationError, fields
 
+from app.kit import errors
+from app.kit.api import strict_json
 from app.kit.api.fields import (
     Any_,
     Bool,
@@ -22,6 +23,7 @@ from app.kit.api.fields import (
     Uuid,
     check_text,
 )
+from app.kit.api.strict_json import MAX_SAFE_INT
 from app.labeling.artifacts.models import STATUSES
 from app.labeling.artifacts.names import MAX_NAME, check_name
 
@@ -68,6 +70,12 @@ def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
                 raise ValidationError(f"A text is longer than {MAX_METADATA_TEXT} characters.")
         elif not isinstance(member, bool | int | float):
             raise ValidationError("Members are strings, numbers or booleans.")
+        elif abs(member) > MAX_SAFE_INT:
+            raise errors.invalid(
+                f"A number lies between -{MAX_SAFE_INT} and {MAX_SAFE_INT}, so that no JSON parser"
+                " changes it. Send a larger one as text.",
+                f"metadata.{key}",
+            )
     return value
 
 
@@ -85,8 +93,9 @@ class MetadataText(fields.String):
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            parsed = orjson.loads(super()._deserialize(value, *args, **kwargs))
-        except orjson.JSONDecodeError:
+            text = super()._deserialize(value, *args, **kwargs)
+            parsed = strict_json.parse(text, self.name)
+        except (strict_json.Malformed, strict_json.NestedTooDeeplyError):
             parsed = None
         if not isinstance(parsed, dict):
             raise ValidationError("Not the text of a JSON object.")
