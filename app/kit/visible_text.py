@@ -7,6 +7,11 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"})
 # Letters and symbols that are drawn as nothing: the fillers of Hangul, and blank Braille.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _UNASSIGNED = "Cn"
+INVISIBLE_CLASS = (
+    r"\s\u00ad\u034f\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0"
+)
+"""The usual invisible characters for a pattern of the API's description."""
 # Code points that are to be drawn as nothing once they are assigned (Default_Ignorable).
 _RESERVED = (range(0x2065, 0x2066), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
 

@@ -128,9 +128,16 @@ def _gzipped_post(api: Api, path: str, body: Any, **headers: str) -> TestRespons
 def test_a_gzip_body_is_read(org: Org) -> None:
     answer = _gzipped_post(org.api("admin"), "/teams", {"name": "Zipped"})
     assert (answer.status_code, answer.json["data"]["name"]) == (201, "Zipped")
-    raw = gzip.compress(b'{"name": "In t') + gzip.compress(b'wo parts"}')
+    raw = gzip.compress(b'{"name": "By the older name"}')
     answer = _post(org.api("admin"), "/teams", raw, **{"Content-Encoding": "X-GZip"})
-    assert (answer.status_code, answer.json["data"]["name"]) == (201, "In two parts")
+    assert (answer.status_code, answer.json["data"]["name"]) == (201, "By the older name")
+
+
+def test_a_large_gzip_body_is_read_whole(org: Org) -> None:
+    text = "".join(f"{org.slug} {number}\n" for number in range(30_000))
+    body = {"name": "large.txt", "text": text}
+    answer = _gzipped_post(org.api("labeler"), "/artifacts", body)
+    assert (answer.status_code, answer.json["data"]["text_length"]) == (201, len(text))
 
 
 def test_an_upload_may_be_gzipped(org: Org) -> None:
@@ -164,7 +171,15 @@ def test_a_bomb_around_a_form_is_refused(*, before: bool, org: Org) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [b'{"name": "A team"}', b"", gzip.compress(b'{"name": "Cut"}')[:-3], b"\x1f\x8b\x08junk"]
+    "raw",
+    [
+        b'{"name": "A team"}',
+        b"",
+        gzip.compress(b'{"name": "Cut"}')[:-3],
+        b"\x1f\x8b\x08junk",
+        gzip.compress(b'{"name": "A') + gzip.compress(b' team"}'),
+        gzip.compress(b'{"name": "A"}') + b"more",
+    ],
 )
 def test_a_body_that_is_no_gzip_is_refused(raw: bytes, org: Org) -> None:
     answer = _post(org.api("admin"), "/teams", raw, **GZIP)

@@ -20,6 +20,7 @@ _TWICE = "Given more than once."
 _NOT_UTF8 = "Not valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
+IF_MATCH_PATTERN = r'^(\*|(W/)?"[0-9]{1,9}")$'
 _MAX_FORM_FIELDS = 50
 _CHUNK_BYTES = 64 * 1024
 
