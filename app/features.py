@@ -10,6 +10,7 @@ from app.delivery.exports import models as export_models
 from app.delivery.exports import routes as exports
 from app.delivery.notifications import jobs as notification_jobs
 from app.delivery.notifications import models as notification_models
+from app.delivery.webhooks import descriptions as webhook_descriptions
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
 from app.delivery.webhooks import routes as webhooks
@@ -93,6 +94,9 @@ BLUEPRINTS: list[Blueprint] = [
     control_plane.blueprint,
     billing_periods.blueprint,
 ]
+
+WEBHOOKS = webhook_descriptions.describe()
+"""The requests that the service sends, for the description."""
 
 JOBS: list[ModuleType] = [
     upkeep,

@@ -16,6 +16,7 @@ import orjson
 
 from app.kit import container, errors
 
+PATTERN = "^[A-Za-z0-9_-]+$"
 _SIGNATURE_BYTES = 16
 
 

@@ -29,6 +29,7 @@ STATUS_OF: Mapping[str, int] = {
     "payload_too_large": 413,
     "uri_too_long": 414,
     "unsupported_media_type": 415,
+    "range_not_satisfiable": 416,
     "unprocessable": 422,
     "rate_limited": 429,
     "headers_too_large": 431,

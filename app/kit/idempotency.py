@@ -22,7 +22,9 @@ from app.kit.errors import ApiError
 
 RETENTION = timedelta(hours=24)
 HEADER = "Idempotency-Key"
-_MAX_LENGTH = 255
+MAX_LENGTH = 255
+PATTERN = "^[!-~]([ -~]*[!-~])?$"
+"""Printable ASCII, without the spaces around it that belong to no header."""
 
 
 class IdempotencyKey(db.Base):
@@ -42,8 +44,8 @@ def header() -> str | None:
     key = request.headers.get(HEADER)
     if key is None:
         return None
-    if not (0 < len(key) <= _MAX_LENGTH and key.isascii() and key.isprintable()):
-        message = f"Must be 1 to {_MAX_LENGTH} printable ASCII characters."
+    if not (0 < len(key) <= MAX_LENGTH and key.isascii() and key.isprintable()):
+        message = f"Must be 1 to {MAX_LENGTH} printable ASCII characters."
         raise errors.unprocessable(HEADER, message)
     return key
 

@@ -3,6 +3,7 @@
 import csv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -10,6 +11,7 @@ from flask import Flask
 from app import features
 from app.kit.api.documentation import operations
 from app.kit.api.operation import Operation
+from tests.contract import generated
 
 _FILE = Path(__file__).parent / "operations.csv"
 
@@ -45,6 +47,14 @@ def contract() -> dict[str, Row]:
 
 CONTRACT = contract()
 OPERATIONS: list[Operation] = operations(features.BLUEPRINTS)
+
+
+@pytest.fixture(scope="session")
+def package(
+    description: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> generated.Package:
+    """The Python client that is generated from the description."""
+    return generated.generate(description, tmp_path_factory.mktemp("client"))
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,10 @@ from werkzeug.serving import make_server
 
 from examples.receiver import verify
 from tests.contract.conftest import OPERATIONS
-from tests.contract.generated import CONFIG, Door, Package, Person, generate
+from tests.contract.generated import CONFIG, Door, Package, Person
 from tests.factories import Org
-from tests.factories.answers import Answer, declared
+from tests.factories.answers import declared
+from tests.factories.deliveries import check_delivery
 from tests.factories.orgs import PASSWORD
 from tests.factories.servers import serving
 
@@ -36,22 +37,12 @@ UNTYPED = {
 JSON Schema."""
 
 
-@pytest.fixture(scope="module")
-def package(description: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Package:
-    return generate(description, tmp_path_factory.mktemp("client"))
-
-
 @pytest.fixture
 def door(app: Flask, package: Package) -> Iterator[Door]:
     """The application behind a real socket; every answer is held against the description."""
 
     def check(response: httpx.Response) -> None:
-        media_type = response.headers.get("Content-Type", "").partition(";")[0]
-        path = response.request.url.path
-        body = response.read()
-        declared(app).check(
-            Answer(response.request.method, path, response.status_code, media_type, body)
-        )
+        declared(app).check_response(response)
 
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -124,13 +115,18 @@ def test_every_answer_and_body_is_typed(package: Package) -> None:
 
 def _schema(admin: Person) -> Any:
     models = admin.package.models
+    types = models.SchemaFieldBodyType
     fields = [
-        models.SchemaFieldBody(key="invoice_number", type_="text", required=True),
-        models.SchemaFieldBody(key="total", type_="money"),
+        models.SchemaFieldBody(key="invoice_number", type_=types.TEXT, required=True),
+        models.SchemaFieldBody(key="total", type_=types.MONEY),
         models.SchemaFieldBody(
             key="lines",
-            type_="table",
-            columns=[models.TableColumnBody(key="item", type_="text", required=True)],
+            type_=types.TABLE,
+            columns=[
+                models.TableColumnBody(
+                    key="item", type_=models.TableColumnBodyType.TEXT, required=True
+                )
+            ],
         ),
     ]
     body = models.CreateSchema(name="Invoices", document_type="invoice", fields=fields)
@@ -210,7 +206,9 @@ def _export(reviewer: Person, work: Callable[[], None]) -> None:
     assert b"TOUR-1" in file
 
 
-def _check_deliveries(admin: Person, hook: Any, receiver: Receiver) -> None:
+def _check_deliveries(
+    admin: Person, hook: Any, receiver: Receiver, description: dict[str, Any]
+) -> None:
     models = admin.package.models
     assert [one.id for one in admin("list_webhooks", active=True).data] == [hook.id]
     deliveries = admin("list_webhook_deliveries", hook.id).data
@@ -221,16 +219,24 @@ def _check_deliveries(admin: Person, hook: Any, receiver: Receiver) -> None:
     assert len(receiver.received) == len(deliveries)
     for headers, body in receiver.received:
         assert verify(hook.secret, body, headers["X-Service-Signature"])
+        check_delivery(description, headers, body)
 
 
-def test_the_whole_walk(door: Door, org: Org, work: Callable[[], None], receiver: Receiver) -> None:
+def test_the_whole_walk(
+    door: Door,
+    org: Org,
+    work: Callable[[], None],
+    receiver: Receiver,
+    description: dict[str, Any],
+) -> None:
     admin, labeler, reviewer = (
         door.sign_in(org.email(role), PASSWORD, org.slug)
         for role in ("admin", "labeler", "reviewer")
     )
     models = door.package.models
     assert admin("get_session").data.organizations[0].slug == org.slug
-    events = ["artifact.ingested", "tag_set.accepted", "export.completed"]
+    event = models.CreateWebhookEventsItem
+    events = [event.ARTIFACT_INGESTED, event.TAG_SET_ACCEPTED, event.EXPORT_COMPLETED]
     body = models.CreateWebhook(url=receiver.url, events=events)
     hook = admin("create_webhook", body=body, expect=201).data
     schema_id = _schema(admin)
@@ -243,7 +249,7 @@ def test_the_whole_walk(door: Door, org: Org, work: Callable[[], None], receiver
     _export(reviewer, work)
     assert admin("test_webhook", hook.id, expect=202).data.test
     work()
-    _check_deliveries(admin, hook, receiver)
+    _check_deliveries(admin, hook, receiver, description)
     labeler("logout", expect=204)
     labeler("get_session", expect=401)
 

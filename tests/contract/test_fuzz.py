@@ -30,7 +30,7 @@ ENDING = {
 }
 
 
-def _ends_something(op: Operation) -> bool:
+def ends_something(op: Operation) -> bool:
     """A deletion, or the end of a session or an organization: each has records of its own."""
     return op.method == "DELETE" or op.name in ENDING
 
@@ -70,7 +70,7 @@ def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
 def test_every_answer_is_a_declared_one(
     op: Operation, fuzzed: Any, seeds: Callable[[str], Seeds]
 ) -> None:
-    planted = seeds(op.name if _ends_something(op) else op.path.split("/")[1])
+    planted = seeds(op.name if ends_something(op) else op.path.split("/")[1])
     api = planted.org.api("owner" if op.access != "public" else "viewer")
     if op.access == "public":
         api.token = None

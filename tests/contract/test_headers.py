@@ -1,5 +1,9 @@
 """What every answer carries, and which origins may read it."""
 
+import re
+
+import pytest
+
 from tests.factories import Org
 
 
@@ -57,6 +61,17 @@ def test_documentation_pages_load_nothing_from_elsewhere(org: Org) -> None:
     for asset in ("swagger-ui.css", "swagger-ui-bundle.js", "redoc.standalone.js", "init.js"):
         assert client.get(f"/docs/assets/{asset}").status_code == 200
     assert client.get("/docs/assets/nope.js").status_code == 404
+    assert b"cdn." not in client.get("/docs/assets/redoc.standalone.js").data
+
+
+@pytest.mark.parametrize("page", ["/docs", "/redoc"])
+def test_documentation_pages_have_an_icon(page: str, org: Org) -> None:
+    """Without one, a browser asks for /favicon.ico and reports that there is none."""
+    client = org.app.test_client()
+    found = re.search(r'<link rel="icon"[^>]* href="([^"]+)"', client.get(page).text)
+    assert found is not None
+    icon = client.get(found[1])
+    assert (icon.status_code, icon.mimetype) == (200, "image/png")
 
 
 def test_description_is_cached_by_its_tag(org: Org) -> None:

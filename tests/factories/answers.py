@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+import httpx
 import jsonschema_rs
 from flask import Flask
 from werkzeug.test import TestResponse
@@ -106,6 +107,12 @@ class Answers:
         assert answer.media_type in declared.media_types, f"{told} as {answer.media_type}"
         if answer.media_type == "application/json":
             _hold(declared.validator, answer.body, told)
+
+    def check_response(self, response: httpx.Response) -> None:
+        """`check` for the answer that an HTTP client got."""
+        media_type = response.headers.get("Content-Type", "").partition(";")[0]
+        path, body = response.request.url.path, response.read()
+        self.check(Answer(response.request.method, path, response.status_code, media_type, body))
 
     def _find(self, answer: Answer) -> _Declared:
         for pattern, methods in self._paths:

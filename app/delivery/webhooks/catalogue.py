@@ -39,7 +39,7 @@ def _text_or_null(description: str) -> dict[str, Any]:
 
 def _count(description: str, *, null: bool = False) -> dict[str, Any]:
     kind: Any = ["integer", "null"] if null else "integer"
-    return {"type": kind, "minimum": 0, "description": description}
+    return {"type": kind, "format": "int64", "minimum": 0, "description": description}
 
 
 def _number_or_null(description: str) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Bodies and answers of webhooks."""
 
+from collections.abc import Collection
+
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.kit.api.fields import (
     Bool,
@@ -18,14 +20,23 @@ from app.kit.api.fields import (
 
 _URL_LENGTH = 2048
 _STATUSES = ("pending", "delivered", "failed", "abandoned", "skipped")
-_EVENTS = f"One or more of {', '.join(SUBSCRIBABLE)}, each once."
+_EVENTS = {
+    "description": f"One or more of {', '.join(SUBSCRIBABLE)}, each once.",
+    "minItems": 1,
+    "uniqueItems": True,
+}
+
+
+def _event(events: Collection[str]) -> Str:
+    """Return an event's identifier, described as one of `events`; another one is 400, not 422."""
+    return Str(max_length=100, metadata={"enum": list(events)})
 
 
 class CreateWebhook(Schema):
     """An endpoint to be registered."""
 
     url = Str(required=True, max_length=_URL_LENGTH)
-    events = List(Str(max_length=100), required=True, metadata={"description": _EVENTS})
+    events = List(_event(SUBSCRIBABLE), required=True, metadata=_EVENTS)
     description = Str(max_length=1000)
 
 
@@ -33,7 +44,7 @@ class UpdateWebhook(Schema):
     """What is to change of a webhook."""
 
     url = Str(max_length=_URL_LENGTH)
-    events = List(Str(max_length=100), metadata={"description": _EVENTS})
+    events = List(_event(SUBSCRIBABLE), metadata=_EVENTS)
     description = Str(max_length=1000)
     revision = Int()
 
@@ -52,7 +63,7 @@ class Webhook(Schema):
 
     id = Uuid(required=True)
     url = Str(required=True)
-    events = List(Str(), required=True)
+    events = List(_event(SUBSCRIBABLE), required=True)
     description = Str(required=True)
     active = Bool(required=True)
     consecutive_failures = Int(required=True)
@@ -97,7 +108,7 @@ class Delivery(Schema):
 
     id = Uuid(required=True)
     webhook_id = Uuid(required=True)
-    event = Str(required=True)
+    event = Str(required=True, validate=OneOf(CATALOGUE))
     status = Str(required=True, validate=OneOf(_STATUSES))
     test = Bool(required=True)
     round = Int(required=True, metadata={"description": "1, and one more with each redelivery."})
@@ -113,7 +124,7 @@ class Delivery(Schema):
 class WebhookEvent(Schema):
     """A kind of event."""
 
-    event = Str(required=True)
+    event = Str(required=True, validate=OneOf(CATALOGUE))
     description = Str(required=True)
     schema = JsonObject(required=True, metadata={"description": "JSON Schema of the body."})
     sample = JsonObject(required=True, metadata={"description": "A body that fits it."})

@@ -34,7 +34,7 @@ class ApiKey(Schema):
 
     id = Uuid(required=True)
     name = Str(required=True)
-    role = Str(required=True)
+    role = Str(required=True, validate=OneOf([role.name for role in Role]))
     read_only = Bool(required=True)
     prefix = Str(required=True, metadata={"description": "How the key begins."})
     expires_at = UtcDateTime(required=True, allow_none=True)

@@ -7,6 +7,7 @@ from app.kit.api.fields import (
     List,
     Name,
     Nested,
+    OneOf,
     Schema,
     Str,
     UtcDateTime,
@@ -87,7 +88,7 @@ class LiveSession(Schema):
     """One log-in that is not over."""
 
     id = Uuid(required=True)
-    method = Str(required=True, metadata={"description": "password, oidc or saml."})
+    method = Str(required=True, validate=OneOf(("password", "oidc", "saml")))
     issued_at = UtcDateTime(required=True)
     expires_at = UtcDateTime(required=True)
     last_seen_at = UtcDateTime(required=True)

@@ -12,6 +12,8 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.kit.permissions import Role
+from app.kit.settings import PLANS
 
 PROVIDERS = ("builtin", "openai_compatible")
 
@@ -28,7 +30,7 @@ class OrganizationSummary(Schema):
 
     slug = Str(required=True)
     name = Str(required=True)
-    role = Str(required=True)
+    role = Str(required=True, validate=OneOf(Role.__members__))
 
 
 class AiProvider(Schema):
@@ -69,9 +71,13 @@ class Organization(Schema):
     slug = Str(required=True)
     name = Str(required=True)
     settings = Nested(OrganizationSettings, required=True)
-    role = Str(required=True, metadata={"description": "The caller's."})
-    plan = Str(required=True)
-    status = Str(required=True, metadata={"description": "active, suspended or closed."})
+    role = Str(
+        required=True,
+        validate=OneOf(Role.__members__),
+        metadata={"description": "The caller's."},
+    )
+    plan = Str(required=True, validate=OneOf(PLANS))
+    status = Str(required=True, validate=OneOf(("active", "suspended", "closed")))
     closed_at = UtcDateTime(required=True, allow_none=True)
     erase_after = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "When a closed one is erased."}

@@ -77,7 +77,7 @@ class GroupMapping(Schema):
     """What a group at the provider gives here."""
 
     group = Str(required=True)
-    role = Str(required=True, allow_none=True)
+    role = Str(required=True, allow_none=True, validate=_ROLES)
     team_id = Uuid(required=True, allow_none=True)
 
 
@@ -123,10 +123,10 @@ class Sso(Schema):
     """Single sign-on of an organization, secrets left out."""
 
     id = Uuid(required=True)
-    kind = Str(required=True)
+    kind = Str(required=True, validate=_KINDS)
     enabled = Bool(required=True)
     enforced = Bool(required=True)
-    default_role = Str(required=True)
+    default_role = Str(required=True, validate=_ROLES)
     require_group = Bool(required=True)
     email_domains = List(Str(), required=True)
     domains = List(Nested(SsoDomain), required=True)
@@ -162,7 +162,7 @@ class SsoStart(Schema):
     """Where to send the browser."""
 
     redirect_url = Str(required=True)
-    kind = Str(required=True)
+    kind = Str(required=True, validate=_KINDS)
     expires_in = Int(required=True, metadata={"description": "Seconds."})
 
 

@@ -15,9 +15,10 @@ import flask_smorest
 from flask import Response
 from marshmallow import Schema, fields
 
+from app.kit import cursors
 from app.kit.api import responses
 from app.kit.api.dumpers import compile_dumper, dump_many
-from app.kit.api.fields import OneOf, QueryInt, ShownOnce, Str
+from app.kit.api.fields import OneOf, QueryInt, ShownOnce, Str, UploadSchema
 from app.kit.api.operation import Operation, run
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from app.kit.permissions import PERMISSIONS, Role
@@ -50,7 +51,7 @@ class Listing:
         if not self._schema:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
             members: dict[str, Any] = {
-                "cursor": Str(max_length=2000),
+                "cursor": Str(max_length=2000, metadata={"pattern": cursors.PATTERN}),
                 "page_size": QueryInt(
                     minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE
                 ),
@@ -81,7 +82,7 @@ class Declaration:
     limit: str | None = None
     body: type[Schema] | None = None
     query: type[Schema] | Listing | None = None
-    upload: type[Schema] | None = None
+    upload: type[UploadSchema] | None = None
     form: bool = False
     returns: type[Schema] | File | None = None
     status: int = 200

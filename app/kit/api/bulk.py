@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from marshmallow import ValidationError
-
 from app.kit.api.fields import Bool, Int, List, Nested, Schema, Str, Uuid
 
 MAX_IDS = 1000
@@ -14,13 +12,8 @@ def ids(**members: Any) -> List:
     return List(Uuid(), max_items=MAX_IDS, **members)
 
 
-def check_selection(body: dict[str, Any], ids: str) -> None:
-    """Raise unless the body says which records in one way: the member named `ids`, or `filter` with
-    `expected_count`."""
-    if (ids in body) == ("filter" in body):
-        raise ValidationError(f"Either {ids} or filter.", ids)
-    if ("filter" in body) != ("expected_count" in body):
-        raise ValidationError("Stands with filter, and filter with it.", "expected_count")
+BY_FILTER = ("filter", "expected_count")
+"""The way to say which records by a filter, and how many the caller expects it to find."""
 
 
 def is_by_id(body: dict[str, Any]) -> bool:

@@ -11,19 +11,47 @@ from typing import Any
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
+from marshmallow import fields, validate
 
+from app.kit.api import alternatives
+from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import List
 
-_LIMITS = ("minLength", "maxLength", "minimum", "maximum", "maxItems", "maxProperties")
+_INT32_MAX = 2**31 - 1
+_LIMITS = (
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "maxItems",
+    "maxProperties",
+    "uniqueItems",
+)
+
+
+class _Converter(OpenAPIConverter):
+    """The converter, which knows the kit's alternatives too."""
+
+    def schema2jsonschema(self, schema: Any) -> dict[str, Any]:
+        found: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
+        found |= deepcopy(dict(getattr(schema, "keywords", {})))
+        if isinstance(schema, AlternativesSchema):
+            found["allOf"] = alternatives.describe(type(schema))
+        return found
 
 
 class _Plugin(MarshmallowPlugin):
-    """The plugin, which knows the kit's lists too."""
+    """The plugin, which knows the kit's lists and integers too."""
+
+    Converter = _Converter
 
     def init_spec(self, spec: APISpec) -> None:
         super().init_spec(spec)
         assert self.converter is not None
         self.converter.add_attribute_function(_longest)  # type: ignore[no-untyped-call]
+        self.converter.add_attribute_function(_describe_int)  # type: ignore[no-untyped-call]
+        self.converter.add_attribute_function(_describe_names)  # type: ignore[no-untyped-call]
 
 
 def plugin() -> MarshmallowPlugin:
@@ -36,6 +64,21 @@ def _longest(_converter: Any, field: Any, **_: Any) -> dict[str, int]:
     if not isinstance(field, List) or "maxItems" in field.metadata:
         return {}
     return {"maxItems": field.max_items}
+
+
+def _describe_int(_converter: Any, field: Any, **_: Any) -> dict[str, str]:
+    """Return the format of an integer; what an answer may grow to is not bounded by its field."""
+    if not isinstance(field, fields.Integer):
+        return {}
+    bounds = [v.max for v in field.validators if isinstance(v, validate.Range)]
+    is_small = any(bound is not None and bound <= _INT32_MAX for bound in bounds)
+    return {"format": "int32" if is_small else "int64"}
+
+
+def _describe_names(_converter: Any, field: Any, **_: Any) -> dict[str, Any]:
+    """Return the keyword about the names of members, which apispec does not know yet."""
+    names = field.metadata.get("propertyNames")
+    return {} if names is None else {"propertyNames": names}
 
 
 def _name(schema: Any) -> str:
@@ -99,6 +142,9 @@ def _loosen(part: dict[str, Any]) -> None:
             part.pop(limit, None)
     if part.get("additionalProperties") is False:
         del part["additionalProperties"]
+    part.pop("propertyNames", None)
+    if part.get("format") == "int32":
+        part["format"] = "int64"
 
 
 def _split_null(part: dict[str, Any]) -> None:

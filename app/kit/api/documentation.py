@@ -1,27 +1,31 @@
-"""The OpenAPI 3.1 description, made from the running application, and its two readers' pages."""
+"""The OpenAPI 3.1 description, made from the running application."""
 
-import hashlib
-from importlib.resources import files
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import flask_smorest
-import orjson
-from flask import Blueprint as FlaskBlueprint
-from flask import Flask, Response, request
+from flask import Flask
 from marshmallow import Schema, fields
-from werkzeug.exceptions import NotFound
 
-from app.kit.api import components
+from app.kit import idempotency
+from app.kit.api import components, documentation_pages, requests, routing
 from app.kit.api import fields as kit_fields
-from app.kit.api.blueprint import Blueprint
+from app.kit.api.alternatives import NEVER
+from app.kit.api.blueprint import PREFIX, Blueprint
 from app.kit.api.operation import Operation, RevisionRead
 
 TITLE = "Labeling and Review Service"
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
-    "frame-ancestors 'none'; base-uri 'none'"
-)
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """A request that the service sends; `schema` is of its body, named `component`."""
+
+    component: str
+    description: str
+    schema: Mapping[str, Any]
+    headers: tuple[dict[str, Any], ...]
 
 
 class ErrorBody(Schema):
@@ -48,8 +52,10 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         pass
 
 
-def init(app: Flask, blueprints: list[Blueprint]) -> Api:
-    """Register the rooms' routes on `app`, and describe them."""
+def init(
+    app: Flask, blueprints: list[Blueprint], webhooks: Mapping[str, Webhook], contact_url: str
+) -> Api:
+    """Register the rooms' routes on `app`, and describe them and the webhooks that it sends."""
     app.config.update(
         API_TITLE=TITLE,
         API_VERSION="v1",
@@ -57,6 +63,7 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
         API_SPEC_OPTIONS={
             "info": {
                 "description": "Label documents, review the labels, hand them on.",
+                "contact": {"name": "The operator of this service", "url": contact_url},
                 "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
             },
             "servers": [{"url": "/"}],
@@ -70,8 +77,10 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
     plugin = api.ma_plugin
     plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
-    for blueprint in blueprints:
-        api.register_blueprint(blueprint)
+    paths = {f"{PREFIX}{op.path}" for op in operations(blueprints)}
+    with routing.literals_before_parameters(app, paths):
+        for blueprint in blueprints:
+            api.register_blueprint(blueprint)
     _tag(api, blueprints)
     _complete(api, {op.name: op for op in operations(blueprints)})
     # flask-smorest registers what it would use itself; here nothing refers to it.
@@ -79,7 +88,8 @@ def init(app: Flask, blueprints: list[Blueprint]) -> Api:
         api.spec.components.schemas.pop(name, None)
     api.spec.components.responses.clear()
     components.tell_apart(api.spec._paths, api.spec.components.schemas)  # noqa: SLF001 - as above
-    _serve(app, api)
+    _describe_webhooks(api, webhooks)
+    documentation_pages.init(app, TITLE, lambda: description(api))
     return api
 
 
@@ -115,9 +125,37 @@ def _complete(api: Api, declared: dict[str, Operation]) -> None:
                 found["parameters"] = parameters
             if op.upload is not None:
                 _offer_upload(api, op, found)
+            if op.revision == "required" and op.body is not None:
+                # If-Match will do instead, which the schema of a body cannot say.
+                body = api.spec.components.schemas[type(op.body).__name__]
+                body["required"] = [*body.get("required", []), "revision"]
             if op.revision and op.body is None and op.method != "DELETE":
                 # A body of DELETE has no meaning to some clients: there the header does.
                 found["requestBody"] = _REVISION
+
+
+def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
+    described = {}
+    for event, webhook in webhooks.items():
+        api.spec.components.schema(webhook.component, dict(webhook.schema))
+        reference = {"$ref": f"#/components/schemas/{webhook.component}"}
+        described[event] = {
+            "post": {
+                "operationId": f"receive_{event.replace('.', '_')}",
+                "summary": f"Receive {event}",
+                "description": webhook.description,
+                "tags": ["webhooks"],
+                # The receiver checks the signature; it gives the service no credentials.
+                "security": [],
+                "parameters": list(webhook.headers),
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/json": {"schema": reference}},
+                },
+                "responses": {"2XX": {"description": "Received. Anything else is tried again."}},
+            }
+        }
+    api.spec.options["webhooks"] = described
 
 
 def _told(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
@@ -148,119 +186,63 @@ def _typed(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
     name = parameter["name"]
     schema: dict[str, Any] = {"type": "string", "format": "uuid"}
     if name in op.numbers:
-        schema = {"type": "integer", "minimum": 1}
+        schema = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 999_999_999}
     elif name == "org_slug" or name in op.text_ids:
         schema = {"type": "string"}
     what = name.removesuffix("_id").replace("_", " ")
     return {**parameter, "schema": schema, "description": f"Which {what}."}
 
 
-def _header(name: str, text: str, *, required: bool = False) -> dict[str, Any]:
-    schema = {"type": "string"}
+def header(name: str, text: str, *, required: bool = False, **limits: Any) -> dict[str, Any]:
+    """Return a header as a parameter; `limits` are keywords of its schema."""
     return {
         "in": "header",
         "name": name,
         "description": text,
         "required": required,
-        "schema": schema,
+        "schema": {"type": "string", **limits},
     }
+
+
+_IDEMPOTENCY_KEY: dict[str, Any] = {
+    "minLength": 1,
+    "maxLength": idempotency.MAX_LENGTH,
+    "pattern": idempotency.PATTERN,
+}
 
 
 def _headers(op: Operation) -> list[dict[str, Any]]:
     found = []
     if op.in_organization and "{org_slug}" not in op.path:
         # Not required: a key names its organization itself.
-        found.append(_header("X-Org-Slug", "The organization to work in."))
+        found.append(header("X-Org-Slug", "The organization to work in."))
     if op.revision:
-        found.append(_header("If-Match", "The revision that was read, in quotes."))
+        text = "The revision that was read, in quotes."
+        found.append(header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
     if op.creates:
-        found.append(_header("Idempotency-Key", "The same key within 24 hours creates once."))
+        text = "The same key within 24 hours creates once."
+        found.append(header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
     return found
 
 
 def _offer_upload(api: Api, op: Operation, found: dict[str, Any]) -> None:
+    """Describe the form before the JSON: most generators of clients take the first one only."""
     assert op.upload is not None
     schema = api.ma_plugin.converter.schema2jsonschema(op.upload)
     members = {name: components.without_null(m) for name, m in schema["properties"].items()}
     schema["properties"] = {"file": {"type": "string", "format": "binary"}, **members}
-    schema["required"] = ["file", *schema.get("required", [])]
+    others = list(op.upload.instead_of_file)
+    file_only = {"required": ["file"], "properties": {others[0]: NEVER}}
+    schema["allOf"] = [{"oneOf": [file_only, {"required": others}]}]
+    schema["description"] = (type(op.upload).__doc__ or "").strip()
     name = type(op.upload).__name__
     api.spec.components.schema(name, schema)
     form = {"schema": {"$ref": f"#/components/schemas/{name}"}}
-    found["requestBody"]["content"]["multipart/form-data"] = form
+    content = found["requestBody"]["content"]
+    found["requestBody"]["content"] = {"multipart/form-data": form, **content}
 
 
 def description(api: Api) -> dict[str, Any]:
     """The description as a dict."""
     spec: dict[str, Any] = api.spec.to_dict()
     return spec
-
-
-def _serve(app: Flask, api: Api) -> None:
-    pages = FlaskBlueprint("documentation", __name__)
-    made: dict[str, Any] = {}
-
-    @pages.get("/openapi.json")
-    def openapi() -> Response:
-        if not made:
-            made["body"] = orjson.dumps(description(api))
-            made["etag"] = hashlib.sha256(made["body"]).hexdigest()[:32]
-        response = Response(made["body"], mimetype="application/json")
-        response.set_etag(made["etag"])
-        response.headers["Cache-Control"] = "no-cache"
-        response.make_conditional(request)
-        return response
-
-    @pages.get("/docs")
-    def docs() -> Response:
-        return _page(_SWAGGER)
-
-    @pages.get("/redoc")
-    def redoc() -> Response:
-        return _page(_REDOC)
-
-    @pages.get("/docs/assets/<name>")
-    def asset(name: str) -> Response:
-        return _asset(name)
-
-    app.register_blueprint(pages)
-
-
-def _page(html: str) -> Response:
-    response = Response(html, mimetype="text/html")
-    response.headers["Content-Security-Policy"] = _POLICY
-    return response
-
-
-_ASSETS = {
-    "swagger-ui.css": ("flask_swagger_ui", "dist/swagger-ui.css", "text/css"),
-    "swagger-ui-bundle.js": ("flask_swagger_ui", "dist/swagger-ui-bundle.js", "text/javascript"),
-    "redoc.standalone.js": (
-        "flask_openapi3_redoc",
-        "templates/redoc/js/redoc.standalone.js",
-        "text/javascript",
-    ),
-}
-_INIT = (
-    'window.ui = SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, '
-    "validatorUrl: null, persistAuthorization: false});"
-)
-_SWAGGER = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title>
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css"></head><body><div id="ui"></div>
-<script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/assets/init.js"></script></body></html>"""
-_REDOC = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head>
-<body><redoc spec-url="/openapi.json" disable-search="false"></redoc>
-<script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
-
-
-def _asset(name: str) -> Response:
-    if name == "init.js":
-        return Response(_INIT, mimetype="text/javascript")
-    if name not in _ASSETS:
-        raise NotFound
-    package, path, media_type = _ASSETS[name]
-    response = Response((files(package) / path).read_bytes(), mimetype=media_type)
-    response.headers["Cache-Control"] = "public, max-age=86400"
-    return response

@@ -4,14 +4,19 @@ JSON says what type a value has, so the fields of a body coerce nothing; the fie
 string parse text. No text that PostgreSQL could not hold comes through.
 """
 
+import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import Schema as BaseSchema
 from marshmallow import ValidationError, fields, validate
 
+from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
+
 MAX_INT = 2**31 - 1
 MAX_DEPTH = 64
+_DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def check_text(value: str) -> str:
@@ -42,7 +47,18 @@ def check_json(value: Any, depth: int = 0) -> None:
 
 
 class Schema(BaseSchema):
-    """Base of all schemas; members keep the order in which they are declared."""
+    """Base of all schemas; members keep the order in which they are declared.
+
+    `keywords` are of JSON Schema, for the description only.
+    """
+
+    keywords: ClassVar[Mapping[str, Any]] = {}
+
+
+class UploadSchema(Schema):
+    """The form of a multipart body with a `file`, or with the members `instead_of_file`."""
+
+    instead_of_file: ClassVar[tuple[str, ...]]
 
 
 class Str(fields.String):
@@ -66,15 +82,26 @@ class ShownOnce(Str):
         super().__init__(required=True, allow_none=True, metadata={"description": text})
 
 
+UUID_PATTERN = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+NOT_BLANK = {"pattern": r"\S"}
+"""Describes a text that has more than spaces."""
+_CONTROL = r"\u0000-\u001f\u007f"
+_NAME = rf"^\s*[^{_CONTROL}]*[^{_CONTROL}{INVISIBLE_CLASS}][^{_CONTROL}]*\s*$"
+
+
 class Name(Str):
-    """A name that people see: not blank, no control characters."""
+    """A name that people see: with a visible character, and without control characters.
+
+    The pattern of the description leaves out the rarer ones of the invisible characters.
+    """
 
     def __init__(self, *, max_length: int = 200, **kwargs: Any) -> None:
+        kwargs["metadata"] = {"pattern": _NAME, **kwargs.get("metadata", {})}
         super().__init__(max_length=max_length, min_length=1, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, *args, **kwargs).strip()
-        if not text:
+        if not has_visible_character(text):
             raise ValidationError("Must not be blank.")
         if any(ord(c) < 32 or ord(c) == 127 for c in text):  # noqa: PLR2004 - ASCII controls
             raise ValidationError("Control characters are not allowed.")
@@ -96,10 +123,18 @@ class Int(fields.Integer):
 
 
 class QueryInt(fields.Integer):
-    """An integer of a query string."""
+    """An integer of a query string or form, in ASCII digits with at most a minus before them."""
 
     def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
         super().__init__(validate=validate.Range(min=minimum, max=maximum), **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
+        # Python's own rule takes more: 1_0, +1, spaces, and the digits of every script.
+        if type(value) is str and _DIGITS.fullmatch(value) is None:
+            raise self.make_error("invalid")
+        if type(value) not in (int, str):
+            raise self.make_error("invalid")
+        return int(super()._deserialize(value, *args, **kwargs))
 
 
 class Float(fields.Float):

@@ -24,7 +24,7 @@ from app.kit import (
     tokens,
 )
 from app.kit.api import requests, uploads
-from app.kit.api.fields import Int
+from app.kit.api.fields import Int, UploadSchema
 from app.kit.errors import ApiError
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Authenticator, Caller
@@ -54,7 +54,7 @@ class Operation:
     body: Schema | None
     query: Schema | None
     listing: "Listing | None"
-    upload: Schema | None
+    upload: UploadSchema | None
     form: bool
     respond: Callable[[Any], Response]
     status: int

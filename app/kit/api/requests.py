@@ -2,23 +2,27 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 from uuid import UUID
 
-import orjson
 from flask import request
 from marshmallow import Schema, ValidationError
 
 from app.kit import errors
+from app.kit.api import strict_json
+from app.kit.api.encodings import BodyReader
 from app.kit.errors import ApiError
 
 MAX_VALUES = 200_000
 MAX_ERRORS = 100
 _ECHO_LENGTH = 64
 _TWICE = "Given more than once."
+_NOT_UTF8 = "Not valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
+IF_MATCH_PATTERN = r'^(\*|(W/)?"[0-9]{1,9}")$'
 _MAX_FORM_FIELDS = 50
+_CHUNK_BYTES = 64 * 1024
 
 
 def _flatten(messages: Any, path: str) -> list[dict[str, str]]:
@@ -55,19 +59,16 @@ def load(schema: Schema, data: Any) -> dict[str, Any]:
 
 
 def read_body(limit: int) -> bytes:
-    """The request's body, refused with 413 while it is read once it passes `limit` bytes."""
-    too_large = ApiError(
-        "payload_too_large", f"The body is larger than {limit} bytes.", details={"limit": limit}
-    )
+    """Return the request's body. Raises 413 while it is read once it passes `limit` bytes, 415."""
+
+    def too_large() -> ApiError:
+        message = f"The body is larger than {limit} bytes."
+        return ApiError("payload_too_large", message, details={"limit": limit})
+
     if (request.content_length or 0) > limit:
-        raise too_large
-    chunks, size = [], 0
-    while chunk := request.stream.read(64 * 1024):
-        size += len(chunk)
-        if size > limit:
-            raise too_large
-        chunks.append(chunk)
-    return b"".join(chunks)
+        raise too_large()
+    body = BodyReader(limit, too_large)
+    return b"".join(iter(lambda: body.read(_CHUNK_BYTES), b""))
 
 
 def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
@@ -97,9 +98,11 @@ def spare_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
 
 def _members(schema: Schema, raw: bytes) -> dict[str, Any]:
     try:
-        data = orjson.loads(raw)
-    except orjson.JSONDecodeError as failure:
+        data = strict_json.parse(raw)
+    except strict_json.Malformed as failure:
         raise errors.unprocessable("body", f"Malformed JSON: {failure}") from None
+    except strict_json.NestedTooDeeplyError as failure:
+        raise errors.unprocessable("body", str(failure)) from None
     if not isinstance(data, dict):
         raise errors.unprocessable("body", "The body must be a JSON object.")
     _check_size(data)
@@ -131,7 +134,7 @@ def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
             max_num_fields=_MAX_FORM_FIELDS,
         )
     except UnicodeDecodeError:
-        raise errors.unprocessable("body", "Not valid UTF-8 text.") from None
+        raise errors.unprocessable("body", _NOT_UTF8) from None
     except ValueError:
         raise errors.unprocessable("body", f"More than {_MAX_FORM_FIELDS} members.") from None
     members: dict[str, Any] = {}
@@ -155,14 +158,30 @@ def _check_size(data: Any) -> None:
 
 
 def query(schema: Schema) -> dict[str, Any]:
-    """The query string, validated. A parameter given twice is a list; unknown ones are 422."""
+    """Return the query string, validated. A parameter given twice is a list; unknown ones are 422.
+
+    Raises 422.
+    """
+    _check_query_is_utf8()
     data: dict[str, Any] = {}
     for name, values in request.args.lists():
         for text in (name, *values):
-            if "\x00" in text or "\ufffd" in text:
-                raise errors.unprocessable(name.replace("\x00", ""), "Not valid UTF-8 text.")
+            if "\x00" in text:
+                raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8)
         data[name] = values if len(values) > 1 or name in _lists(schema) else values[0]
     return load(schema, data)
+
+
+def _check_query_is_utf8() -> None:
+    """Raise 422 on a parameter that is not UTF-8; werkzeug would quote its bytes once more."""
+    for pair in request.query_string.split(b"&"):
+        if b"%" not in pair and pair.isascii():
+            continue
+        try:
+            unquote_to_bytes(pair).decode()
+        except UnicodeDecodeError:
+            name = unquote(pair.partition(b"=")[0])[:_ECHO_LENGTH].replace("\x00", "")
+            raise errors.unprocessable(name, _NOT_UTF8) from None
 
 
 def _lists(schema: Schema) -> frozenset[str]:

@@ -123,8 +123,8 @@ def _span(size: int) -> tuple[int, int] | None:
     span = wanted.range_for_length(size)
     if span is None:
         raise ApiError(
-            "validation_error",
-            "The range lies outside the file.",
+            "range_not_satisfiable",
+            f"The range lies outside the file, which has {size} bytes.",
             field="Range",
             headers={"Content-Range": f"bytes */{size}"},
         )

@@ -1,14 +1,15 @@
 """Multipart uploads: the file goes to storage while it is read, and is hashed on the way."""
 
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from flask import Request, g, request
-from marshmallow import Schema
 from werkzeug.datastructures import FileStorage
 from werkzeug.formparser import FormDataParser
 
 from app.kit import capacity, container, errors
 from app.kit.api import requests
+from app.kit.api.encodings import BodyReader, is_encoded
+from app.kit.api.fields import UploadSchema
 from app.kit.errors import ApiError
 from app.kit.serving.limits import FORM_BYTES
 from app.kit.storage import Staged, TooLarge
@@ -33,8 +34,10 @@ class _Sink:
         """The staged file is closed by its own context."""
 
 
-def read(schema: Schema) -> dict[str, Any]:
-    """The form's members, validated, and under `file` the part, its bytes staged.
+def read(schema: UploadSchema) -> dict[str, Any]:
+    """Return the form's members, validated, and under `file` the part, its bytes staged.
+
+    Without a file the form has the members that the schema asks for instead of one.
 
     The staged file is discarded at the end of the request unless the service promotes it. Raises
     413 as soon as the limit is passed, 422 on a form that does not fit, 503 as soon as the disk is
@@ -55,12 +58,19 @@ def read(schema: Schema) -> dict[str, Any]:
 
     with capacity.guard("upload"):
         form, files = _parse(stream, limit)
-    part = files.get("file")
-    if part is None or not staged:
-        raise errors.unprocessable("file", "A part named file is required.")
+    part = files.get("file") if staged else None
+    given = [name for name in schema.instead_of_file if name in form]
+    leading = schema.instead_of_file[0]
+    if (part is None) != (leading in given):
+        raise errors.unprocessable("file", f"Send a part named file, or one named {leading}.")
     body = requests.load(schema, form)
-    body["file"] = Upload(part, staged[0])
-    return body
+    if part is None:
+        for name in schema.instead_of_file:
+            if name not in given:
+                raise errors.unprocessable(name, "Missing data for required field.")
+        return body
+    del body[leading]
+    return {**body, "file": Upload(part, staged[0])}
 
 
 class Upload:
@@ -82,6 +92,8 @@ def _too_large(limit: int) -> ApiError:
 
 
 def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
+    body = BodyReader(limit + FORM_BYTES, lambda: _too_large(limit))
+    length = None if is_encoded() else request.content_length
     parser = FormDataParser(
         stream_factory=stream,
         max_form_memory_size=FORM_BYTES,
@@ -90,7 +102,7 @@ def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
     )
     try:
         _, form, files = parser.parse(
-            request.stream, request.mimetype, request.content_length, request.mimetype_params
+            cast("IO[bytes]", body), request.mimetype, length, request.mimetype_params
         )
     except TooLarge:
         raise _too_large(limit) from None
@@ -110,8 +122,10 @@ def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
 
 def digest(body: dict[str, Any]) -> bytes:
     """What the idempotency key is compared by: the file's hash, name and the form's members."""
-    upload: Upload = body["file"]
+    upload: Upload | None = body.get("file")
     members = sorted((k, str(v)) for k, v in body.items() if k != "file")
+    if upload is None:
+        return f"{members}".encode()
     return f"{upload.staged.sha256} {upload.name} {members}".encode()
 
 

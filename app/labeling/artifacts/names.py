@@ -2,18 +2,25 @@
 
 import unicodedata
 
+from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
+
 MAX_NAME = 255
 
 # They turn the order of what stands beside them, so that `exe.fdp` can pose as a PDF.
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SEPARATORS = frozenset("/\\\u2028\u2029\ufeff")
+_REFUSED = r"\u0000-\u001f\u007f-\u009f/\\\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+NAME_PATTERN = (
+    rf"^(?!\s*\.{{1,2}}\s*$)\s*[^{_REFUSED}]*[^{_REFUSED}{INVISIBLE_CLASS}][^{_REFUSED}]*\s*$"
+)
+"""The rules of `check_name` for the API's description, less the rarest invisible characters."""
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 
 
 def check_name(name: str) -> str:
     """The name without spaces around it. Raises ValueError with the reason it is refused for."""
     name = name.strip()
-    if not name or name in (".", ".."):
+    if not has_visible_character(name) or name in (".", ".."):
         raise ValueError("Must not be blank.")
     if len(name) > MAX_NAME:
         raise ValueError(f"Longer than maximum length {MAX_NAME}.")

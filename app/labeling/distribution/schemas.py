@@ -1,9 +1,6 @@
 """Bodies of handing out documents."""
 
-from typing import Any
-
-from marshmallow import ValidationError, validates_schema
-
+from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import Bool, Int, List, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.labeling.artifacts.schemas import ArtifactSelection
 
@@ -12,8 +9,10 @@ MAX_HELD = 50
 STRATEGIES = ("everyone", "round_robin", "least_loaded")
 
 
-class _Assignees(Schema):
+class _Assignees(AlternativesSchema):
     """Who gets documents, in the place of whoever had them: people, or a team."""
+
+    alternatives = (("user_ids",), ("team_id",))
 
     user_ids = List(
         Uuid(), max_items=MAX_ASSIGNEES, metadata={"description": "Nobody, if it is empty."}
@@ -23,11 +22,6 @@ class _Assignees(Schema):
         allow_none=True,
         metadata={"description": "Until when; null for no time. Stays as it is without."},
     )
-
-    @validates_schema
-    def _to_whom(self, data: dict[str, Any], **_: Any) -> None:
-        if ("user_ids" in data) == ("team_id" in data):
-            raise ValidationError("Either user_ids or team_id.", "user_ids")
 
 
 class AssignArtifact(_Assignees):

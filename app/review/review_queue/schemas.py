@@ -1,11 +1,11 @@
 """Bodies and answers of the review queue."""
 
-from typing import Any
-
-from marshmallow import ValidationError, validate, validates_schema
+from marshmallow import ValidationError, validate
 
 from app.kit.api import bulk
+from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import (
+    NOT_BLANK,
     Bool,
     Date,
     Float,
@@ -140,43 +140,33 @@ def _said(value: str) -> None:
         raise ValidationError("Must not be blank.")
 
 
-class _Recipients(Schema):
-    """Somebody, or a team."""
-
-    team_id = Uuid()
-
-    def _check(self, data: dict[str, Any], other: str) -> None:
-        if (other in data) == ("team_id" in data):
-            raise ValidationError(f"Either {other} or team_id.", other)
-
-
-class EscalateReview(_Recipients):
+class EscalateReview(AlternativesSchema):
     """Who reviews instead, another reviewer or a team, and why."""
 
+    alternatives = (("user_id",), ("team_id",))
+
+    team_id = Uuid()
     user_id = Uuid()
-    reason = Str(required=True, max_length=5000, validate=_said)
-
-    @validates_schema
-    def _one_way(self, data: dict[str, Any], **_: Any) -> None:
-        self._check(data, "user_id")
+    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
 
 
-class ReviewSelection(Schema):
+class ReviewSelection(AlternativesSchema):
     """Which items: up to 1,000 by id, or all that a filter finds in the queue, with how many the
     caller expects; another number of them changes nothing (409)."""
+
+    alternatives = (("tag_set_ids",), bulk.BY_FILTER)
 
     tag_set_ids = bulk.ids()
     filter = Nested(ReviewFilters)
     expected_count = Int()
 
-    @validates_schema
-    def _which(self, data: dict[str, Any], **_: Any) -> None:
-        bulk.check_selection(data, "tag_set_ids")
 
-
-class AssignReviews(ReviewSelection, _Recipients):
+class AssignReviews(ReviewSelection):
     """Which items, to whom, and until when."""
 
+    alternatives = (("user_ids",), ("team_id",))
+
+    team_id = Uuid()
     user_ids = List(
         Uuid(),
         validate=validate.Length(min=1),
@@ -184,10 +174,6 @@ class AssignReviews(ReviewSelection, _Recipients):
         metadata={"description": "Reviewers; the items are spread evenly among them."},
     )
     due_at = UtcDateTime()
-
-    @validates_schema
-    def _one_way(self, data: dict[str, Any], **_: Any) -> None:
-        self._check(data, "user_ids")
 
 
 class AcceptReviews(ReviewSelection):
@@ -199,7 +185,7 @@ class AcceptReviews(ReviewSelection):
 class RejectReviews(ReviewSelection):
     """Which items to reject, why, and who labels next."""
 
-    reason = Str(required=True, max_length=5000, validate=_said)
+    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
 
 

@@ -4,12 +4,14 @@ What a condition may look like is declared here (422); which conditions make sen
 `app.engines.conditions` (400).
 """
 
+import re
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
+from marshmallow import ValidationError
 
 from app.engines.conditions import ATTRIBUTES, MAX_CONDITIONS, MAX_TEXT, METADATA, OPERATORS
 from app.kit.api import bulk
+from app.kit.api.alternatives import NEVER, AlternativesSchema
 from app.kit.api.fields import (
     Any_,
     Bool,
@@ -34,14 +36,26 @@ MAX_SIMULATED = 100
 MAX_DESCRIBED = 20
 MAX_DUE_HOURS = 24 * 365
 _LEAF = {"attribute", "operator", "value"}
-_ATTRIBUTE = {"description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA}<key>."}
-_OPERATOR = {"description": f"One of {', '.join(OPERATORS)}."}
+_ATTRIBUTE = {
+    "description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA}<key>.",
+    "pattern": f"^({'|'.join(ATTRIBUTES)}|{re.escape(METADATA)}.+)$",
+}
+_OPERATOR = {"description": f"One of {', '.join(OPERATORS)}.", "enum": list(OPERATORS)}
 _ITSELF = "app.review.routing_rules.schemas.RoutingCondition"
 _VALUE = {"description": "A text, a number, a boolean, an id, or a list of them, by the operator."}
+
+_LEAF_KEYWORDS = {
+    "required": ["attribute", "operator"],
+    "properties": {"all": NEVER, "any": NEVER},
+}
+_GROUPS = [{"required": [name], "maxProperties": 1} for name in ("all", "any")]
+_CONDITION = {"allOf": [{"oneOf": [_LEAF_KEYWORDS, *_GROUPS]}]}
 
 
 class RoutingCondition(Schema):
     """A condition {attribute, operator, value}, or a group {all} or {any} of them."""
+
+    keywords = _CONDITION
 
     all = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
     any = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
@@ -52,6 +66,8 @@ class RoutingCondition(Schema):
 
 class RoutingConditions(Schema):
     """A group {all} or {any}; an empty object matches every document."""
+
+    keywords = {"maxProperties": 1}
 
     all = List(Nested(RoutingCondition), max_items=MAX_CONDITIONS)
     any = List(Nested(RoutingCondition), max_items=MAX_CONDITIONS)
@@ -183,18 +199,15 @@ class DescribedDocument(Schema):
     confidence = Float(load_default=None, allow_none=True)
 
 
-class SimulateRoutingRules(Schema):
+class SimulateRoutingRules(AlternativesSchema):
     """Documents to try the rules on: stored ones, or described ones. With `rules`, those instead of
     the saved ones."""
+
+    alternatives = (("artifact_ids",), ("documents",))
 
     artifact_ids = List(Uuid(), max_items=MAX_SIMULATED)
     documents = List(Nested(DescribedDocument), max_items=MAX_DESCRIBED)
     rules = List(Nested(TriedRule), max_items=MAX_RULES)
-
-    @validates_schema
-    def _one_way(self, data: dict[str, Any], **_: Any) -> None:
-        if ("artifact_ids" in data) == ("documents" in data):
-            raise ValidationError("Either artifact_ids or documents.", "artifact_ids")
 
 
 class RoutingAction(Schema):

@@ -154,6 +154,7 @@ def test_content_is_the_very_bytes(org: Org, work: Work) -> None:
     last = api.get(f"{path}/content", headers={"Range": "bytes=-3"})
     assert last.data == data[-3:]
     beyond = api.get(f"{path}/content", headers={"Range": f"bytes={len(data)}-"})
+    assert (beyond.status_code, beyond.json["error"]["code"]) == (416, "range_not_satisfiable")
     assert beyond.headers["Content-Range"] == f"bytes */{len(data)}"
     tag = answer.headers["ETag"]
     assert api.get(f"{path}/content", headers={"If-None-Match": tag}).status_code == 304

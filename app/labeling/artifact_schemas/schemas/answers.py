@@ -1,5 +1,6 @@
 """Answers about labeling schemas and their versions."""
 
+from app.engines.fields.model import TYPES
 from app.kit.api.fields import (
     Any_,
     Bool,
@@ -29,7 +30,7 @@ class TableColumn(Schema):
 
     key = Str(required=True)
     label = Str(required=True)
-    type = Str(required=True)
+    type = Str(required=True, validate=OneOf(TYPES))
     required = Bool(required=True)
     multiple = Bool(required=True)
     description = Str(required=True)

@@ -4,6 +4,7 @@ What a member may look like is declared here (422); which fields make sense is d
 `app.engines.fields` (400, with a code of its own).
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from marshmallow import validate
@@ -37,10 +38,16 @@ class FieldOptionBody(Schema):
     label = Str(allow_none=True)
 
 
+def _type(types: Collection[str]) -> Str:
+    """Return a field's type, described as one of `types`; another one is 400, not 422."""
+    described = {"description": f"One of {', '.join(types)}.", "enum": list(types)}
+    return Str(required=True, metadata=described)
+
+
 class _FieldMembers(Schema):
     key = Str(required=True, metadata={"description": "snake_case, at most 64 characters"})
     label = Str(allow_none=True)
-    type = Str(required=True, metadata={"description": f"One of {', '.join(TYPES)}."})
+    type = _type(TYPES)
     required = Bool(allow_none=True)
     multiple = Bool(allow_none=True)
     description = Str(allow_none=True)
@@ -55,6 +62,7 @@ class _FieldMembers(Schema):
 class TableColumnBody(_FieldMembers):
     """A column of a table: a field of any type but table."""
 
+    type = _type([name for name in TYPES if name != "table"])
     columns = List(JsonObject(), max_items=MAX_COLUMNS, allow_none=True)
 
 

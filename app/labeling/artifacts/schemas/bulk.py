@@ -1,25 +1,20 @@
 """Bodies of bulk actions on documents."""
 
-from typing import Any
-
-from marshmallow import validates_schema
-
 from app.kit.api import bulk
-from app.kit.api.fields import Bool, Int, Nested, Schema
+from app.kit.api.alternatives import AlternativesSchema
+from app.kit.api.fields import Bool, Int, Nested
 from app.labeling.artifacts.schemas.documents import ArtifactFilters
 
 
-class ArtifactSelection(Schema):
+class ArtifactSelection(AlternativesSchema):
     """Which documents: up to 1,000 by id, or all that a filter finds, with how many the caller
     expects; another number of them changes nothing (409)."""
+
+    alternatives = (("artifact_ids",), bulk.BY_FILTER)
 
     artifact_ids = bulk.ids()
     filter = Nested(ArtifactFilters)
     expected_count = Int()
-
-    @validates_schema
-    def _one_way(self, data: dict[str, Any], **_: Any) -> None:
-        bulk.check_selection(data, "artifact_ids")
 
 
 class BulkArchive(ArtifactSelection):

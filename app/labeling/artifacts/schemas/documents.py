@@ -2,9 +2,10 @@
 
 from typing import Any
 
-import orjson
 from marshmallow import ValidationError, fields
 
+from app.kit import errors
+from app.kit.api import strict_json
 from app.kit.api.fields import (
     Any_,
     Bool,
@@ -18,12 +19,15 @@ from app.kit.api.fields import (
     QueryInt,
     Schema,
     Str,
+    UploadSchema,
     UtcDateTime,
     Uuid,
     check_text,
 )
+from app.kit.api.strict_json import MAX_SAFE_INT
+from app.kit.serving.limits import FORM_BYTES
 from app.labeling.artifacts.models import STATUSES
-from app.labeling.artifacts.names import MAX_NAME, check_name
+from app.labeling.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
 
 MAX_TEXT = 2_000_000
 MAX_METADATA_MEMBERS = 100
@@ -37,16 +41,25 @@ _METADATA = {
     "additionalProperties": {
         "type": ["string", "number", "boolean"],
         "maxLength": MAX_METADATA_TEXT,
+        "minimum": -MAX_SAFE_INT,
+        "maximum": MAX_SAFE_INT,
     },
+    "propertyNames": {"minLength": 1, "maxLength": MAX_METADATA_KEY},
 }
-_METADATA_TEXT = {"description": "The JSON text of an object of strings, numbers and booleans."}
+_METADATA_TEXT = {
+    **_METADATA,
+    "type": "object",
+    "description": "The JSON text of an object of strings, numbers and booleans;"
+    f" keys have 1 to {MAX_METADATA_KEY} characters.",
+}
 
 
 class DocumentName(Str):
     """A document's name; see `names.check_name`."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_length=1, max_length=MAX_NAME, **kwargs)
+        metadata = {"pattern": NAME_PATTERN, **kwargs.pop("metadata", {})}
+        super().__init__(min_length=1, max_length=MAX_NAME, metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         try:
@@ -68,6 +81,12 @@ def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
                 raise ValidationError(f"A text is longer than {MAX_METADATA_TEXT} characters.")
         elif not isinstance(member, bool | int | float):
             raise ValidationError("Members are strings, numbers or booleans.")
+        elif abs(member) > MAX_SAFE_INT:
+            raise errors.invalid(
+                f"A number lies between -{MAX_SAFE_INT} and {MAX_SAFE_INT}, so that no JSON parser"
+                " changes it. Send a larger one as text.",
+                f"metadata.{key}",
+            )
     return value
 
 
@@ -85,8 +104,9 @@ class MetadataText(fields.String):
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            parsed = orjson.loads(super()._deserialize(value, *args, **kwargs))
-        except orjson.JSONDecodeError:
+            text = super()._deserialize(value, *args, **kwargs)
+            parsed = strict_json.parse(text, self.name)
+        except (strict_json.Malformed, strict_json.NestedTooDeeplyError):
             parsed = None
         if not isinstance(parsed, dict):
             raise ValidationError("Not the text of a JSON object.")
@@ -107,9 +127,16 @@ class CreateArtifact(Schema):
     archived = Bool(load_default=False)
 
 
-class UploadArtifact(Schema):
-    """The form fields beside an uploaded file; without a name, the file's own is taken."""
+class UploadArtifact(UploadSchema):
+    """A document as a file, or as a text with a name. Without a name, a file keeps its own."""
 
+    instead_of_file = ("text", "name")
+
+    text = Str(
+        load_default=None,
+        max_length=FORM_BYTES,
+        metadata={"description": "Instead of a file. A longer text is sent as one, or as JSON."},
+    )
     name = DocumentName(load_default=None)
     schema_id = Uuid(load_default=None)
     external_id = Str(max_length=255, load_default=None)
@@ -263,8 +290,8 @@ _WORDS = {
         "properties": {
             "text": {"type": "string"},
             "box": _BOX,
-            "start": {"type": "integer"},
-            "end": {"type": "integer"},
+            "start": {"type": "integer", "format": "int64"},
+            "end": {"type": "integer", "format": "int64"},
         },
     },
 }

@@ -6,7 +6,18 @@ from uuid import UUID
 from marshmallow import ValidationError
 from marshmallow.validate import Length
 
-from app.kit.api.fields import Bool, Int, List, Nested, OneOf, Schema, Str, Uuid
+from app.kit.api.fields import (
+    NOT_BLANK,
+    UUID_PATTERN,
+    Bool,
+    Int,
+    List,
+    Nested,
+    OneOf,
+    Schema,
+    Str,
+    Uuid,
+)
 from app.labeling.tag_sets.schemas.tags import Tags
 
 
@@ -61,11 +72,14 @@ class Recipient(Str):
 class RejectTagSet(Schema):
     """A rejection, its reason, and who labels next."""
 
-    reason = Str(required=True, max_length=5000, validate=_said)
+    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
     send_to = Recipient(
         load_default="labeler",
         max_length=45,
-        metadata={"description": "`labeler`, `pool`, or the id of a member."},
+        metadata={
+            "description": "`labeler`, `pool`, or the id of a member.",
+            "pattern": f"^(labeler|pool|{UUID_PATTERN})$",
+        },
     )
     revision = Int()
 
@@ -73,7 +87,7 @@ class RejectTagSet(Schema):
 class ReopenTagSet(Schema):
     """Why a verdict is taken back, and where the label set goes."""
 
-    reason = Str(required=True, max_length=5000, validate=_said)
+    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
     to = Str(
         load_default="review",
         validate=OneOf(("review", "labeler")),

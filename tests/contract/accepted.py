@@ -1,0 +1,101 @@
+"""Which requests that fit the description are refused with 422 all the same.
+
+`python -m tests.contract.accepted` starts the servers, sends such requests to every operation and
+reports the share that was refused, and the operations and fields with most refusals.
+"""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.core import NotSet
+from werkzeug.test import TestResponse
+
+from app.kit.api.operation import Operation
+from tests.contract.fuzzing import Request, fill_path
+from tests.contract.seeds import Seeds
+from tests.factories import operator
+from tests.factories.orgs import Api
+
+UNPROCESSABLE = 422
+
+
+@dataclass
+class Tally:
+    """How many requests were sent and refused, and for which field of which operation."""
+
+    sent: int = 0
+    refused: int = 0
+    fields: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def count(self, operation: str, answer: TestResponse) -> None:
+        """Count one answer."""
+        self.sent += 1
+        if answer.status_code == UNPROCESSABLE:
+            error = answer.json["error"]
+            self.refused += 1
+            self.fields[operation, error.get("field") or "", error["message"]] += 1
+
+    @property
+    def share(self) -> float:
+        """The share of requests that were refused."""
+        return self.refused / max(1, self.sent)
+
+    def report(self, worst: int = 60) -> str:
+        """Return the figures as text."""
+        lines = [f"{self.refused} of {self.sent} refused with 422: {self.share:.2%}"]
+        for (operation, name, message), count in self.fields.most_common(worst):
+            lines.append(f"{count:6} {operation}: {name}: {message[:90]}")
+        return "\n".join(lines)
+
+
+def send_valid_requests(
+    op: Operation, description: Any, seeds: Seeds, tally: Tally, *, examples: int
+) -> None:
+    """Send requests of `op` that fit the description, and count the answers."""
+    api = _caller(op, seeds)
+    operation = description[f"/api/v1{op.path}"][op.method]
+
+    @settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(data=st.data())
+    def send(data: st.DataObject) -> None:
+        case = data.draw(operation.as_strategy(GenerationMode.POSITIVE))
+        query = dict(case.query or {})
+        query.pop("cursor", None)  # It is signed: no generator can make one.
+        headers = {name: str(value) for name, value in (case.headers or {}).items()}
+        for name in ("X-Org-Slug", "Authorization", "X-API-Key"):
+            headers.pop(name, None)
+        body = None if isinstance(case.body, NotSet) else case.body
+        path = fill_path(op.path, seeds, data, case.path_parameters or {})
+        request = Request(path, query, headers, body, case.media_type if body is not None else None)
+        answer = api.request(op.method, path, headers=headers, **request.options)
+        tally.count(op.name, answer)
+
+    send()
+
+
+def _caller(op: Operation, seeds: Seeds) -> Api:
+    if op.access == "control-plane":
+        return operator(seeds.org.app)
+    if op.access == "public":
+        api = seeds.org.api("viewer")
+        api.token = None
+        return api
+    return seeds.org.api("owner")
+
+
+if __name__ == "__main__":
+    import pytest
+
+    sys.exit(pytest.main(["-q", "-s", "-n0", "tests/contract/test_accepted.py", *sys.argv[1:]]))

@@ -1,0 +1,48 @@
+"""What fits the description is taken: few such requests are refused with 422."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from flask import Flask
+
+from app.kit.api.operation import Operation
+from tests.contract.accepted import Tally, send_valid_requests
+from tests.contract.conftest import OPERATIONS
+from tests.contract.seeds import Seeds, plant
+from tests.contract.test_fuzz import ends_something
+from tests.factories import drain, make_org
+
+pytestmark = pytest.mark.xdist_group("accepted")
+
+EXAMPLES = int(os.environ.get("ACCEPTED_EXAMPLES", "10"))
+LIMIT = 0.02
+
+
+@pytest.fixture(scope="module")
+def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
+    planted: dict[str, Seeds] = {}
+
+    def of(name: str) -> Seeds:
+        if name not in planted:
+            planted[name] = plant(make_org(app))
+        return planted[name]
+
+    yield of
+    drain(app)
+
+
+def test_few_requests_that_fit_the_description_are_refused(
+    app: Flask, seeds: Callable[[str], Seeds], capsys: pytest.CaptureFixture[str]
+) -> None:
+    description: Any = schemathesis.openapi.from_wsgi("/openapi.json", app)
+    tally = Tally()
+    op: Operation
+    for op in OPERATIONS:
+        planted = seeds(op.name if ends_something(op) else op.path.split("/")[1])
+        send_valid_requests(op, description, planted, tally, examples=EXAMPLES)
+    with capsys.disabled():
+        print(f"\n{tally.report()}")  # noqa: T201 - the figures are what it is for
+    assert tally.share < LIMIT
