@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import unicodedata
 
 from app.engines.documents.language import score
 
@@ -48,11 +49,29 @@ _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 WORD = re.compile(rf"[{UNSPACED}][{_SELECTORS}]*|[^\s{UNSPACED}]+")
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_WITHOUT_CONTROLS: dict[int, str | None] = {
+    **dict.fromkeys((*range(0x01, 0x09), *range(0x0E, 0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF)),
+    **dict.fromkeys((0x0B, 0x1C, 0x1D, 0x1E, 0x85), "\n"),
+    0x1F: " ",
+}
 
 
 def clean(text: str) -> str:
     """Replace NUL and lone surrogates by U+FFFD, one for one, so that offsets stay."""
     return _UNSTORABLE.sub("\ufffd", text)
+
+
+def normalize(text: str) -> str:
+    """Return text in composed form (NFC) and without control characters.
+
+    Tabs, line feeds, carriage returns and form feeds stay; other line ends become line feeds.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if _CONTROLS.search(text):
+        text = text.translate(_WITHOUT_CONTROLS)
+    return unicodedata.normalize("NFC", text)
 
 
 def bom_encoding(data: bytes) -> tuple[str, int] | None:

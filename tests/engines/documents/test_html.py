@@ -78,3 +78,43 @@ def test_broken_markup(tmp_path: Path) -> None:
     words = read(tmp_path, markup).text.split()
     assert words[:3] == ["one", "two", "x\ufffdy"]
     assert words[-1] == "&bogus;"
+
+
+def test_empty_cells_keep_their_place_and_rows_stay_apart(tmp_path: Path) -> None:
+    markup = """<p>before</p><table>
+      <tr><th></th><th>2023</th><th>2024</th></tr>
+      <tr><td>Rent</td><td></td><td>900</td></tr>
+      <tr><td> </td><td>120</td><td></td></tr>
+      <tr><td></td><td></td><td></td></tr>
+      <tr><td></td><td></td><td>Total 1,020</td></tr>
+    </table>after"""
+    assert read(tmp_path, markup).text == (
+        "before\n\n\t2023\t2024\nRent\t\t900\n\t120\t\n\t\tTotal 1,020\n\nafter"
+    )
+
+
+def test_paragraphs_and_breaks_inside_cells_are_spaces(tmp_path: Path) -> None:
+    markup = """<table><tbody>
+      <tr><td><p>Machine</p><p>parts</p></td><td><div>3</div></td></tr>
+      <tr><td>Travel<br>to the site</td><td></td></tr>
+      <tr hidden><td>no</td><td>no</td></tr>
+      <tr><td style="display:none">no</td><td><pre>a
+ b</pre></td><td><ul><li>5</li><li>6</li></ul></td></tr>
+    </tbody></table>"""
+    assert read(tmp_path, markup).text == "Machine parts\t3\nTravel to the site\t\na b\t5 6"
+
+
+def test_tables_that_lay_out_a_page_keep_its_lines(tmp_path: Path) -> None:
+    markup = """<table role="presentation"><tr><td></td><td><h1>Offer</h1><p>one</p><p>two</p></td>
+      <td></td></tr><tr><td></td><td>below</td></tr></table>
+      <table><tr><td></td><td><table><tr><td>a</td><td></td><td>1</td></tr></table></td></tr>
+      <tr><td>end</td></tr></table>"""
+    assert read(tmp_path, markup).text == "Offer\n\none\n\ntwo\n\nbelow\n\na\t\t1\n\nend"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    ["<td>a<td>b", "<tr><td>a<td>b", "<table><td>a<td>b</table>", "<table><tr><td>a<th>b"],
+)
+def test_tables_without_their_frames(tmp_path: Path, markup: str) -> None:
+    assert read(tmp_path, markup).text.split() in (["a", "b"], ["ab"])

@@ -1,6 +1,8 @@
 """HTML through lxml: what a reader of the page would see, blocks on lines of their own.
 
-Scripts, styles, the head and hidden elements are left out; nothing is fetched.
+Scripts, styles, the head and hidden elements are left out; nothing is fetched. The rows of a table
+are lines, and a tab parts their cells, empty ones too, as in DOCX. Empty cells count for nothing in
+tables that only lay out a page, as many do in mails.
 """
 
 import re
@@ -24,6 +26,7 @@ _BLOCKS = _APART | {
     "option", "search", "section", "summary", "tbody", "tfoot", "thead", "tr",
 }  # fmt: skip
 _CELLS = {"td", "th"}
+_IN_CELLS = tuple(_BLOCKS - {"tbody", "tfoot", "thead", "tr", "caption"})
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\n\r\f]+")
@@ -72,14 +75,41 @@ def _is_hidden(element: etree._Element) -> bool:
     return style is not None and _HIDDEN.search(style) is not None
 
 
+def _is_data_table(table: etree._Element) -> bool:
+    """Return whether a table has cells to be told apart, rather than parts of a page."""
+    if table.get("role") in ("presentation", "none"):
+        return False
+    if next(table.iterdescendants("table"), None) is not None:
+        return False
+    if next(table.iterdescendants("th"), None) is not None:
+        return True
+    wide = sum(len(row.findall("td")) > 1 for row in table.iterdescendants("tr"))
+    return wide > 1 or next(table.iterdescendants("br", *_IN_CELLS), None) is None
+
+
+class _Row:
+    """A row of a table that is being read."""
+
+    def __init__(self, parts: int) -> None:
+        self.cells = 0
+        self.parts = parts  # of the text, before the row
+
+
 class _Flow:
-    """Text as it runs, with the breaks that are due before the next character."""
+    """Text as it runs, with the breaks that are due before the next character.
+
+    In the cells of a data table, which a tab parts, breaks are spaces.
+    """
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._due = ""  # white space, put in once something visible follows
+        self._tabs = 0  # as well, after it: empty cells
         self._preserved = 0
         self._skipped: set[etree._Element] = set()
+        self._tables: list[bool] = []  # those around here: has cells to be told apart
+        self._rows: list[_Row] = []
+        self._cells = 0  # of data tables
 
     def enter(self, element: etree._Element) -> None:
         tag = element.tag
@@ -87,19 +117,32 @@ class _Flow:
             self._break("\n", more=True)
         elif tag in _BLOCKS:
             self._break("\n\n" if tag in _APART else "\n")
-        elif tag in _CELLS and element.getprevious() is not None:
-            self._due = "\t"
         if tag == "pre":
             self._preserved += 1
+        elif tag == "table":
+            self._tables.append(_is_data_table(element))
+            self._rows.append(_Row(len(self._parts)))
+        elif tag == "tr" and self._tables:
+            self._rows[-1] = _Row(len(self._parts))
+        elif tag in _CELLS:
+            self._enter_cell()
         self._add(element.text)
 
     def leave(self, element: etree._Element) -> None:
         tag = element.tag
         if element in self._skipped:
             self._skipped.discard(element)
-        elif tag in _BLOCKS:
-            self._break("\n\n" if tag in _APART else "\n")
-            self._preserved -= tag == "pre"
+        else:
+            if tag in _CELLS and self._in_data_table():
+                self._cells -= 1
+            elif tag in ("tr", "table") and self._tables:
+                self._end_row()
+            if tag == "table":
+                self._tables.pop()
+                self._rows.pop()
+            if tag in _BLOCKS:
+                self._break("\n\n" if tag in _APART else "\n")
+                self._preserved -= tag == "pre"
         self._add(element.tail)
 
     def skip(self, element: etree._Element) -> None:
@@ -108,21 +151,51 @@ class _Flow:
     def text(self) -> str:
         return "".join(self._parts)
 
+    def _in_data_table(self) -> bool:
+        return bool(self._tables) and self._tables[-1]
+
+    def _enter_cell(self) -> None:
+        is_first = bool(self._rows) and self._rows[-1].cells == 0
+        if self._rows:
+            self._rows[-1].cells += 1
+        if self._in_data_table():
+            self._cells += 1
+            if not is_first:
+                self._tabs += 1
+                if not self._due.startswith("\n"):
+                    self._due = ""
+        elif not is_first and not self._due.startswith("\n"):
+            self._due = "\t"
+
+    def _end_row(self) -> None:
+        """Put in the tabs of empty cells at the end, unless the whole row is empty."""
+        if self._tabs and len(self._parts) > self._rows[-1].parts:
+            self._parts.append("\t" * self._tabs)
+            self._due = ""
+        self._tabs = 0
+        self._rows[-1] = _Row(len(self._parts))
+
     def _break(self, lines: str, *, more: bool = False) -> None:
-        if more and self._due.startswith("\n"):
+        if self._cells:
+            self._space()
+        elif more and self._due.startswith("\n"):
             self._due = (self._due + lines)[:2]
         elif not self._due.startswith(lines):
             self._due = lines
 
+    def _space(self) -> None:
+        if not self._tabs:
+            self._due = self._due or " "
+
     def _add(self, text: str | None) -> None:
         if not text:
             return
-        if self._preserved:
+        if self._preserved and not self._cells:
             self._put(text.replace("\r\n", "\n"))
             return
         collapsed = _SPACE.sub(" ", text)
         if collapsed[0] == " ":
-            self._due = self._due or " "
+            self._space()
         inner = collapsed.strip(" ")
         if inner:
             self._put(inner)
@@ -131,5 +204,7 @@ class _Flow:
     def _put(self, text: str) -> None:
         if self._parts and self._due:
             self._parts.append(self._due)
-        self._due = ""
+        if self._tabs:
+            self._parts.append("\t" * self._tabs)
+        self._due, self._tabs = "", 0
         self._parts.append(text)

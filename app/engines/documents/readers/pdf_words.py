@@ -1,0 +1,219 @@
+"""The words of a PDF page with their places, as pdfium gives them."""
+
+import ctypes
+import math
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from pypdfium2 import raw  # type: ignore[import-untyped]
+
+from app.engines.documents.model import Limits, ParseFailed
+from app.engines.documents.readers import right_to_left
+from app.engines.documents.readers.tokens import Box, Glyph, Token
+from app.engines.documents.text import WORD, clean, normalize
+
+OBLIQUE = -1
+"""The direction of writing that is at no right angle."""
+
+# pdfium's sign for a hyphen at which it has joined two lines; the line end itself is gone.
+_HYPHEN = "\x02"
+_TOKEN = re.compile(WORD.pattern.replace(r"[^\s", rf"[^\s{_HYPHEN}") + f"{_HYPHEN}?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_END = re.compile(rf"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029{_HYPHEN}]")
+# Glyphs that stand for letters: Latin ligatures, and Hebrew and Arabic letters by their shape.
+_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc]+")
+_QUARTER = 90.0
+_MOST_TILT = 15.0  # degrees; what is tilted more is no row
+_LEAST_BAND = 0.8  # of the ink's height; fonts may give wrong measures
+
+_Place = Callable[[float, float, float, float], Box]
+
+
+def read_words(page: Any, layer: Any, limits: Limits) -> dict[int, list[Token]]:
+    """Return the words that the page shows, in the file's order, by the direction of writing.
+
+    Directions are quarter turns clockwise, or `OBLIQUE`. Places are as the page is displayed,
+    turned back by the direction. Raises `ParseFailed` (`too_large_unpacked`).
+    """
+    count = layer.count_chars()
+    if count > limits.max_text_chars:
+        message = f"A page has more than {limits.max_text_chars} characters."
+        raise ParseFailed("too_large_unpacked", message)
+    return _Extractor(page, layer, max(count, 0)).words(limits) if count > 0 else {}
+
+
+def turn_box(box: Box, quarters: int, width: float, height: float) -> Box:
+    """Turn a box on a page of width x height by quarters clockwise."""
+    x0, y0, x1, y1 = box
+    for _ in range(quarters % 4):
+        x0, y0, x1, y1 = height - y1, x0, height - y0, x1
+        width, height = height, width
+    return x0, y0, x1, y1
+
+
+class _Extractor:
+    """Takes words and their places out of pdfium."""
+
+    def __init__(self, page: Any, layer: Any, count: int) -> None:
+        self._layer = layer
+        self._characters = "".join(_characters(layer, count))
+        self._has_leftward = right_to_left.LETTERS.search(self._characters) is not None
+        self._rotation = page.get_rotation()
+        self._size: tuple[float, float] = page.get_size()
+        self._place = _placing(page)
+        self._sides = [ctypes.c_double() for _ in range(4)]
+        self._pointers = [ctypes.byref(side) for side in self._sides]
+        self._font_box = raw.FS_RECTF()
+
+    def words(self, limits: Limits) -> dict[int, list[Token]]:
+        found: dict[int, list[Token]] = {}
+        width, height = self._size
+        number = 0
+        for first, end, gap in self._spans():
+            text = _readable(self._characters[first:end])
+            box = self._ink(first, end)
+            x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+            if not text or not (0 <= x <= width and 0 <= y <= height):
+                continue  # no character that can be read, or outside of the crop box
+            number += 1
+            if number > limits.max_words_per_page:
+                message = f"A page has more than {limits.max_words_per_page} words."
+                raise ParseFailed("too_large_unpacked", message)
+            quarters = self._direction(first)
+            token = self._token(text, box, number, gap, first, end, quarters)
+            found.setdefault(quarters, []).append(token)
+        return found
+
+    def _spans(self) -> Iterator[tuple[int, int, str]]:
+        """Return first character and last + 1 of each word, and what is before it."""
+        last = 0
+        for match in _TOKEN.finditer(self._characters):
+            first, end = match.span()
+            between = self._characters[max(0, last - 1) : first]
+            gap = "\n" if _LINE_END.search(between) else " " * (first > last)
+            last = end
+            if end - first > 1 and raw.FPDFText_CountRects(self._layer, first, end - first) > 1:
+                for start, stop in pairwise(self._cuts(first, end)):
+                    yield start, stop, gap if start == first else "\n"
+            else:
+                yield first, end, gap
+
+    def _cuts(self, first: int, end: int) -> list[int]:
+        """Return where to cut what pdfium takes for one word, though it is not on one line.
+
+        Single characters below one another, such as the numbers of a table's rows, are such words.
+        """
+        cuts = [first]
+        quarters = max(self._direction(first), 0)
+        before: Box | None = None
+        for index in range(first, end):
+            box = turn_box(self._font_place(index), -quarters, *self._size)
+            if before is not None:
+                height = before[3] - before[1]
+                is_apart = min(before[3], box[3]) - max(before[1], box[1]) < height / 2
+                if is_apart and not unicodedata.combining(self._characters[index]):
+                    cuts.append(index)
+            before = box
+        return [*cuts, end]
+
+    def _token(
+        self, text: str, box: Box, index: int, gap: str, first: int, end: int, quarters: int
+    ) -> Token:
+        width, height = self._size
+        band = self._font_place(first)
+        glyphs = self._glyphs(first, end) if self._has_leftward else None
+        if quarters > 0:
+            box = turn_box(box, -quarters, width, height)
+            band = turn_box(band, -quarters, width, height)
+            if glyphs is not None:
+                glyphs = [
+                    Glyph(one.text, turn_box(one.box, -quarters, width, height)) for one in glyphs
+                ]
+        top, bottom = band[1], band[3]
+        if bottom - top < _LEAST_BAND * (box[3] - box[1]):
+            top, bottom = box[1], box[3]
+        return Token(text, box, band=(top, bottom), index=index, gap=gap, glyphs=glyphs)
+
+    def _ink(self, first: int, end: int) -> Box:
+        """Return the box of some characters; their place, where they show nothing."""
+        layer, (left, top, right, bottom) = self._layer, self._sides
+        x0 = y0 = math.inf
+        x1 = y1 = -math.inf
+        for index in range(raw.FPDFText_CountRects(layer, first, end - first)):
+            if raw.FPDFText_GetRect(layer, index, *self._pointers):
+                x0, x1 = min(x0, left.value), max(x1, right.value)
+                y0, y1 = min(y0, bottom.value), max(y1, top.value)
+        if x0 <= x1 and y0 <= y1:
+            return self._place(x0, y0, x1, y1)
+        return self._character_ink(first)
+
+    def _character_ink(self, index: int) -> Box:
+        left, right, bottom, top = self._sides  # in another order than those of a rectangle
+        if raw.FPDFText_GetCharBox(self._layer, index, *self._pointers):
+            return self._place(left.value, bottom.value, right.value, top.value)
+        return self._place(math.nan, math.nan, math.nan, math.nan)
+
+    def _font_place(self, index: int) -> Box:
+        """Return the box of a character by the font's measures, not by its shape."""
+        box = self._font_box
+        if raw.FPDFText_GetLooseCharBox(self._layer, index, box):
+            return self._place(box.left, box.bottom, box.right, box.top)
+        return self._character_ink(index)
+
+    def _direction(self, index: int) -> int:
+        degrees = math.degrees(raw.FPDFText_GetCharAngle(self._layer, index))
+        quarters = (degrees + self._rotation) / _QUARTER
+        nearest = round(quarters)
+        return nearest % 4 if abs(quarters - nearest) * _QUARTER <= _MOST_TILT else OBLIQUE
+
+    def _glyphs(self, first: int, end: int) -> list[Glyph]:
+        """Return the characters of a word; those that share a place together."""
+        glyphs: list[Glyph] = []
+        for index in range(first, end):
+            box = self._character_ink(index)
+            char = self._characters[index]
+            if glyphs and glyphs[-1].box == box:
+                glyphs[-1] = Glyph(glyphs[-1].text + char, box)
+            else:
+                glyphs.append(Glyph(char, box))
+        readable = (Glyph(_readable(one.text), one.box) for one in glyphs)
+        return [one for one in readable if one.text]
+
+
+def _characters(layer: Any, count: int) -> Iterator[str]:
+    code_of = raw.FPDFText_GetUnicode
+    for index in range(count):
+        code = code_of(layer, index)
+        yield chr(code) if code <= sys.maxunicode else "\ufffd"
+
+
+def _readable(word: str) -> str:
+    """Return a word of pdfium's characters, without its own signs and without controls."""
+    if word.isascii() and word.isprintable():
+        return word
+    if word.endswith(_HYPHEN):
+        word = word[:-1] + "-"
+    if _SURROGATE.search(word):
+        word = word.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return normalize(_FORMS.sub(_decompose, clean(word)))
+
+
+def _decompose(form: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", form.group()).strip()
+
+
+def _placing(page: Any) -> _Place:
+    """From a rectangle in user space (PDF 1.7, 8.3.2.3) to the displayed page, in points."""
+    page_left, page_bottom, page_right, page_top = page.get_bbox()
+    quarters = page.get_rotation() // 90
+    width, height = page_right - page_left, page_top - page_bottom
+
+    def place(x0: float, y0: float, x1: float, y1: float) -> Box:
+        box = x0 - page_left, page_top - y1, x1 - page_left, page_top - y0
+        return turn_box(box, quarters, width, height) if quarters else box
+
+    return place

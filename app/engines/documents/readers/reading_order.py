@@ -1,0 +1,145 @@
+"""The order in which people read the words of a page.
+
+PDF files may draw words in any order, so their boxes decide. Words become segments (runs of words
+on one line); columns of running text are read one after the other; all else is sorted into rows, so
+that the cells of a table row and a label with its value stay together.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+
+from app.engines.documents.readers.columns import Segment, find_columns
+from app.engines.documents.readers.tokens import Token
+
+MAX_SEGMENTS = 2_000
+"""Pages with more segments are read in rows only: there, looking for columns takes too long."""
+
+_MAX_DEPTH = 12
+_MAX_NEAR = 64  # segments that are compared, where a hostile page has thousands in one place
+_WORD_GAP = 0.9  # of a line's height; more space ends a segment
+_BASELINE = 0.35  # of a line's height, by which the words of a segment may differ
+_LEAST_OVERLAP = 0.5  # of a segment's height with the row that it belongs to
+_LEAST_LINES = 3
+_LEAST_LENGTH = 60.0  # points; shorter lines say nothing about the slope
+_LEAST_SLOPE, _MOST_SLOPE = 0.002, 0.18
+
+Row = list[Token]
+
+
+def sort_into_rows(tokens: Sequence[Token], *, right_to_left: bool = False) -> list[Row]:
+    """Return the rows of a page in reading order, the words of each from left to right.
+
+    Moves `top` and `bottom` of the tokens when the page is crooked.
+
+    Args:
+        tokens: words that are upright in the frame of their coordinates.
+        right_to_left: the order of columns.
+    """
+    if not tokens:
+        return []
+    _straighten(tokens)
+    segments = _segments(tokens)
+    if len(segments) > MAX_SEGMENTS:
+        return _rows(segments)
+    return _read(segments, 0, right_to_left=right_to_left)
+
+
+def _read(segments: list[Segment], depth: int, *, right_to_left: bool) -> list[Row]:
+    bands = find_columns(segments) if depth < _MAX_DEPTH else None
+    if bands is None:
+        return _rows(segments)
+    rows: list[Row] = []
+    for band in bands:
+        parts = [band] if isinstance(band, list) else list(band)
+        for part in reversed(parts) if right_to_left else parts:
+            rows += _read(part, depth + 1, right_to_left=right_to_left)
+    return rows
+
+
+def _straighten(tokens: Sequence[Token]) -> None:
+    """Take out the slope that the lines of a crooked scan have in common."""
+    slopes = []
+    first = last = tokens[0]
+    for token in (*tokens[1:], None):
+        if token is not None and _follows(last, token):
+            last = token
+            continue
+        across = last.x0 - first.x0
+        if across > _LEAST_LENGTH:
+            slopes.append((last.bottom - first.bottom) / across)
+        if token is not None:
+            first = last = token
+    if len(slopes) < _LEAST_LINES:
+        return
+    slope = median(slopes)
+    if _LEAST_SLOPE < abs(slope) < _MOST_SLOPE:
+        for token in tokens:
+            shift = slope * token.x0
+            token.top, token.bottom = token.top - shift, token.bottom - shift
+
+
+def _follows(last: Token, token: Token) -> bool:
+    """Return whether a token goes on the line of the one that the file has before it."""
+    gap = token.x0 - last.x1
+    return 0 <= gap <= _WORD_GAP * last.height and abs(token.middle - last.middle) < last.height / 2
+
+
+def _segments(tokens: Sequence[Token]) -> list[Segment]:
+    """Join words that are side by side on one line."""
+    step = max(1.0, median(token.height for token in tokens))
+    found: list[Segment] = []
+    near: dict[int, list[Segment]] = {}  # segments that may go on, by their height on the page
+    for token in sorted(tokens, key=lambda token: (token.x0, token.index)):
+        bucket = int(token.middle // step)
+        best: Segment | None = None
+        for key in (bucket - 1, bucket, bucket + 1):
+            lines = near.get(key)
+            if lines:
+                room = 2 * _WORD_GAP * max(step, token.height)
+                lines[:] = [one for one in lines[-_MAX_NEAR:] if token.x0 - one.x1 <= room]
+                for line in lines:
+                    if _continues(line, token) and (best is None or line.x1 > best.x1):
+                        best = line
+        if best is None:
+            segment = Segment(token)
+            found.append(segment)
+            near.setdefault(bucket, []).append(segment)
+        else:
+            best.add(token)
+    return found
+
+
+def _continues(line: Segment, token: Token) -> bool:
+    height = max(line.height, token.height)
+    if not -height / 2 <= token.x0 - line.x1 <= _WORD_GAP * height:
+        return False
+    apart = min(abs(line.middle - token.middle), abs(line.bottom - token.bottom))
+    return apart <= _BASELINE * min(line.height, token.height)
+
+
+def _rows(segments: Sequence[Segment]) -> list[Row]:
+    """Sort segments into rows by their height on the page, and each row from left to right."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda one: (one.middle, one.x0)):
+        best, most = None, _LEAST_OVERLAP
+        for row in rows[-4:]:
+            shared = min(row[0].bottom, segment.bottom) - max(row[0].top, segment.top)
+            overlap = shared / max(min(row[0].height, segment.height), 1e-6)
+            if overlap >= most and not _is_occupied(row, segment):
+                best, most = row, overlap
+        if best is None:
+            rows.append([segment])
+        else:
+            best.append(segment)
+    return [
+        [token for one in sorted(row, key=lambda one: one.x0) for token in one.tokens]
+        for row in rows
+    ]
+
+
+def _is_occupied(row: Sequence[Segment], segment: Segment) -> bool:
+    """Return whether a row has words already where the segment is."""
+    return any(
+        min(one.x1, segment.x1) - max(one.x0, segment.x0) > max(one.height, segment.height)
+        for one in row[-_MAX_NEAR:]
+    )

@@ -1,0 +1,162 @@
+"""Hebrew and Arabic: from the order on the page to the order in which people read and type.
+
+The Unicode bidirectional algorithm (UAX #9) makes rows of a page from text. This is the way back:
+numbers and words of other scripts keep their direction, all else is turned around. The way back is
+not unique, and takes what a reader would. Libraries only lead from text to display.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from app.engines.documents.readers.tokens import Glyph
+
+LETTERS = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+_CLOSING = {")": "(", "]": "[", "}": "{", "\u00bb": "\u00ab", "\u203a": "\u2039", ">": "<"}
+_OPENING = frozenset(_CLOSING.values())
+_MIRRORED = str.maketrans({**_CLOSING, **{left: right for right, left in _CLOSING.items()}})
+_LEFT, _RIGHT, _NUMBER, _NEUTRAL = "left", "right", "number", "neutral"
+_CLASSES = {"L": _LEFT, "R": _RIGHT, "AL": _RIGHT, "EN": _NUMBER, "AN": _NUMBER}
+_BESIDE_NUMBERS = {"ES", "CS", "ET"}
+
+
+def is_right_to_left(texts: Iterable[str]) -> bool:
+    """Return whether most letters are of scripts that run from right to left."""
+    left = right = 0
+    for text in texts:
+        if text.isascii():
+            left += sum(map(str.isalpha, text))
+            continue
+        for char in text:
+            direction = unicodedata.bidirectional(char)
+            left += direction == "L"
+            right += direction in ("R", "AL")
+    return right > left
+
+
+def combine_marks(glyphs: Sequence[Glyph]) -> list[Glyph]:
+    """Sort glyphs from left to right; vowel signs join the letter that they stand at."""
+    letters = [one for one in glyphs if not unicodedata.combining(one.text[0])]
+    marks = [one for one in glyphs if unicodedata.combining(one.text[0])]
+    if not letters:
+        return sorted(glyphs, key=_middle)
+    letters.sort(key=_middle)
+    for mark in marks:
+        place = min(range(len(letters)), key=lambda index: _distance(letters[index], mark))
+        base = letters[place]
+        letters[place] = Glyph(base.text + mark.text, base.box)
+    return letters
+
+
+def _middle(glyph: Glyph) -> float:
+    return (glyph.box[0] + glyph.box[2]) / 2
+
+
+def _distance(base: Glyph, mark: Glyph) -> float:
+    return abs(_middle(base) - _middle(mark))
+
+
+def to_logical(visual: Sequence[Glyph], *, right_to_left: bool) -> list[Glyph]:
+    """Return the glyphs of a row, given from left to right, in the order in which they are read.
+
+    Args:
+        visual: the glyphs, spaces between words included.
+        right_to_left: the direction of the row.
+    """
+    classes = _join_numbers(visual, [_class(glyph.text[0]) for glyph in visual])
+    if right_to_left:
+        return _turn(visual, classes)
+    read: list[Glyph] = []
+    start = 0
+    for first, end in _right_to_left_spans(classes):
+        read += visual[start:first]
+        read += _turn(visual[first:end], classes[first:end])
+        start = end
+    return [*read, *visual[start:]]
+
+
+def _class(char: str) -> str:
+    return _CLASSES.get(unicodedata.bidirectional(char), _NEUTRAL)
+
+
+def _join_numbers(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
+    """Make separators inside numbers, and signs and currencies at them, part of the number."""
+    joined = list(classes)
+    for index, glyph in enumerate(visual):
+        kind = unicodedata.bidirectional(glyph.text[0])
+        if kind not in _BESIDE_NUMBERS:
+            continue
+        before = index > 0 and joined[index - 1] == _NUMBER
+        after = index + 1 < len(classes) and classes[index + 1] == _NUMBER
+        if (before and after) or (kind == "ET" and (before or after)):
+            joined[index] = _NUMBER
+    return joined
+
+
+def _right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the spans from one right-to-left letter to the last before a left-to-right one."""
+    spans: list[tuple[int, int]] = []
+    is_open = False
+    for index, kind in enumerate(classes):
+        if kind == _RIGHT and is_open:
+            spans[-1] = (spans[-1][0], index + 1)
+        elif kind == _RIGHT:
+            spans.append((index, index + 1))
+            is_open = True
+        elif kind == _LEFT:
+            is_open = False
+    return spans
+
+
+def _turn(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
+    """Read a row from right to left, the runs of numbers and other scripts in it left to right."""
+    read: list[Glyph] = []
+    turned: list[bool] = []
+    run: list[Glyph] = []
+    for glyph, is_turned in zip(reversed(visual), reversed(_turned(classes)), strict=True):
+        if is_turned:
+            read += [*run[::-1], glyph]
+            turned += [False] * len(run) + [True]
+            run = []
+        else:
+            run.append(glyph)
+    read += run[::-1]
+    turned += [False] * len(run)
+    return _pair_brackets(read, turned)
+
+
+def _turned(classes: Sequence[str]) -> list[bool]:
+    """Return for each glyph of a right-to-left row whether it is in no left-to-right run."""
+    turned = [kind in (_RIGHT, _NEUTRAL) for kind in classes]
+    index = 0
+    while index < len(classes):
+        end = index
+        while end < len(classes) and classes[end] == _NEUTRAL:
+            end += 1
+        if 0 < index < end < len(classes):
+            sides = classes[index - 1], classes[end]
+            # Two numbers with a space between them follow one another from right to left.
+            if _RIGHT not in sides and sides != (_NUMBER, _NUMBER):
+                turned[index:end] = [False] * (end - index)
+        index = max(end, index + 1)
+    return turned
+
+
+def _pair_brackets(glyphs: list[Glyph], turned: Sequence[bool]) -> list[Glyph]:
+    """Turn brackets around where the file names them by their shape, and so the wrong way."""
+    depth = 0
+    for glyph, is_turned in zip(glyphs, turned, strict=True):
+        if is_turned and glyph.text in _OPENING:
+            depth += 1
+        elif is_turned and glyph.text in _CLOSING:
+            depth -= 1
+        if depth < 0:
+            break
+    else:
+        return glyphs
+    return [
+        one._replace(text=one.text.translate(_MIRRORED)) if is_turned else one
+        for one, is_turned in zip(glyphs, turned, strict=True)
+    ]

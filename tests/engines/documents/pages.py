@@ -1,0 +1,104 @@
+"""PDF pages whose words are drawn in an order of their own."""
+
+import io
+import random
+from collections.abc import Iterable
+from functools import cache
+
+from pymupdf_fonts import FiraGO_Regular  # type: ignore[import-untyped]
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
+
+from app.engines.documents import ParsedDocument
+from tests.engines.documents.samples import pdf, raw_pdf
+
+Placed = tuple[float, float, str]
+"""x and y in points from the top left, and a text."""
+
+A4 = (595, 842)
+FACE = "FiraGO"
+
+
+def placed_pdf(
+    texts: Iterable[Placed],
+    *,
+    size: float = 10,
+    face: str = "Helvetica",
+    degrees: float = 0,
+    rotation: int = 0,
+    crop: tuple[float, float, float, float] | None = None,
+) -> bytes:
+    """A page of A4 with each text at its place, in the order given."""
+    if face == FACE:
+        register_face()
+
+    def draw(canvas: Canvas) -> None:
+        canvas.translate(0, A4[1])
+        canvas.rotate(degrees)
+        for x, y, text in texts:
+            canvas.setFont(face, size)
+            canvas.drawString(x, -y, text)
+
+    return pdf([()], size=A4, rotation=rotation, crop=crop, draw=draw)
+
+
+def words_of(x: float, y: float, line: str, size: float = 10) -> list[Placed]:
+    """The words of a line, each with a place of its own."""
+    found: list[Placed] = []
+    for word in line.split():
+        found.append((x, y, word))
+        x += pdfmetrics.stringWidth(word + " ", "Helvetica", size)
+    return found
+
+
+def shuffled(texts: Iterable[Placed], seed: int = 7) -> list[Placed]:
+    mixed = list(texts)
+    random.Random(seed).shuffle(mixed)
+    return mixed
+
+
+@cache
+def register_face() -> None:
+    """Make a face with Hebrew and Arabic known to reportlab."""
+    pdfmetrics.registerFont(TTFont(FACE, io.BytesIO(FiraGO_Regular.fontbuffer)))
+
+
+def encoded_pdf(content: bytes, meanings: dict[int, str]) -> bytes:
+    """A page whose font says of its codes which characters they stand for."""
+    lines = "".join(
+        f"<{code:02x}> <{text.encode('utf-16-be').hex()}>\n" for code, text in meanings.items()
+    )
+    table = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"
+        "1 begincodespacerange <00> <ff> endcodespacerange\n"
+        f"{len(meanings)} beginbfchar\n{lines}endbfchar\nendcmap end end"
+    ).encode()
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R"
+    stream = b"BT /F 12 Tf 30 200 Td %s ET" % content
+    return raw_pdf(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            page + b"/Resources<</Font<</F 5 0 R>>>>>>",
+            b"<</Length %d>>\nstream\n%s\nendstream" % (len(stream), stream),
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>",
+            b"<</Length %d>>\nstream\n%s\nendstream" % (len(table), table),
+        ]
+    )
+
+
+def check_offsets(document: ParsedDocument) -> None:
+    """Offsets, words and boxes agree with the text, page by page."""
+    assert document.text == "\f".join(page.text for page in document.pages)
+    for page in document.pages:
+        assert document.text[page.start : page.end] == page.text
+        assert "".join(word.text for word in page.words) == "".join(page.text.split())
+        ends = [page.start]
+        for word in page.words:
+            assert document.text[word.start : word.end] == word.text
+            assert word.start >= ends[-1]
+            ends.append(word.end)
+            x0, y0, x1, y1 = word.box
+            assert 0 <= x0 < x1 <= 1
+            assert 0 <= y0 < y1 <= 1
