@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.identity.members import queries
+from app.identity.members import changes, queries
 from app.identity.organizations import service as organizations
-from app.kit import errors, events
+from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
@@ -47,7 +47,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     if held is Role.owner:
         _check_owner_left(user_id)
     _check_reach(_role_now(caller), max(held, wanted, Role.admin))
-    _set_role(caller, user_id, held=held, wanted=wanted)
+    changes.change_role(user_id, held=held, wanted=wanted, changed_by=caller.user_id)
     return get(user_id)
 
 
@@ -68,8 +68,7 @@ def remove(caller: Caller, user_id: UUID) -> None:
         _check_owner_left(user_id)
     if not leaving:
         _check_reach(_role_now(caller), max(held, Role.admin))
-    told = {"user_id": user_id, "role": held.name, "removed_by": caller.user_id}
-    events.emit("member.removed", {**told, "team_ids": queries.remove(user_id)})
+    changes.end_membership(user_id, role=held, removed_by=caller.user_id)
 
 
 def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
@@ -86,8 +85,10 @@ def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
     if queries.is_disabled(user_id):
         raise errors.invalid("Their account is disabled.", "user_id")
     if Role[role] is not Role.owner:
-        _set_role(caller, user_id, held=Role[role], wanted=Role.owner)
-    _set_role(caller, caller.user_id, held=Role.owner, wanted=Role.admin)
+        changes.change_role(user_id, held=Role[role], wanted=Role.owner, changed_by=caller.user_id)
+    changes.change_role(
+        caller.user_id, held=Role.owner, wanted=Role.admin, changed_by=caller.user_id
+    )
     return get(user_id)
 
 
@@ -109,16 +110,3 @@ def _role_now(caller: Caller) -> Role:
     if role is None or caller.role is None:
         raise errors.denied("You are not a member of this organization.")
     return min(Role[role], caller.role)
-
-
-def _set_role(caller: Caller, user_id: UUID, *, held: Role, wanted: Role) -> None:
-    queries.set_role(user_id, wanted.name)
-    events.emit(
-        "member.role_changed",
-        {
-            "user_id": user_id,
-            "from": held.name,
-            "to": wanted.name,
-            "changed_by": caller.user_id,
-        },
-    )

@@ -47,7 +47,11 @@ class Organization(db.Revised, db.Base):
 
 
 class Membership(TenantModel, db.Base):
-    """A user's role in an organization. `sort_name` is the user's name; the database keeps it."""
+    """A user's role in an organization.
+
+    The database keeps two columns: `sort_name` is the user's name; `ownership_id` is new each time
+    that the role becomes owner, and null for other roles (and for owners of older releases).
+    """
 
     __tablename__ = "memberships"
     __table_args__ = (
@@ -61,6 +65,7 @@ class Membership(TenantModel, db.Base):
         ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
     )
     role: Mapped[str]
+    ownership_id: Mapped[UUID | None]
     sort_name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
     updated_at: Mapped[datetime | None]

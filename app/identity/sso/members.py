@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.invitations import service as invitations
-from app.identity.members import queries as members
+from app.identity.members import changes
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Membership, Organization
 from app.identity.sso import queries
@@ -59,9 +59,8 @@ def bring_up_to_date(
             raise errors.denied("The organization is suspended: nobody can join it now.")
         _join(configuration, user, role, linked, new=new)
     elif membership.role != role and _names_roles(configuration):
-        members.set_role(user.id, role)
-        told = {"user_id": user.id, "from": membership.role, "to": role, "changed_by": None}
-        events.emit("member.role_changed", told)
+        held = Role[membership.role]
+        changes.change_role(user.id, held=held, wanted=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
@@ -89,10 +88,8 @@ def _names_roles(configuration: Configuration) -> bool:
 def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
     linked.dropped_at = db.utc_now()
     if membership is not None:
-        team_ids = members.remove(user.id)
+        changes.end_membership(user.id, role=Role[membership.role], removed_by=None)
         queries.raise_token_version(user.id)
-        told = {"user_id": user.id, "role": membership.role, "removed_by": None}
-        events.emit("member.removed", {**told, "team_ids": team_ids})
     db.session().flush()
 
 

@@ -102,8 +102,9 @@ def identity(issuer: str, subject: str) -> Identity | None:
 
 
 def membership(user_id: UUID) -> Membership | None:
-    """In the bound organization; locked."""
+    """Return a user's membership in the bound organization as it is now, and lock it."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
+    statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()
 
 

@@ -1,0 +1,32 @@
+"""Changing a role and ending a membership, with everything that follows from either.
+
+Whoever calls has decided that it may be done: `members.service` for people and API keys, single
+sign-on for its policy.
+"""
+
+from uuid import UUID
+
+from app.identity.auth import sessions
+from app.identity.members import queries
+from app.kit import events, tenancy
+from app.kit.permissions import Role
+
+
+def change_role(user_id: UUID, *, held: Role, wanted: Role, changed_by: UUID | None) -> None:
+    """Give a member of the bound organization another role. Emits `member.role_changed`.
+
+    Whoever becomes an owner loses the sessions that single sign-on opened: an administrator chooses
+    the provider, and the owner has not confirmed it yet.
+    """
+    queries.set_role(user_id, wanted.name)
+    if wanted is Role.owner:
+        sessions.end_single_sign_on(user_id, tenancy.current_organization_id())
+    payload = {"from": held.name, "to": wanted.name, "changed_by": changed_by}
+    events.emit("member.role_changed", {"user_id": user_id, **payload})
+
+
+def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
+    """End a membership of the bound organization. Emits `member.removed`."""
+    payload = {"role": role.name, "removed_by": removed_by}
+    team_ids = queries.remove(user_id)
+    events.emit("member.removed", {"user_id": user_id, **payload, "team_ids": team_ids})
