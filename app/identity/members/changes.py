@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.identity.auth import sessions
 from app.identity.members import queries
+from app.identity.organizations import service as organizations
 from app.kit import events, tenancy
 from app.kit.permissions import Role
 
@@ -26,7 +27,14 @@ def change_role(user_id: UUID, *, held: Role, wanted: Role, changed_by: UUID | N
 
 
 def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
-    """End a membership of the bound organization. Emits `member.removed`."""
+    """End a membership of the bound organization. Emits `member.removed`.
+
+    `removed_by` is None where single sign-on's policy ends it: then sign-on may let the person in
+    again. Whoever leaves or is removed by a person needs an invitation, whatever identity they
+    come with.
+    """
+    if removed_by is not None:
+        organizations.remember_removal(user_id)
     payload = {"role": role.name, "removed_by": removed_by}
     team_ids = queries.remove(user_id)
     events.emit("member.removed", {"user_id": user_id, **payload, "team_ids": team_ids})

@@ -70,3 +70,18 @@ class Membership(TenantModel, db.Base):
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
     updated_at: Mapped[datetime | None]
     revision: Mapped[int] = mapped_column(server_default="1")
+
+
+class RemovedMember(TenantModel, db.Base):
+    """A person whose membership was ended by a person, not by single sign-on's policy.
+
+    Single sign-on does not let them in again. A new membership deletes the row: only an invitation
+    gives them one.
+    """
+
+    __tablename__ = "removed_members"
+
+    user_id: Mapped[UUID] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    removed_at: Mapped[datetime] = mapped_column(default=db.utc_now)

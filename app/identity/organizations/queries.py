@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.identity.organizations.models import GONE, Membership, Organization
+from app.identity.organizations.models import GONE, Membership, Organization, RemovedMember
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
@@ -106,4 +106,29 @@ def insert_membership(user_id: UUID, role: str) -> bool:
         .on_conflict_do_nothing()
         .returning(Membership.user_id)
     )
+    return db.session().execute(statement).first() is not None
+
+
+def insert_removal(user_id: UUID) -> None:
+    """Write that a membership of the bound organization was ended, or do nothing where it is."""
+    statement = insert(RemovedMember).values(
+        organization_id=tenancy.current_organization_id(),
+        user_id=user_id,
+        removed_at=db.utc_now(),
+    )
+    db.session().execute(statement.on_conflict_do_nothing())
+
+
+def delete_removal(user_id: UUID) -> None:
+    """Delete what `insert_removal` wrote."""
+    db.session().execute(
+        delete(RemovedMember)
+        .where(RemovedMember.user_id == user_id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def has_removal(user_id: UUID) -> bool:
+    """Return whether `insert_removal` has written of a user."""
+    statement = select(RemovedMember.user_id).where(RemovedMember.user_id == user_id)
     return db.session().execute(statement).first() is not None

@@ -38,8 +38,6 @@ def bring_up_to_date(
     user: User,
     groups: tuple[str, ...],
     linked: Identity,
-    *,
-    new: bool,
 ) -> None:
     """Make, change or end the membership as the groups say. Owners stay what they are.
 
@@ -57,19 +55,17 @@ def bring_up_to_date(
     if membership is None:
         if organization.status == "suspended":
             raise errors.denied("The organization is suspended: nobody can join it now.")
-        _join(configuration, user, role, linked, new=new)
+        _join(configuration, user, role, linked)
     elif membership.role != role and _names_roles(configuration):
         held = Role[membership.role]
         changes.change_role(user.id, held=held, wanted=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
-def _join(
-    configuration: Configuration, user: User, role: str, linked: Identity, *, new: bool
-) -> None:
+def _join(configuration: Configuration, user: User, role: str, linked: Identity) -> None:
     """Make the membership, with what an open invitation gives where the mapping names no roles."""
     invited = invitations.claim(user.email)
-    if invited is None and not new and linked.dropped_at is None:
+    if invited is None and organizations.was_removed(user.id):
         raise errors.denied("You were removed from this organization. Ask for an invitation.")
     linked.dropped_at = None
     if invited is not None and not _names_roles(configuration):

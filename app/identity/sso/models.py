@@ -86,7 +86,8 @@ class Domain(TenantModel, db.Record, db.Base):
 class Identity(TenantModel, db.Record, db.Base):
     """Whom an issuer's subject means in this organization, and in no other.
 
-    `dropped_at`: the organization's policy took the membership away, so it may give it back.
+    `dropped_at`: when the organization's policy took the membership away. Only instances of older
+    releases read it (see `organizations.models.RemovedMember`).
     `anchor` is what the provider's word hung on when the person was linked (see `Checked`).
     `confirmed_ownership_id` is the membership's `ownership_id` for which the person confirmed the
     identity by email; null when they never did so as an owner.

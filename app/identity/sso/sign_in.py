@@ -119,9 +119,7 @@ def _admit(
 ) -> Identity:
     linked = known or _link(configuration, user, identity)
     try:
-        members.bring_up_to_date(
-            organization, configuration, user, identity.groups, linked, new=known is None
-        )
+        members.bring_up_to_date(organization, configuration, user, identity.groups, linked)
     except members.Dropped:
         # The removal stands, though the sign-in is refused.
         db.checkpoint()

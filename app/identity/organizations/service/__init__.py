@@ -7,7 +7,12 @@ from app.identity.organizations.service.changing import (
     reopen_record,
     update,
 )
-from app.identity.organizations.service.creating import create, join
+from app.identity.organizations.service.creating import (
+    create,
+    join,
+    remember_removal,
+    was_removed,
+)
 from app.identity.organizations.service.reading import (
     get,
     list_of_caller,
@@ -28,9 +33,11 @@ __all__ = [
     "list_of_caller",
     "lock",
     "of_user",
+    "remember_removal",
     "reopen_record",
     "retention_days",
     "show",
     "update",
+    "was_removed",
     "with_retention",
 ]
