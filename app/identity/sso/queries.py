@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.auth.models import Session
@@ -99,6 +99,12 @@ def identity(issuer: str, subject: str) -> Identity | None:
     """Who an issuer's subject is in the bound organization; locked."""
     statement = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
     return db.session().scalars(statement.with_for_update()).one_or_none()
+
+
+def delete_identities(user_id: UUID, *, keep: UUID | None) -> None:
+    """Unlink a user from the bound organization's provider, but for the identity `keep`."""
+    kept = [Identity.id != keep] if keep is not None else []
+    db.session().execute(delete(Identity).where(Identity.user_id == user_id, *kept))
 
 
 def membership(user_id: UUID) -> Membership | None:

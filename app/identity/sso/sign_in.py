@@ -50,8 +50,7 @@ def sign_in(
         accounts.mail_confirmation(organization, user, flow, code)
         return Outcome(None)
     if unproven:
-        # A stranger may have registered it, to wait inside for whom the domain vouches for.
-        recovery.disown(user)
+        _disown(user, known)
     _admit(organization, configuration, user, identity, known)
     return Outcome(codes.issue(flow, user.id, ownership_id=ownership_id))
 
@@ -89,6 +88,9 @@ def confirm(
         raise errors.denied("This identity belongs to another account in the meantime.")
     if known is not None:
         known.anchor = configuration.provider["anchor"]
+    if user.email_verified_at is None:
+        # The code was mailed to the account's address: whoever has it reads that mail.
+        _disown(user, known)
     linked = _admit(organization, configuration, user, identity, known)
     if membership is not None and membership.role == Role.owner.name:
         if membership.ownership_id is None:
@@ -96,6 +98,15 @@ def confirm(
             membership.ownership_id = uuid4()
         linked.confirmed_ownership_id = membership.ownership_id
         db.session().flush()
+
+
+def _disown(user: User, known: Identity | None) -> None:
+    """Leave nothing to whoever made the account: its password, sessions, links and identities here.
+
+    A stranger may have registered the address, to wait in the account for its holder.
+    """
+    recovery.disown(user)
+    queries.delete_identities(user.id, keep=known.id if known is not None else None)
 
 
 def scope(configuration: Configuration, user: User) -> UUID | None:

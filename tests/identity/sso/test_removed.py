@@ -26,7 +26,7 @@ def _at_home(org: Org, name: str, domain: str) -> Person:
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
             {"e": f"{name}@{domain}", "u": org.users[name]},
         )
-    return person(domain, email=f"{name}@{domain}", email_verified="true")
+    return person(domain, email=f"{name}@{domain}")
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def at_home(org: Org, configure: Configure, domain: str) -> str:
 def test_another_identity_of_a_removed_person_is_refused(
     org: Org, browser: Browser, at_home: str
 ) -> None:
-    who = person(at_home, email_verified="true")
+    who = person(at_home)
     _remove(org, _id_of(org, browser.token(org, who)))
     another = who.but(sub=f"{who.claims['sub']}-2")
     _denied(_fresh(browser).whole(org, another), "removed")
@@ -70,7 +70,7 @@ def test_losing_a_group_after_the_removal_lifts_nothing(
 def test_a_new_invitation_lifts_the_removal_for_every_identity(
     org: Org, browser: Browser, at_home: str
 ) -> None:
-    who = person(at_home, email_verified="true")
+    who = person(at_home)
     _remove(org, _id_of(org, browser.token(org, who)))
     _invite(org, who.email, role="reviewer")
     another = who.but(sub=f"{who.claims['sub']}-2")
