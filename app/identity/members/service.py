@@ -46,7 +46,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
         return get(user_id)
     if held is Role.owner:
         _check_owner_left(user_id)
-    _check_reach(_role_now(caller), max(held, wanted, Role.admin))
+    _check_reach(organizations.lock_role(caller), max(held, wanted, Role.admin))
     changes.change_role(user_id, held=held, wanted=wanted, changed_by=caller.user_id)
     return get(user_id)
 
@@ -67,7 +67,7 @@ def remove(caller: Caller, user_id: UUID) -> None:
     if held is Role.owner:
         _check_owner_left(user_id)
     if not leaving:
-        _check_reach(_role_now(caller), max(held, Role.admin))
+        _check_reach(organizations.lock_role(caller), max(held, Role.admin))
     changes.end_membership(user_id, role=held, removed_by=caller.user_id)
 
 
@@ -81,7 +81,7 @@ def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
     role = queries.role_of(user_id)
     if role is None or user_id == caller.user_id:
         raise errors.invalid("Must be another member of the organization.", "user_id")
-    require_role(_role_now(caller), Role.owner)
+    require_role(organizations.lock_role(caller), Role.owner)
     if queries.is_disabled(user_id):
         raise errors.invalid("Their account is disabled.", "user_id")
     if Role[role] is not Role.owner:
@@ -102,11 +102,3 @@ def _check_owner_left(user_id: UUID) -> None:
         raise errors.conflict(
             "The organization would be without an owner. Hand it over or close it.", owners=1
         )
-
-
-def _role_now(caller: Caller) -> Role:
-    """The caller's role with the organization locked: it may have changed since the door."""
-    role = queries.role_of(caller.user_id)
-    if role is None or caller.role is None:
-        raise errors.denied("You are not a member of this organization.")
-    return min(Role[role], caller.role)

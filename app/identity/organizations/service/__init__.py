@@ -16,11 +16,13 @@ from app.identity.organizations.service.creating import (
 from app.identity.organizations.service.reading import (
     get,
     list_of_caller,
+    of_key,
     of_user,
     retention_days,
     show,
     with_retention,
 )
+from app.identity.organizations.service.roles import lock_role
 from app.identity.organizations.service.settings import claim_minutes
 
 __all__ = [
@@ -32,6 +34,8 @@ __all__ = [
     "join",
     "list_of_caller",
     "lock",
+    "lock_role",
+    "of_key",
     "of_user",
     "remember_removal",
     "reopen_record",
