@@ -268,11 +268,11 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     was = row.verified_at is not None
     if vouch:
         row.vouched = domains.prove(row)
-        # Here, where the organization is bound: the caller's transaction ends outside.
-        db.session().flush()
     else:
         db.checkpoint()
         domains.judge([row], dns_proof.look({row.domain: row.token}))
+    # Here, where the organization is bound: the caller's transaction ends outside.
+    db.session().flush()
     if row.verified_at is not None and not was:
         enforcement.begin(configuration, [row.domain])
     return row.verified_at is not None
