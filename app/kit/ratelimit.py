@@ -115,6 +115,30 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     answer = _store.hit(item, name, key)
     if answer is None:
         return
+    g.rate_limit_headers = _headers(item, answer, f"More than {item}.")
+
+
+def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
+    """Count one of something that is limited besides the requests that cause it.
+
+    Args:
+        item: how many in which time.
+        name: tells counts of different things apart.
+        key: whose count it is.
+        what: begins the message of a refusal.
+
+    Raises:
+        ApiError: 429 `rate_limited` with `Retry-After`. Nothing is refused without the store.
+    """
+    if not _store.enabled:
+        return
+    answer = _store.hit(item, name, key)
+    if answer is not None:
+        _headers(item, answer, f"{what}: more than {item}.")
+
+
+def _headers(item: RateLimitItem, answer: tuple[bool, int, float], message: str) -> dict[str, str]:
+    """Return the headers that tell what is left. Raises 429 `rate_limited` where nothing is."""
     allowed, remaining, reset_at = answer
     # The window's end, rounded up: a client that waits this long is let in.
     wait = max(1, math.ceil(reset_at - time.time()))
@@ -126,11 +150,11 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     if not allowed:
         raise ApiError(
             "rate_limited",
-            f"More than {item}. Try again in {wait} seconds.",
+            f"{message} Try again in {wait} seconds.",
             details={"retry_after": wait},
             headers={**headers, "Retry-After": str(wait)},
         )
-    g.rate_limit_headers = headers
+    return headers
 
 
 def add_headers(response: Response) -> None:

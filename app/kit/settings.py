@@ -66,6 +66,7 @@ class Settings:
     notification_window_seconds: int = _setting(values.whole(0, 86_400), 300)
     control_plane_token: str = _setting(values.operator_token, "", secret=True)
     metrics_token: str = _setting(values.operator_token, "", secret=True)
+    invitations_per_day: int = _setting(values.whole(1, 1_000_000), 500)
     registration: str = _setting(values.one_of("open", "invite"), "invite")
     default_plan: str = _setting(values.one_of(*PLANS), "unlimited")
     erase_after_days: int = _setting(values.whole(0, 3_650), 30)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, false, func, select, update
+from sqlalchemy import ColumnElement, Select, false, func, or_, select, update
 
 from app.identity.auth.models import Session
 from app.identity.users.models import User
@@ -159,6 +159,18 @@ def revoke_all(user_id: UUID) -> int:
         .returning(Session.id)
     )
     return len(db.session().execute(statement).all())
+
+
+def revoke_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | None) -> None:
+    """End a user's sessions that were not opened by password and are good for an organization."""
+    good_for = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
+    kept = [Session.id != keep] if keep is not None else []
+    db.session().execute(
+        update(Session)
+        .where(*_live(user_id, None), Session.method != "password", good_for, *kept)
+        .values(revoked_at=func.now())
+        .execution_options(synchronize_session=False)
+    )
 
 
 def was_ours(session_id: UUID, user_id: UUID) -> bool:

@@ -48,6 +48,14 @@ def revoke_all(caller: Caller) -> dict[str, int]:
     return {"revoked": end_all(user)}
 
 
+def end_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | None = None) -> None:
+    """End the sessions of a user that single sign-on opened and that are good for an organization.
+
+    `keep` is one that goes on. Sessions that are good for all of the user's organizations end too.
+    """
+    queries.revoke_single_sign_on(user_id, organization_id, keep=keep)
+
+
 def end_all(user: User) -> int:
     """Raise the token version and end all sessions of a user, locked or new; how many there were.
 

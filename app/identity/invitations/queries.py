@@ -1,10 +1,10 @@
 """SQL of invitations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, case, func, select, update
+from sqlalchemy import ColumnElement, Row, case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.invitations.models import Invitation
@@ -76,6 +76,25 @@ def is_member(user_id: UUID) -> bool:
     """Whether a user belongs to the organization."""
     statement = select(Membership.user_id).where(Membership.user_id == user_id)
     return db.session().execute(statement).first() is not None
+
+
+def end_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
+    """Revoke the open invitations to `roles` that a user sent, in all bound organizations."""
+    _end(Invitation.invited_by == user_id, Invitation.role.in_(roles))
+
+
+def end_by_address(user_id: UUID) -> None:
+    """Revoke the open invitation of a user's address."""
+    _end(Invitation.email == select(User.email).where(User.id == user_id).scalar_subquery())
+
+
+def _end(*conditions: ColumnElement[bool]) -> None:
+    db.session().execute(
+        update(Invitation)
+        .where(*conditions, *_OPEN)
+        .values(revoked_at=func.now(), updated_at=func.now())
+        .execution_options(**_DIRECT)
+    )
 
 
 def revoke(invitation_id: UUID) -> bool:

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.identity.members import queries
+from app.identity.members import changes, queries
 from app.identity.organizations import service as organizations
-from app.kit import errors, events
+from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
@@ -46,8 +46,8 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
         return get(user_id)
     if held is Role.owner:
         _check_owner_left(user_id)
-    _check_reach(_role_now(caller), max(held, wanted, Role.admin))
-    _set_role(caller, user_id, held=held, wanted=wanted)
+    _check_reach(organizations.lock_role(caller), max(held, wanted, Role.admin))
+    changes.change_role(user_id, held=held, wanted=wanted, changed_by=caller.user_id)
     return get(user_id)
 
 
@@ -67,9 +67,8 @@ def remove(caller: Caller, user_id: UUID) -> None:
     if held is Role.owner:
         _check_owner_left(user_id)
     if not leaving:
-        _check_reach(_role_now(caller), max(held, Role.admin))
-    told = {"user_id": user_id, "role": held.name, "removed_by": caller.user_id}
-    events.emit("member.removed", {**told, "team_ids": queries.remove(user_id)})
+        _check_reach(organizations.lock_role(caller), max(held, Role.admin))
+    changes.end_membership(user_id, role=held, removed_by=caller.user_id)
 
 
 def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
@@ -82,12 +81,14 @@ def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
     role = queries.role_of(user_id)
     if role is None or user_id == caller.user_id:
         raise errors.invalid("Must be another member of the organization.", "user_id")
-    require_role(_role_now(caller), Role.owner)
+    require_role(organizations.lock_role(caller), Role.owner)
     if queries.is_disabled(user_id):
         raise errors.invalid("Their account is disabled.", "user_id")
     if Role[role] is not Role.owner:
-        _set_role(caller, user_id, held=Role[role], wanted=Role.owner)
-    _set_role(caller, caller.user_id, held=Role.owner, wanted=Role.admin)
+        changes.change_role(user_id, held=Role[role], wanted=Role.owner, changed_by=caller.user_id)
+    changes.change_role(
+        caller.user_id, held=Role.owner, wanted=Role.admin, changed_by=caller.user_id
+    )
     return get(user_id)
 
 
@@ -101,24 +102,3 @@ def _check_owner_left(user_id: UUID) -> None:
         raise errors.conflict(
             "The organization would be without an owner. Hand it over or close it.", owners=1
         )
-
-
-def _role_now(caller: Caller) -> Role:
-    """The caller's role with the organization locked: it may have changed since the door."""
-    role = queries.role_of(caller.user_id)
-    if role is None or caller.role is None:
-        raise errors.denied("You are not a member of this organization.")
-    return min(Role[role], caller.role)
-
-
-def _set_role(caller: Caller, user_id: UUID, *, held: Role, wanted: Role) -> None:
-    queries.set_role(user_id, wanted.name)
-    events.emit(
-        "member.role_changed",
-        {
-            "user_id": user_id,
-            "from": held.name,
-            "to": wanted.name,
-            "changed_by": caller.user_id,
-        },
-    )

@@ -47,7 +47,11 @@ class Organization(db.Revised, db.Base):
 
 
 class Membership(TenantModel, db.Base):
-    """A user's role in an organization. `sort_name` is the user's name; the database keeps it."""
+    """A user's role in an organization.
+
+    The database keeps two columns: `sort_name` is the user's name; `ownership_id` is new each time
+    that the role becomes owner, and null for other roles (and for owners of older releases).
+    """
 
     __tablename__ = "memberships"
     __table_args__ = (
@@ -61,7 +65,23 @@ class Membership(TenantModel, db.Base):
         ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
     )
     role: Mapped[str]
+    ownership_id: Mapped[UUID | None]
     sort_name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
     updated_at: Mapped[datetime | None]
     revision: Mapped[int] = mapped_column(server_default="1")
+
+
+class RemovedMember(TenantModel, db.Base):
+    """A person whose membership was ended by a person, not by single sign-on's policy.
+
+    Single sign-on does not let them in again. A new membership deletes the row: only an invitation
+    gives them one.
+    """
+
+    __tablename__ = "removed_members"
+
+    user_id: Mapped[UUID] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    removed_at: Mapped[datetime] = mapped_column(default=db.utc_now)

@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, delete, literal, select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.identity.organizations.models import GONE, Membership, Organization
+from app.identity.organizations.models import GONE, Membership, Organization, RemovedMember
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
@@ -33,6 +33,7 @@ _OF_USER = (
     .join(Membership, Membership.organization_id == Organization.id)
     .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(GONE))
 )
+_SORTS = {"name": Organization.name, "created_at": Organization.created_at}
 _BY_NAME = _OF_USER.order_by(Organization.name, Organization.id)
 
 
@@ -52,12 +53,34 @@ def page_of_user(
     created_before: datetime | None = None,
 ) -> Page:
     """A page of them, whole; of the one organization `only`, if given."""
-    sorts = {"name": Organization.name, "created_at": Organization.created_at}
     statement = _OF_USER.params(user_id=user_id)
     if only is not None:
         statement = statement.where(Organization.id == only)
     statement = statement.where(*within(Organization.created_at, created_after, created_before))
-    return paginate(statement, page, sorts=sorts, unique=Organization.id)
+    return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
+
+
+def page_of_one(
+    organization_id: UUID,
+    role: str,
+    page: PageRequest,
+    *,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of one organization, in the shape of `page_of_user`, with `role`."""
+    statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
+        Organization.id == organization_id,
+        Organization.status.not_in(GONE),
+        *within(Organization.created_at, created_after, created_before),
+    )
+    return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
+
+
+def name_of(organization_id: UUID) -> str:
+    """Return the name of an organization."""
+    statement = select(Organization.name).where(Organization.id == organization_id)
+    return db.session().execute(statement).scalar_one()
 
 
 def retentions(only: UUID | None = None) -> list[tuple[UUID, int]]:
@@ -106,4 +129,35 @@ def insert_membership(user_id: UUID, role: str) -> bool:
         .on_conflict_do_nothing()
         .returning(Membership.user_id)
     )
+    return db.session().execute(statement).first() is not None
+
+
+def lock_role(user_id: UUID) -> str | None:
+    """Return the role of a member as it is now; nobody changes it until the commit."""
+    statement = select(Membership.role).where(Membership.user_id == user_id)
+    return db.session().scalar(statement.with_for_update(read=True))
+
+
+def insert_removal(user_id: UUID) -> None:
+    """Write that a membership of the bound organization was ended, or do nothing where it is."""
+    statement = insert(RemovedMember).values(
+        organization_id=tenancy.current_organization_id(),
+        user_id=user_id,
+        removed_at=db.utc_now(),
+    )
+    db.session().execute(statement.on_conflict_do_nothing())
+
+
+def delete_removal(user_id: UUID) -> None:
+    """Delete what `insert_removal` wrote."""
+    db.session().execute(
+        delete(RemovedMember)
+        .where(RemovedMember.user_id == user_id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def has_removal(user_id: UUID) -> bool:
+    """Return whether `insert_removal` has written of a user."""
+    statement = select(RemovedMember.user_id).where(RemovedMember.user_id == user_id)
     return db.session().execute(statement).first() is not None

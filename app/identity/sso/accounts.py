@@ -40,26 +40,27 @@ def find(identity: ExternalIdentity) -> Found:
     """The account for a subject that is new here. The organization is bound.
 
     A mail address proves nobody: who chose the provider could have it say any. It is enough where
-    the organization has proven the address's domain. Otherwise an account that exists is linked
-    only when it is a member's, and only once they confirm; anybody else's is left alone. Raises 403
+    the organization has proven the address's domain and the provider vouches for the address.
+    Otherwise an account that exists is linked only once its holder confirms by email, and only in a
+    proven domain or when it is a member's; any other account is left alone. Raises 403
     `permission_denied`.
     """
     if identity.email is None:
         raise errors.denied("The identity provider tells no e-mail address.")
-    if identity.email_verified is False:
-        raise errors.denied("The identity provider says that the e-mail address is not verified.")
     email = _address(identity.email)
     domain = domain_of(email)
     proven = queries.proven(domain)
+    trusted = proven and identity.email_verified is True
     user = users.by_email(email)
     if user is None:
+        _check_verified(identity)
         _check_domain(domain)
-        return Found(_make(email, identity, proven=proven), sure=True)
+        return Found(_make(email, identity, proven=trusted), sure=True)
     if user.email != email:
         raise _somebody_elses()
-    if proven:
+    if trusted:
         return Found(user, sure=True, unproven=user.email_verified_at is None)
-    if queries.membership(user.id) is None:
+    if not proven and queries.membership(user.id) is None:
         raise _somebody_elses()
     return Found(user, sure=False)
 
@@ -82,6 +83,11 @@ def _address(email: str) -> str:
         return addresses.parse(email)
     except ApiError:
         raise errors.denied("The identity provider tells no usable e-mail address.") from None
+
+
+def _check_verified(identity: ExternalIdentity) -> None:
+    if identity.email_verified is False:
+        raise errors.denied("The identity provider says that the e-mail address is not verified.")
 
 
 def _check_domain(domain: str) -> None:

@@ -14,8 +14,17 @@ LIFETIME = timedelta(minutes=1)
 CONFIRMATION_LIFETIME = timedelta(hours=1)
 
 
-def issue(flow: Flow, user_id: UUID, *, pending: dict[str, Any] | None = None) -> str:
-    """A code for whoever began `flow`. With `pending` it goes by mail and lives longer."""
+def issue(
+    flow: Flow,
+    user_id: UUID,
+    *,
+    ownership_id: UUID | None,
+    pending: dict[str, Any] | None = None,
+) -> str:
+    """Create a code for whoever began `flow`. With `pending` it goes by mail and lives longer.
+
+    `ownership_id` is that of the user's membership (see `models.Code`).
+    """
     code = secrets.random_token()
     lifetime = LIFETIME if pending is None else CONFIRMATION_LIFETIME
     row = Code(
@@ -24,6 +33,7 @@ def issue(flow: Flow, user_id: UUID, *, pending: dict[str, Any] | None = None) -
         browser_hash=flow.browser_hash,
         challenge=flow.challenge,
         pending=pending,
+        ownership_id=ownership_id,
         expires_at=db.utc_now() + lifetime,
     )
     db.session().add(row)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class ExternalIdentity:
     """A proven identity.
 
-    `issuer` and `subject` name the person and never change. `email_verified` is None where the
-    provider does not say. `groups` are names or ids, as the provider has them.
+    `issuer` and `subject` name the person and never change. `email_verified` is True where the
+    provider vouches for the address, None where it does not say. `groups` are names or ids, as the
+    provider has them.
     """
 
     issuer: str

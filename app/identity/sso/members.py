@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.invitations import service as invitations
-from app.identity.members import queries as members
+from app.identity.members import changes
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Membership, Organization
 from app.identity.sso import queries
@@ -38,8 +38,6 @@ def bring_up_to_date(
     user: User,
     groups: tuple[str, ...],
     linked: Identity,
-    *,
-    new: bool,
 ) -> None:
     """Make, change or end the membership as the groups say. Owners stay what they are.
 
@@ -57,20 +55,17 @@ def bring_up_to_date(
     if membership is None:
         if organization.status == "suspended":
             raise errors.denied("The organization is suspended: nobody can join it now.")
-        _join(configuration, user, role, linked, new=new)
+        _join(configuration, user, role, linked)
     elif membership.role != role and _names_roles(configuration):
-        members.set_role(user.id, role)
-        told = {"user_id": user.id, "from": membership.role, "to": role, "changed_by": None}
-        events.emit("member.role_changed", told)
+        held = Role[membership.role]
+        changes.change_role(user.id, held=held, wanted=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
-def _join(
-    configuration: Configuration, user: User, role: str, linked: Identity, *, new: bool
-) -> None:
+def _join(configuration: Configuration, user: User, role: str, linked: Identity) -> None:
     """Make the membership, with what an open invitation gives where the mapping names no roles."""
     invited = invitations.claim(user.email)
-    if invited is None and not new and linked.dropped_at is None:
+    if invited is None and organizations.was_removed(user.id):
         raise errors.denied("You were removed from this organization. Ask for an invitation.")
     linked.dropped_at = None
     if invited is not None and not _names_roles(configuration):
@@ -89,10 +84,8 @@ def _names_roles(configuration: Configuration) -> bool:
 def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
     linked.dropped_at = db.utc_now()
     if membership is not None:
-        team_ids = members.remove(user.id)
+        changes.end_membership(user.id, role=Role[membership.role], removed_by=None)
         queries.raise_token_version(user.id)
-        told = {"user_id": user.id, "role": membership.role, "removed_by": None}
-        events.emit("member.removed", {**told, "team_ids": team_ids})
     db.session().flush()
 
 

@@ -86,8 +86,11 @@ class Domain(TenantModel, db.Record, db.Base):
 class Identity(TenantModel, db.Record, db.Base):
     """Whom an issuer's subject means in this organization, and in no other.
 
-    `dropped_at`: the organization's policy took the membership away, so it may give it back.
+    `dropped_at`: when the organization's policy took the membership away. Only instances of older
+    releases read it (see `organizations.models.RemovedMember`).
     `anchor` is what the provider's word hung on when the person was linked (see `Checked`).
+    `confirmed_ownership_id` is the membership's `ownership_id` for which the person confirmed the
+    identity by email; null when they never did so as an owner.
     """
 
     __tablename__ = "sso_identities"
@@ -98,6 +101,7 @@ class Identity(TenantModel, db.Record, db.Base):
     subject: Mapped[str]
     email: Mapped[str]
     anchor: Mapped[str]
+    confirmed_ownership_id: Mapped[UUID | None]
     dropped_at: Mapped[datetime | None]
 
 
@@ -135,6 +139,8 @@ class Code(TenantModel, db.Base):
     """A one-time code for the application; only its keyed hash is kept.
 
     With `pending` ({issuer, subject, …}) it was mailed: exchanging it links that identity first.
+    `ownership_id` is that of the membership when the code was issued: a code from before somebody
+    became an owner opens no session of the owner.
     """
 
     __tablename__ = "sso_codes"
@@ -149,6 +155,7 @@ class Code(TenantModel, db.Base):
     browser_hash: Mapped[str]
     challenge: Mapped[str | None]
     pending: Mapped[dict[str, Any] | None]
+    ownership_id: Mapped[UUID | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]

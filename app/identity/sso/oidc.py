@@ -234,21 +234,35 @@ def _completed(
     more = fetch_object("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
     if more.get("sub") != claims["sub"]:
         raise id_tokens.Refused("the userinfo endpoint tells of somebody else")
-    return {**more, **claims}
+    merged = {**more, **claims}
+    # It is said of one address: never of the address that the other source names.
+    said = [
+        source["email_verified"]
+        for source in (claims, more)
+        if "email_verified" in source and source.get("email") == merged.get("email")
+    ]
+    return {**merged, "email_verified": said[0] if said else None}
+
+
+def _is_verified(claim: object) -> bool | None:
+    """Return what `email_verified` says, None where it says nothing that can be relied on.
+
+    It is a boolean (Core 1.0, section 5.1). Some providers send a text, whatever was verified: it
+    can take the address's credit away, but not give it.
+    """
+    if isinstance(claim, bool):
+        return claim
+    return False if isinstance(claim, str) and claim.lower() == "false" else None
 
 
 def _identity(configuration: Configuration, claims: dict[str, Any]) -> ExternalIdentity:
-    # Some providers write it as text.
-    verified = {"True": True, "true": True, "False": False, "false": False}.get(
-        str(claims.get("email_verified"))
-    )
     groups = claims.get(configuration.settings["groups_claim"])
     groups = [groups] if isinstance(groups, str) else groups
     return ExternalIdentity(
         issuer=claims["iss"],
         subject=_text(claims["sub"]) or "",
         email=_text(claims.get("email")),
-        email_verified=verified,
+        email_verified=_is_verified(claims.get("email_verified")),
         name=_text(claims.get("name")),
         groups=tuple(
             group

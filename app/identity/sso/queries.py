@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.auth.models import Session
@@ -101,9 +101,16 @@ def identity(issuer: str, subject: str) -> Identity | None:
     return db.session().scalars(statement.with_for_update()).one_or_none()
 
 
+def delete_identities(user_id: UUID, *, keep: UUID | None) -> None:
+    """Unlink a user from the bound organization's provider, but for the identity `keep`."""
+    kept = [Identity.id != keep] if keep is not None else []
+    db.session().execute(delete(Identity).where(Identity.user_id == user_id, *kept))
+
+
 def membership(user_id: UUID) -> Membership | None:
-    """In the bound organization; locked."""
+    """Return a user's membership in the bound organization as it is now, and lock it."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
+    statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()
 
 

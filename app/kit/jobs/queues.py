@@ -49,7 +49,10 @@ _ALL = (
     Queue("fanout", _QUICK),
     Queue("notifications", _QUICK),
     Queue("routing", _QUICK),
+    # People wait for what is in `mail`: links to a password, confirmations. No number of
+    # invitations and notifications takes its slots.
     Queue("mail", _OUTSIDE, slots=4, late_after=5 * _MINUTE),
+    Queue("bulk_mail", _OUTSIDE, slots=3, late_after=30 * _MINUTE),
     Queue("third_party", _OUTSIDE, slots=4, late_after=15 * _MINUTE),
     Queue("bulk", _SLOW, slots=2, late_after=15 * _MINUTE),
     Queue("erasing", _SLOW, late_after=6 * _HOUR),

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from app.kit import container, db, jobs, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import Job
+from app.kit.jobs.queues import QUEUES
 from app.kit.letters.layout import Rendered, Values, render
 from app.kit.letters.wording import DEFAULT_LANGUAGE, Wording, WordingError, Wordings
 from app.kit.logging import get_logger
@@ -47,9 +48,13 @@ class Letters:
     """A feature's letters: `Letters(Path(__file__).parent / "letters")`, made at import.
 
     :param folder: inside the application; it has `en.toml` and a file for each other language.
+    :param queue: `bulk_mail` for emails that somebody can cause in large numbers: those that a
+        person waits for go before them.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, queue: str = "mail") -> None:
+        assert queue in QUEUES, f"no worker for the queue {queue}"
+        self.queue = queue
         self.name = folder.resolve().relative_to(_APP).as_posix()
         self.wordings = Wordings(folder)
         FOLDERS[self.name] = self
@@ -87,7 +92,7 @@ class Letters:
         """`post` for each of `letters`, in one statement whatever their number."""
         work = [(letter.organization_id, self._args(letter)) for letter in letters]
         with tenancy.across_organizations(reason="a letter to a person may be no organization's"):
-            jobs.enqueue_many(SEND, work)
+            jobs.enqueue_many(SEND, work, queue=self.queue)
 
     def _args(self, letter: Letter) -> dict[str, str]:
         self._check(letter.name, letter.values)

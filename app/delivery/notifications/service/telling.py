@@ -13,7 +13,7 @@ from app.kit.letters.messages import Value
 from app.kit.permissions import Role
 
 _FOLDER = Path(__file__).parents[1]
-letters = Letters(_FOLDER / "letters")
+letters = Letters(_FOLDER / "letters", queue="bulk_mail")
 messages = Messages(_FOLDER / "messages")
 
 CREATED = "notification.created"

@@ -1,8 +1,9 @@
 """The side of whoever was invited: a token is all that they have."""
 
 from typing import Any
+from uuid import UUID
 
-from app.identity.auth import password_policy
+from app.identity.auth import password_policy, sessions
 from app.identity.auth import service as auth
 from app.identity.invitations import queries
 from app.identity.invitations.service import tokens
@@ -15,6 +16,7 @@ from app.identity.users.models import User
 from app.kit import audit, db, errors, events, secrets, tenancy
 from app.kit import tokens as access_tokens
 from app.kit.errors import ApiError
+from app.kit.permissions import Role
 
 _REASON = "an invitation's token is what tells the organization"
 _MESSAGES = {
@@ -71,7 +73,7 @@ def accept(
         # Only now, so that the audit log tells who it was; it may have expired meanwhile.
         if not queries.consume(tokens.stored(token)):
             raise _no_longer("expired")
-        _join(held, user)
+        _join(held, user, keep=answer.pop("session_id", None))
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
     only = answer.pop("only", None)
@@ -87,10 +89,16 @@ def claim(email: str) -> Any | None:
     return queries.claim(email)
 
 
-def _join(held: Any, user: User) -> None:
-    """Who is a member already keeps their role."""
+def _join(held: Any, user: User, *, keep: UUID | None) -> None:
+    """Add the user, unless they are a member: then they keep their role.
+
+    Whoever becomes an owner keeps no session that single sign-on opened, but for `keep`, which
+    showed the invitation's token: it has proven what a confirmation by email would prove.
+    """
     joined = organizations.join(user.id, role=held.role)
     teams.join(user.id, held.team_ids)
+    if joined and held.role == Role.owner.name:
+        sessions.end_single_sign_on(user.id, held.organization_id, keep=keep)
     if joined:
         data = {"user_id": user.id, "role": held.role, "invitation_id": held.id}
         events.emit("member.joined", data)
@@ -168,6 +176,7 @@ def _by_token(account: User, authorization: str) -> dict[str, Any]:
         "expires_in": max(0, int((caller.expires_at - db.utc_now()).total_seconds())),
         "user": {"id": account.id, "email": account.email, "name": account.name},
         "only": caller.only_organization,
+        "session_id": caller.session_id,
     }
 
 

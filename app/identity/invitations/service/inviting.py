@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.invitations import queries
-from app.identity.invitations.service import tokens
+from app.identity.invitations.service import ending, limits, tokens
 from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
 from app.identity.users import addresses
@@ -20,7 +20,7 @@ from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
 
 LIFETIME = timedelta(days=7)
-letters = Letters(Path(__file__).parents[1] / "letters")
+letters = Letters(Path(__file__).parents[1] / "letters", queue="bulk_mail")
 
 
 def list_invitations(page: PageRequest, filters: Mapping[str, Any]) -> Page:
@@ -32,16 +32,16 @@ def invite(caller: Caller, *, email: str, role: str, team_ids: list[UUID] | None
     """Invite an address, or send its invitation anew: another token, and seven days from now.
 
     Raises 400 on `email` or `team_ids`, 403 `insufficient_role` on a role above the caller's, 409
-    `conflict` on who is a member.
+    `conflict` on who is a member, 429 `rate_limited` (see `limits`).
     """
     address = addresses.parse(email)
-    assert caller.role is not None
-    require_role(caller.role, Role[role])
+    require_role(organizations.lock_role(caller), max(Role[role], ending.LEAST))
     wanted = sorted(set(team_ids or []))
     _check_teams(wanted)
     account = users.by_email(address)
     if account is not None and queries.is_member(account.id):
         raise errors.ApiError("conflict", "This address belongs to a member.", field="email")
+    limits.count_invitation(address)
     token, token_hash = tokens.new()
     now = db.utc_now()
     values = {

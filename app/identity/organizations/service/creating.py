@@ -43,9 +43,23 @@ def create(
 def join(user_id: UUID, *, role: str) -> bool:
     """Make a user a member of the bound organization; False when they are one, as which they stay.
 
-    Whoever waits for another to make the same membership is told False.
+    Whoever waits for another to make the same membership is told False. An earlier removal is
+    forgotten.
     """
-    return queries.insert_membership(user_id, role)
+    joined = queries.insert_membership(user_id, role)
+    if joined:
+        queries.delete_removal(user_id)
+    return joined
+
+
+def remember_removal(user_id: UUID) -> None:
+    """Remember that a person ended this user's membership of the bound organization."""
+    queries.insert_removal(user_id)
+
+
+def was_removed(user_id: UUID) -> bool:
+    """Return whether a person ended this user's membership and nobody has invited them since."""
+    return queries.has_removal(user_id)
 
 
 def _called(slug: str, values: dict[str, Any]) -> Organization:

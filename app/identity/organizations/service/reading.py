@@ -33,19 +33,22 @@ def list_of_caller(
     An API key sees its own only, and the role that it has there; a session that is good for one
     organization that one.
     """
-    only = caller.org.id if caller.api_key_id is not None else caller.only_organization
-    with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        found = queries.page_of_user(
-            caller.user_id,
-            page,
-            only=only,
-            created_after=created_after,
-            created_before=created_before,
-        )
-    items = [_dressed(row._asdict()) for row in found.items]
-    if caller.api_key_id is not None and caller.role is not None:
-        items = [{**item, "role": caller.role.name} for item in items]
-    return replace(found, items=items)
+    period = {"created_after": created_after, "created_before": created_before}
+    if caller.api_key_id is not None:
+        assert caller.role is not None
+        found = queries.page_of_one(caller.org.id, caller.role.name, page, **period)
+    else:
+        with tenancy.across_organizations(reason="a user's memberships span organizations"):
+            only = caller.only_organization
+            found = queries.page_of_user(caller.user_id, page, only=only, **period)
+    return replace(found, items=[_dressed(row._asdict()) for row in found.items])
+
+
+def of_key(caller: Caller) -> list[dict[str, str]]:
+    """Return the organization of an API key with the key's role: [{slug, name, role}]."""
+    assert caller.role is not None
+    name = queries.name_of(caller.org.id)
+    return [{"slug": caller.org.slug, "name": name, "role": caller.role.name}]
 
 
 def get(caller: Caller) -> dict[str, Any]:

@@ -1,0 +1,140 @@
+"""`flask sso …` as the operator runs it: whole command lines, and a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from flask import Flask
+from sqlalchemy import text, update
+
+from app.identity.sso import domains
+from app.identity.sso.models import Domain
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.identity.sso.conftest import Configure, Zone
+
+ROOT = Path(__file__).parents[3]
+
+
+def _run(app: Flask, *arguments: str) -> Result:
+    return app.test_cli_runner().invoke(args=["sso", "verify-domain", *arguments])
+
+
+def _process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [str(Path(sys.executable).parent / "flask"), "sso", "verify-domain", *arguments],
+        cwd=ROOT,
+        env={**base, **environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def _shown(org: Org) -> dict[str, Any]:
+    found: dict[str, Any] = (
+        org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
+    )
+    return found
+
+
+def _age(org: Org, **values: Any) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(update(Domain).values(**values))
+
+
+@pytest.mark.parametrize("enforced", [False, True])
+def test_a_record_is_looked_up(
+    app: Flask, org: Org, configure: Configure, zone: Zone, domain: str, enforced: bool
+) -> None:
+    told = configure(org, email_domains=[domain], enforced=enforced)["domains"][0]
+    missing = _run(app, org.slug, domain, "--json")
+    assert missing.exit_code == 3, missing.output
+    assert json.loads(missing.stdout) == {"domain": domain, "proven": False}
+    zone.put(told["record"])
+    found = _run(app, org.slug, domain.upper())
+    assert found.exit_code == 0, found.output
+    assert _shown(org)["verified_at"] is not None
+
+
+def test_what_the_dns_says_now_is_kept(
+    app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
+) -> None:
+    """When it says something else than before, and proves nothing."""
+    zone.failing.add(f"_labeling-challenge.{domain}.")
+    zone.failing.add(f"_labeling-challenge.{domain}")
+    told = configure(org, email_domains=[domain])["domains"][0]
+    assert told["problem"] == "The DNS did not answer."
+    zone.failing.clear()
+    found = _run(app, org.slug, domain)
+    assert found.exit_code == 3, found.output
+    assert _shown(org)["problem"] == "The record is not there."
+
+
+def test_a_record_that_is_gone_is_noted_and_ends_the_proof(
+    app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
+) -> None:
+    zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])
+    assert _run(app, org.slug, domain).exit_code == 0
+    zone.texts.clear()
+    noted = _run(app, org.slug, domain)
+    assert noted.exit_code == 0, noted.output
+    assert _shown(org)["problem"] == "The record is not there."
+    _age(org, missing_since=db.utc_now() - domains.GRACE - timedelta(minutes=1))
+    assert _run(app, org.slug, domain).exit_code == 3
+    assert _shown(org)["verified_at"] is None
+
+
+def test_a_domain_that_another_organization_has_proven(
+    app: Flask, org: Org, other_org: Org, configure: Configure, domain: str
+) -> None:
+    for one in (org, other_org):
+        configure(one, email_domains=[domain])
+    assert _run(app, org.slug, domain, "--vouch").exit_code == 0
+    taken = _run(app, other_org.slug, domain, "--vouch")
+    assert taken.exit_code == 3, taken.output
+    assert "Another organization" in _shown(other_org)["problem"]
+
+
+def test_what_is_no_listed_domain_is_refused_in_words(
+    app: Flask, org: Org, configure: Configure, domain: str
+) -> None:
+    configure(org, email_domains=[domain])
+    for slug, name in ((org.slug, "unlisted.example"), ("no-such", domain), (org.slug, "no name")):
+        for options in ((), ("--vouch",)):
+            refused = _run(app, slug, name, *options)
+            assert (refused.exit_code, refused.stdout) == (1, ""), refused.output
+            assert refused.stderr.startswith("Error: ")
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("enforced", [False, True])
+def test_vouching_in_a_process_of_its_own(
+    environ: dict[str, str], org: Org, configure: Configure, domain: str, enforced: bool
+) -> None:
+    configure(org, email_domains=[domain], enforced=enforced)
+    with org.app.app_context(), db.transaction() as session:
+        session.execute(
+            text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
+            {"e": f"viewer@{domain}", "u": org.users["viewer"]},
+        )
+    vouched = _process(environ, org.slug, domain, "--vouch", "--json")
+    assert vouched.returncode == 0, vouched.stderr
+    assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
+    assert _shown(org)["verified_at"] is not None
+    # Passwords are off now: sessions that they opened have ended.
+    assert org.api("viewer").get("/schemas").status_code == (401 if enforced else 200)
+    log = f"/organizations/{org.slug}/audit-log?action=sso_domains.verify"
+    actors = {entry["actor"]["kind"] for entry in org.api("owner").get(log).json["data"]}
+    assert actors == {"control_plane"}
+    refused = _process(environ, org.slug, "unlisted.example", "--vouch")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "Traceback" not in refused.stderr

@@ -1,0 +1,143 @@
+"""Nobody becomes an owner by single sign-on: owners confirm each identity by email."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.identity.sso.conftest import Browser, Configure, Person, person, prove
+from tests.identity.sso.test_sign_in import (
+    _as,
+    _confirmed,
+    _denied,
+    _fresh,
+    _invite,
+    _mailed,
+    _role,
+)
+
+Work = Callable[[], None]
+
+
+def _set_role(org: Org, user_id: str, role: str) -> None:
+    path = f"/organizations/{org.slug}/members/{user_id}"
+    answer = org.api("owner").patch(path, json={"role": role})
+    assert answer.status_code == 200, answer.json
+
+
+def _promote_by_role(org: Org, user_id: str, _email: str, _work: Work) -> None:
+    _set_role(org, user_id, "owner")
+
+
+def _promote_by_transfer(org: Org, user_id: str, _email: str, _work: Work) -> None:
+    path = f"/organizations/{org.slug}/transfer-ownership"
+    answer = org.api("owner").post(path, json={"user_id": user_id})
+    assert answer.status_code == 200, answer.json
+
+
+def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> None:
+    assert org.api().delete(f"/organizations/{org.slug}/members/{user_id}").status_code == 204
+    _invite(org, email, role="owner")
+    token = _mailed(email, work)
+    with org.app.app_context(), db.transaction() as session:
+        # As if they had chosen a password before.
+        session.execute(
+            text(
+                "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE id = :o)"
+                " WHERE id = :u"
+            ),
+            {"o": org.users["owner"], "u": UUID(user_id)},
+        )
+    answer = org.anonymous().post(
+        f"/auth/invitations/{token}/accept", json={"password": "a-long-enough-password"}
+    )
+    assert answer.status_code == 200, answer.json
+
+
+PROMOTIONS = (_promote_by_role, _promote_by_transfer, _promote_by_invitation)
+
+
+def _linked(org: Org, browser: Browser, configure: Configure, domain: str) -> tuple[Person, str]:
+    """Link a viewer without a confirmation: their domain is proven. Return them and a token."""
+    configure(org, email_domains=[domain])
+    prove(org, domain)
+    who = person(domain)
+    return who, browser.token(org, who)
+
+
+def _id_of(org: Org, token: str) -> str:
+    found: str = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
+    return found
+
+
+@pytest.mark.parametrize("promote", PROMOTIONS, ids=lambda p: p.__name__)
+def test_a_link_from_before_the_promotion_is_confirmed_first(
+    org: Org,
+    browser: Browser,
+    configure: Configure,
+    domain: str,
+    work: Work,
+    promote: Callable[[Org, str, str, Work], None],
+) -> None:
+    who, token = _linked(org, browser, configure, domain)
+    user_id = _id_of(org, token)
+    promote(org, user_id, who.email, work)
+    assert _role(org, who.email) == "owner"
+    ended = _as(org, token).get("/auth/session")
+    assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
+    confirmed = _confirmed(org, _fresh(browser), who, work)
+    assert _as(org, confirmed).get("/schemas").status_code == 200
+    _fresh(browser).token(org, who)  # Once is enough.
+
+
+def test_each_promotion_asks_again(
+    org: Org, browser: Browser, configure: Configure, domain: str, work: Work
+) -> None:
+    who, token = _linked(org, browser, configure, domain)
+    user_id = _id_of(org, token)
+    _set_role(org, user_id, "owner")
+    _confirmed(org, _fresh(browser), who, work)
+    _set_role(org, user_id, "admin")
+    browser.token(org, who)
+    _set_role(org, user_id, "owner")
+    _confirmed(org, _fresh(browser), who, work)
+
+
+def test_a_code_from_before_the_promotion_opens_no_session(
+    org: Org, browser: Browser, configure: Configure, domain: str
+) -> None:
+    who, token = _linked(org, browser, configure, domain)
+    user_id = _id_of(org, token)
+    code = browser.whole(org, who).json["data"]["code"]
+    _set_role(org, user_id, "owner")
+    _denied(browser.exchange(code), "Sign in again")
+
+
+def test_a_mailed_code_from_before_the_promotion_confirms_nothing(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    who = person(email=org.email("labeler"))
+    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
+    _set_role(org, str(org.users["labeler"]), "owner")
+    _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
+
+
+def test_a_password_session_goes_on_after_a_promotion(org: Org) -> None:
+    _set_role(org, str(org.users["labeler"]), "owner")
+    assert org.api("labeler").get("/auth/session").status_code == 200
+
+
+def test_owners_of_older_releases_confirm_once(
+    org: Org, browser: Browser, configure: Configure, domain: str, work: Work
+) -> None:
+    who, token = _linked(org, browser, configure, domain)
+    user_id = _id_of(org, token)
+    _set_role(org, user_id, "owner")
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("UPDATE memberships SET ownership_id = NULL"))
+    _confirmed(org, _fresh(browser), who, work)
+    browser.token(org, who)

@@ -1,0 +1,131 @@
+"""An existing account is linked without a mail only by `email_verified: true`, exactly."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from app.identity.users.models import User
+from app.kit import db
+from tests.factories import Org
+from tests.factories.orgs import Api
+from tests.identity.sso.conftest import Browser, at, mails, prove, put
+from tests.identity.sso.hostile import Hostile
+from tests.identity.sso.test_sign_in import _denied, _mailed, _rename, _role
+
+ABSENT = object()
+NOT_TRUE = [ABSENT, "true", "True", 1, False, "false", "yes", ["true"], {}]
+Come = Callable[..., TestResponse]
+
+
+@pytest.fixture
+def come(org: Org, browser: Browser, hostile: Hostile, domain: str) -> Come:
+    """Sign in as `email`, of which the provider claims `verified`; the domain is proven."""
+    assert put(org, at(hostile, email_domains=[domain])).status_code == 200
+    prove(org, domain)
+
+    def act(email: str, verified: Any, **claims: Any) -> TestResponse:
+        hostile.claims = {"sub": f"s-{email}", "email": email, **claims}
+        if verified is not ABSENT:
+            hostile.claims["email_verified"] = verified
+        back = hostile.agree(browser.start(org))
+        return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+
+    return act
+
+
+def _account(org: Org, other_org: Org, kind: str, domain: str) -> str:
+    """Give an account an address of the domain: a member's here, or one from elsewhere."""
+    email = f"{kind}@{domain}"
+    owner_of_account = org if kind == "member" else other_org
+    _rename(owner_of_account, owner_of_account.users["labeler"], email)
+    return email
+
+
+@pytest.mark.parametrize("verified", NOT_TRUE, ids=lambda v: "absent" if v is ABSENT else repr(v))
+@pytest.mark.parametrize("kind", ["member", "elsewhere"])
+def test_anything_but_true_is_confirmed_by_mail(
+    org: Org, other_org: Org, come: Come, domain: str, kind: str, verified: Any
+) -> None:
+    answer = come(_account(org, other_org, kind, domain), verified)
+    assert answer.status_code == 200, answer.json
+    assert (answer.json["data"]["code"], answer.json["data"]["confirmation"]) == (None, "email")
+
+
+@pytest.mark.parametrize("kind", ["member", "elsewhere"])
+def test_true_links_at_once(org: Org, other_org: Org, come: Come, domain: str, kind: str) -> None:
+    answer = come(_account(org, other_org, kind, domain), True)
+    assert answer.json["data"]["code"] is not None
+
+
+def test_the_mail_goes_to_the_account_and_links_it(
+    org: Org, other_org: Org, browser: Browser, come: Come, domain: str, work: Any
+) -> None:
+    email = _account(org, other_org, "elsewhere", domain)
+    come(email, ABSENT)
+    assert _role(org, email) is None
+    assert browser.exchange(_mailed(email, work)).status_code == 200
+    assert _role(org, email) == "viewer"
+    assert come(email, ABSENT).json["data"]["code"] is not None, "the identity is linked now"
+
+
+def test_a_new_account_is_unverified_unless_the_claim_is_true(
+    org: Org, come: Come, domain: str
+) -> None:
+    for number, verified in enumerate((ABSENT, "true", True)):
+        assert come(f"new{number}@{domain}", verified).json["data"]["code"] is not None
+    _denied(come(f"new3@{domain}", False), "not verified")
+    with org.app.app_context():
+        found = db.session().execute(
+            select(User.email, User.email_verified_at.is_not(None)).where(
+                User.email.like(f"new%@{domain}")
+            )
+        )
+        assert {row[0].partition("@")[0]: row[1] for row in found} == {
+            "new0": False,
+            "new1": False,
+            "new2": True,
+        }
+
+
+def test_the_claim_of_one_address_does_not_vouch_for_another(
+    org: Org, other_org: Org, hostile: Hostile, come: Come, domain: str
+) -> None:
+    """The ID token names one address, the userinfo endpoint says that another is verified."""
+    email = _account(org, other_org, "member", domain)
+    mine = {"email": "mallory@hostile.example", "email_verified": True, "name": "Mallory"}
+    hostile.userinfo = {"sub": f"s-{email}", **mine}
+    answer = come(email, ABSENT, name=None)
+    assert answer.json["data"]["confirmation"] == "email"
+    hostile.userinfo["email"] = email
+    assert come(email, ABSENT, name=None).json["data"]["code"] is not None
+
+
+def test_who_confirms_by_mail_shares_the_account_with_nobody_who_waited_in_it(
+    org: Org, browser: Browser, come: Come, domain: str, work: Any
+) -> None:
+    """A stranger registered the address, or came first with an identity that claimed it."""
+    email = f"boss@{domain}"
+    squatter = Api(org.app.test_client(), None, None)
+    body = {"email": email, "password": "the squatter chose this", "name": "Pat"}
+    assert squatter.post("/auth/register", json=body).status_code == 201
+    work()
+    before = len(mails(email))
+    assert come(email, ABSENT).json["data"]["confirmation"] == "email"
+    work()
+    assert len(mails(email)) == before + 1
+    assert browser.exchange(_mailed(email, work)).status_code == 200
+    login = {name: body[name] for name in ("email", "password")}
+    assert squatter.post("/auth/login", json=login).status_code == 401
+
+
+def test_an_identity_from_before_the_address_was_proven_is_unlinked(
+    org: Org, come: Come, domain: str
+) -> None:
+    email = f"boss@{domain}"
+    assert come(email, ABSENT, sub="stranger").json["data"]["code"] is not None
+    assert come(email, True, sub="boss").json["data"]["code"] is not None
+    again = come(email, ABSENT, sub="stranger")
+    assert again.json["data"]["confirmation"] == "email"
