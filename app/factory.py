@@ -13,6 +13,8 @@ from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
 from app.kit.settings import Settings
+from app.labeling.artifacts import service as artifacts
+from app.review.routing_rules import service as routing_rules
 
 
 def create_app(environ: Mapping[str, str] | None = None) -> Flask:
@@ -32,5 +34,6 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     documentation.init(app, features.BLUEPRINTS, features.WEBHOOKS, settings.public_url)
     health.init(app)
     bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
+    artifacts.bind_rules(routing_rules.has_rules)
     commands.init(app)
     return app

@@ -33,6 +33,7 @@ _VALUES: dict[str, Any] = {
     "day": "2026-11-21",
 }
 _SAVES = 300
+_TEXT = "119 " * 250
 
 
 def measure(report: Report, service: Service, org: Org, names: set[str]) -> None:
@@ -40,10 +41,10 @@ def measure(report: Report, service: Service, org: Org, names: set[str]) -> None
     desk = Desk(org)
     schema_id = desk.schema(fields=_FIELDS)
     if not names or "large" in names:
-        drafts = [desk.draft(desk.artifact(schema_id)) for _ in range(2)]
+        drafts = [desk.draft(desk.artifact(schema_id, text=_TEXT)) for _ in range(2)]
         _large(report, service, org, drafts)
     if not names or "revisions" in names:
-        _revisions(report, service, org, desk.draft(desk.artifact(schema_id)))
+        _revisions(report, service, org, desk.draft(desk.artifact(schema_id, text=_TEXT)))
     if not names or "agreement" in names:
         agreement_rows.measure(report)
 

@@ -10,7 +10,7 @@ from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
-from app.labeling.artifacts.models import Artifact
+from app.labeling.artifacts.models import Artifact, ArtifactText
 from tests.factories.labels import make_field
 from tests.factories.orgs import Org
 
@@ -92,8 +92,11 @@ class Desk:
             )
         return schema_id
 
-    def artifact(self, schema_id: UUID | None = None, **members: Any) -> UUID:
-        """A document that is ready, of 1,000 code points on two pages."""
+    def artifact(
+        self, schema_id: UUID | None = None, *, text: str | None = None, **members: Any
+    ) -> UUID:
+        """A document that is ready, of 1,000 code points on two pages, all `x` without a text."""
+        length = len(text) if text is not None else members.pop("text_length", 1000)
         values = {
             "id": uuid7(),
             "name": "invoice.txt",
@@ -102,12 +105,15 @@ class Desk:
             "size_bytes": 1000,
             "sha256": uuid7().hex * 2,
             "page_count": 2,
-            "text_length": 1000,
+            "text_length": length,
             "status": "ready",
             **members,
         }
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             s.add(Artifact(**values))
+            s.flush()
+            body = "x" * length if text is None else text
+            s.add(ArtifactText(artifact_id=values["id"], text=body))
         made: UUID = values["id"]
         return made
 

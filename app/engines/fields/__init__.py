@@ -12,6 +12,7 @@ from app.engines.fields.definition import check_fields
 from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
 from app.engines.fields.evidence import MAX_EVIDENCE
 from app.engines.fields.model import TYPES, Field, JsonValue, Tag
+from app.engines.fields.source_text import SourceText
 from app.engines.fields.values import normaliser
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Field",
     "FieldError",
     "JsonValue",
+    "SourceText",
     "Tag",
     "TagErrors",
     "ValueProblem",

@@ -8,6 +8,7 @@ from app.engines.fields.errors import TagErrors, ValueProblem
 from app.engines.fields.evidence import EvidenceProblem, check_evidence
 from app.engines.fields.model import Field, JsonValue, Normaliser, Tag
 from app.engines.fields.plain import shown, whole
+from app.engines.fields.source_text import SourceText
 from app.engines.fields.values import normaliser
 
 MAX_TAGS = 5000
@@ -49,13 +50,21 @@ class CompiledFields:
         columns = (f"{f['key']}.{c['key']}" for f in self._fields for c in f["columns"])
         return [*(field["key"] for field in self._fields), *columns]
 
-    def check_tags(self, tags: object, *, text_length: int, page_count: int) -> list[Tag]:
+    def check_tags(
+        self,
+        tags: object,
+        *,
+        text_length: int,
+        page_count: int,
+        source: SourceText | None = None,
+    ) -> list[Tag]:
         """The tags in normal form and in their order: field, value, row, confidence, source,
         evidence.
 
         The tag of a table's cell names `table.column` and carries `row`, counted from 0; all other
         tags carry no row. A field that is not multiple has one tag, in a table one per row.
-        `text_length` is in code points; pages count from 1.
+        `text_length` is in code points; pages count from 1. `source` is the document's text:
+        without it, evidence is not compared with the document.
 
         Raises TagErrors with up to 100 problems, at most one per tag.
         """
@@ -68,7 +77,7 @@ class CompiledFields:
         seen: set[tuple[str, int | None]] = set()
         for position, tag in enumerate(tags):
             try:
-                checked.append(self._tag(tag, seen, text_length, page_count))
+                checked.append(self._tag(tag, seen, text_length, page_count, source))
             except _TagError as problem:
                 errors.append((f"tags.{position}{problem.path}", problem.message))
                 if len(errors) == MAX_REPORTED:
@@ -116,6 +125,7 @@ class CompiledFields:
         seen: set[tuple[str, int | None]],
         text_length: int,
         page_count: int,
+        source: SourceText | None,
     ) -> Tag:
         if not isinstance(tag, dict):
             raise _TagError("", "must be an object")
@@ -132,7 +142,7 @@ class CompiledFields:
             raise _TagError(".field", "has a tag already and is not multiple")
         seen.add(place)
         try:
-            evidence = check_evidence(tag.get("evidence"), text_length, page_count)
+            evidence = check_evidence(tag.get("evidence"), text_length, page_count, source)
         except EvidenceProblem as problem:
             raise _TagError(f".evidence{problem.path}", problem.message) from None
         return {

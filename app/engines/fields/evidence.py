@@ -4,20 +4,28 @@ from typing import Any
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.plain import FORBIDDEN, shown, whole
+from app.engines.fields.source_text import (
+    MAX_EVIDENCE_TEXT,
+    SourceText,
+    describe_difference,
+    is_same_text,
+)
 
 MAX_EVIDENCE = 100
-MAX_EVIDENCE_TEXT = 20_000
 
 _CORNERS = 4
 _MEMBERS = frozenset({"page", "box", "start", "end", "text"})
 
 
-def check_evidence(raw: object, text_length: int, page_count: int) -> list[dict[str, Any]]:
-    """Evidence with all five members, null where absent.
+def check_evidence(
+    raw: object, text_length: int, page_count: int, source: SourceText | None = None
+) -> list[dict[str, Any]]:
+    """Return evidence with all five members, null where absent.
 
     `page` counts from 1; `box` is [x0, y0, x1, y1] in 0..1 from the top left and needs a page;
     `start` and `end` are code points into a text of `text_length`. Each piece says at least one of
-    page, offsets and text. Raises EvidenceProblem.
+    page, offsets and text. With `source`, a text with offsets must be the document's, and is
+    replaced by it; a missing one is filled in. Raises EvidenceProblem.
     """
     if raw is None:
         return []
@@ -28,7 +36,7 @@ def check_evidence(raw: object, text_length: int, page_count: int) -> list[dict[
     pieces = []
     for position, piece in enumerate(raw):
         try:
-            pieces.append(_piece(piece, text_length, page_count))
+            pieces.append(_piece(piece, text_length, page_count, source))
         except EvidenceProblem as problem:
             raise EvidenceProblem(f".{position}{problem.path}", problem.message) from None
     return pieces
@@ -42,7 +50,9 @@ class EvidenceProblem(ValueProblem):
         self.path = path
 
 
-def _piece(piece: object, text_length: int, page_count: int) -> dict[str, Any]:
+def _piece(
+    piece: object, text_length: int, page_count: int, source: SourceText | None
+) -> dict[str, Any]:
     if not isinstance(piece, dict):
         raise EvidenceProblem("", "must be an object")
     if not piece.keys() <= _MEMBERS:
@@ -63,7 +73,18 @@ def _piece(piece: object, text_length: int, page_count: int) -> dict[str, Any]:
         _text(text)
     elif page is None and start is None:
         raise EvidenceProblem("", "needs a page, offsets or text")
+    if source is not None and start is not None:
+        text = _text_of_document(source, start, end, text)
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
+
+
+def _text_of_document(source: SourceText, start: Any, end: Any, said: Any) -> str | None:
+    if said is None:
+        return source.complete(start, end)
+    actual = source.slice(start, end)
+    if not is_same_text(said, actual):
+        raise EvidenceProblem(".text", describe_difference(said, actual))
+    return actual
 
 
 def _box(raw: object) -> list[float]:

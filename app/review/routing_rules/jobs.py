@@ -5,7 +5,12 @@ from uuid import UUID
 
 from app.kit import jobs
 from app.kit.jobs import Job
+from app.labeling.artifacts import service as artifacts
 from app.review.routing_rules import service
+
+
+def _give_up(job: Job, error: str) -> None:
+    artifacts.give_up_routing(UUID(job.args["data"]["artifact_id"]), error)
 
 
 @jobs.handler(
@@ -14,6 +19,7 @@ from app.review.routing_rules import service
     listens=("artifact.ingested",),
     batch=True,
     max_attempts=10,
+    on_failure=_give_up,
 )
 def route(arrived: Sequence[Job]) -> None:
     """Give documents that came in to whom the rules say."""
@@ -30,3 +36,13 @@ def apply(job: Job) -> None:
 def follow_role(job: Job) -> None:
     """Disable the rules that name somebody who became a viewer."""
     service.disable_of_viewer(UUID(job.args["data"]["user_id"]))
+
+
+@jobs.handler("routing_rules.release_delayed")
+def release_delayed(job: Job) -> None:
+    """Make documents available that routing has not come to in time."""
+    while artifacts.release_delayed():
+        job.checkpoint()
+
+
+jobs.periodic("routing_rules.release_delayed", every=60)

@@ -89,9 +89,9 @@ def test_a_copy_says_what_it_began_with(desk: Desk) -> None:
 
 
 def test_large_revisions_tell_their_changes_on_smaller_pages(desk: Desk) -> None:
-    long = {"start": 0, "end": 5, "text": "x" * 20_000}
+    long = {"start": 0, "end": 20_000, "text": "x" * 20_000}
     tags = [tag("note", f"n{n}", evidence=[long]) for n in range(10)]
-    saved = desk.save(desk.draft(), tags).json["data"]
+    saved = desk.save(desk.draft(desk.artifact(text_length=20_000)), tags).json["data"]
     desk.save(saved, tags[:9])
     rows = _revisions(desk, saved, "?page_size=100").json["data"]
     assert [row["changes"] for row in rows[:2]] == [None, None]

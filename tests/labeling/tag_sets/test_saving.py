@@ -6,7 +6,7 @@ from tests.factories.desk import MEMBERS, Desk, tag
 
 
 def test_a_save_is_a_revision_and_renews_the_claim(desk: Desk) -> None:
-    draft = desk.draft()
+    draft = desk.draft(desk.artifact(text="A-1"))
     desk.sql(
         "UPDATE artifacts SET claim_expires_at = now() + interval '1 minute' WHERE id = :id",
         id=draft["artifact_id"],

@@ -85,7 +85,7 @@ def test_an_integer_may_be_written_as_a_float(desk: Desk) -> None:
 
 def test_offsets_count_code_points(desk: Desk) -> None:
     # "😀 total" has seven code points, and eight UTF-16 units.
-    draft = desk.draft(desk.artifact(text_length=7))
+    draft = desk.draft(desk.artifact(text="😀 total"))
     good = tag("clause", "😀 total", evidence=[{"start": 0, "end": 7, "text": "😀 total"}])
     saved = desk.save(draft, [good])
     assert saved.status_code == 200

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
-STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
+STATUSES = ("processing", "routing", "ready", "in_progress", "in_review", "done", "failed")
 
 
 def _list_index(name: str, *columns: str) -> Index:
@@ -72,6 +72,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
             postgresql_include=["schema_id", "created_at"],
         ),
         Index("ix_artifacts_external", "organization_id", "external_id"),
+        Index("ix_artifacts_routing", "updated_at", postgresql_where=text("status = 'routing'")),
         # Without the time of expiry: every save moves it, and would have to move the index too.
         Index(
             "ix_artifacts_claimed",

@@ -70,13 +70,13 @@ def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 
 
 def finish(
-    artifact: Artifact, *, text: str, page_count: int, language: str | None
+    artifact: Artifact, *, status: str, text: str, page_count: int, language: str | None
 ) -> dict[str, Any]:
-    """Write the text; the document is ready. Returns what `artifact.ingested` tells of it."""
+    """Write the text and the status that follows. Return the payload of `artifact.ingested`."""
     # The document first: its words are indexed in its language when the text comes.
     _set(
         artifact.id,
-        status="ready",
+        status=status,
         page_count=page_count,
         language=language,
         text_length=len(text),

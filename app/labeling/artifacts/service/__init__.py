@@ -42,7 +42,14 @@ from app.labeling.artifacts.service.reading import (
     show,
 )
 from app.labeling.artifacts.service.reprocessing import reopen_failed, reprocess_failed
+from app.labeling.artifacts.service.routing import (
+    bind_rules,
+    finish_routing,
+    give_up_routing,
+    release_delayed,
+)
 from app.labeling.artifacts.service.searching import index_backlog
+from app.labeling.artifacts.service.texts import source_text
 from app.labeling.artifacts.service.updating import reprocess, update
 
 __all__ = [
@@ -51,6 +58,7 @@ __all__ = [
     "acts",
     "archive_many",
     "assign_many",
+    "bind_rules",
     "by_ids",
     "changed_since",
     "claim",
@@ -64,9 +72,11 @@ __all__ = [
     "download",
     "draw",
     "expire_claims",
+    "finish_routing",
     "get",
     "get_text",
     "give_up",
+    "give_up_routing",
     "index_backlog",
     "list_artifacts",
     "list_pages",
@@ -78,12 +88,14 @@ __all__ = [
     "refresh_status",
     "refresh_statuses",
     "release",
+    "release_delayed",
     "release_member",
     "reopen_failed",
     "reprocess",
     "reprocess_failed",
     "selected_ids",
     "show",
+    "source_text",
     "stats",
     "sweep",
     "unassign",

@@ -17,7 +17,7 @@ from app.labeling.artifacts.errors import duplicate, unsupported
 from app.labeling.artifacts.models import no_labels
 from app.labeling.artifacts.names import check_name
 from app.labeling.artifacts.queries import creating as queries
-from app.labeling.artifacts.service import files
+from app.labeling.artifacts.service import files, routing
 
 
 class Members(TypedDict, total=False):
@@ -68,7 +68,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         page_count=len(parsed.pages),
         language=parsed.language,
         text_length=len(parsed.text),
-        status="ready",
+        status=routing.status_when_read(),
     )
     _lock(row)
     pages = [

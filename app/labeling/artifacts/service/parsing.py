@@ -9,7 +9,7 @@ from app.engines import documents
 from app.kit import events
 from app.labeling.artifacts.queries import parsing as queries
 from app.labeling.artifacts.queries.parsing import PageRow
-from app.labeling.artifacts.service import files
+from app.labeling.artifacts.service import files, routing
 
 PAGED = frozenset({"application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp"})
 """Kinds with words of their own on pages of their own; the others' text flows."""
@@ -75,7 +75,11 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         return
     pages.write()
     told = queries.finish(
-        artifact, text=summary.text, page_count=summary.page_count, language=summary.language
+        artifact,
+        status=routing.status_when_read(),
+        text=summary.text,
+        page_count=summary.page_count,
+        language=summary.language,
     )
     events.emit("artifact.ingested", told)
 

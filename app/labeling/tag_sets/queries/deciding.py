@@ -81,6 +81,7 @@ _LOCKED = (
         TagSet.escalated,
         Artifact.text_length,
         Artifact.page_count,
+        Artifact.updated_at.label("artifact_updated_at"),
         Artifact.priority,
         Artifact.due_at,
         Artifact.schema_id.label("schema_of_artifact"),

@@ -23,7 +23,8 @@ _LOCK = Prepared(
            CASE WHEN r.id IS NOT NULL THEN
                jsonb_build_object('id', r.id, 'email', r.email, 'name', r.name) END AS reviewer,
            t.source, t.status, t.submitted_at, t.decided_at, t.reason, t.rejections,
-           t.seconds_spent, t.comment_count, t.created_at, t.revision, a.text_length, a.page_count
+           t.seconds_spent, t.comment_count, t.created_at, t.revision, a.text_length, a.page_count,
+           a.updated_at AS artifact_updated_at
     FROM tag_sets t
     JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
     LEFT JOIN users l ON l.id = t.labeler_id
@@ -80,6 +81,7 @@ class Draft(NamedTuple):
     revision: int
     text_length: int
     page_count: int | None
+    artifact_updated_at: datetime
 
 
 class Saved(NamedTuple):

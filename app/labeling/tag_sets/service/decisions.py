@@ -93,7 +93,8 @@ def check_sources(caller: Caller, sources: Iterable[Any]) -> None:
 def _corrections(held: Any, terms: rules.Terms, tags: list[Any] | None) -> dict[str, Any]:
     """What other tags change of a label set. Raises 400."""
     checked = held.tags if tags is None else check(terms, held, tags)
-    if checked == held.tags:
+    # Tags of before evidence was completed are no correction when they are sent as they were read.
+    if held.tags in (checked, tags):
         return {}
     if held.source != "merge":
         return {"tags": checked}
@@ -285,8 +286,6 @@ def _check_decision(held: Any, caller: Caller, revision: int | None) -> None:
 
 def check(terms: rules.Terms, held: Any, tags: list[Any]) -> list[dict[str, Any]]:
     """The tags in canonical form, complete. Raises 400."""
-    checked = rules.check_tags(
-        terms, tags, text_length=held.text_length, page_count=held.page_count
-    )
+    checked = rules.check_tags(terms, tags, held)
     rules.check_complete(terms, checked)
     return checked

@@ -79,7 +79,11 @@ def _copied(
     if row is None or not (rules.sees_all(caller) or reading.is_visible(row.id, caller.user_id)):
         known = "empty, prediction where there is one, or a label set of this document"
         raise errors.invalid(f"Must be {known}.", "from")
-    document = {"text_length": artifact.text_length, "page_count": artifact.page_count or 0}
+    document = {
+        "text_length": artifact.text_length,
+        "page_count": artifact.page_count or 0,
+        "source": artifacts.source_text(artifact.id, artifact.updated_at),
+    }
     fitting = [tag for tag in row.tags if _fits(fields, tag, document)]
     try:
         return fields.check_tags(fitting, **document)
@@ -98,7 +102,7 @@ def _source(source: str, artifact_id: UUID) -> Any | None:
     return row if row is not None and row.artifact_id == artifact_id else None
 
 
-def _fits(fields: CompiledFields, tag: dict[str, Any], document: dict[str, int]) -> bool:
+def _fits(fields: CompiledFields, tag: dict[str, Any], document: dict[str, Any]) -> bool:
     try:
         fields.check_tags([tag], **document)
     except TagErrors:
@@ -127,12 +131,7 @@ def replace_tags(
     rules.check_state(draft, "draft", None)
     if revision is not None and revision != draft.revision:
         raise _stale(draft, revision, terms)
-    checked = rules.check_tags(
-        terms,
-        tags,
-        text_length=draft.text_length,
-        page_count=draft.page_count,
-    )
+    checked = rules.check_tags(terms, tags, draft)
     saved = saving.save(
         draft,
         checked,

@@ -14,7 +14,6 @@ from app.engines.agreement import (
     numbered,
     table_of,
 )
-from app.engines.fields import TagErrors
 from app.kit import db, errors
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
@@ -103,7 +102,7 @@ def merge(
     sources = _lock(artifact_id, tag_set_ids, caller)
     newest = max(sources, key=lambda one: one.version)
     terms = rules.terms(newest.schema_version_id)
-    own = _checked(list(tags), terms, newest)
+    own = rules.check_tags(terms, list(tags), newest)
     lined = line_up([one.tags for one in sources], terms.shapes)
     cells = {one.id: by_place(tags) for one, tags in zip(sources, lined.sets, strict=True)}
     chosen = _chosen(choices, cells, own)
@@ -129,7 +128,7 @@ def _insert(
     caller: Caller,
     note: str | None,
 ) -> UUID:
-    checked = _checked(merged.tags, terms, newest, field="tag_set_ids")
+    checked = rules.check_tags(terms, merged.tags, newest, field="tag_set_ids")
     rules.check_complete(terms, checked)
     now = db.utc_now()
     ids = [one.id for one in sources]
@@ -245,15 +244,3 @@ def _undecided(ballots: list[Ballot], ids: list[UUID], lined: Lineup) -> errors.
         undecided=[*whole, *cut],
         truncated=len(whole) < len(ballots),
     )
-
-
-def _checked(
-    tags: list[Any], terms: rules.Terms, of: Any, *, field: str | None = None
-) -> list[dict[str, Any]]:
-    """The tags in canonical form; 400 on `field`, or on the path of the first that does not fit."""
-    try:
-        return terms.fields.check_tags(
-            tags, text_length=of.text_length, page_count=of.page_count or 0
-        )
-    except TagErrors as failure:
-        raise rules.refusal(failure, field) from None

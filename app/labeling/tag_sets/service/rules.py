@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
@@ -14,6 +15,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service as schemas
+from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import reading
 
 _TERMS_KEPT = 256
@@ -75,14 +77,38 @@ def terms(version_id: UUID) -> Terms:
     )
 
 
+class Document(Protocol):
+    """What checking tags reads of a locked label set and its document."""
+
+    @property
+    def artifact_id(self) -> UUID: ...
+
+    @property
+    def artifact_updated_at(self) -> datetime: ...
+
+    @property
+    def text_length(self) -> int: ...
+
+    @property
+    def page_count(self) -> int | None: ...
+
+
 def check_tags(
-    of: Terms, tags: list[Any], *, text_length: int, page_count: int | None
+    of: Terms, tags: list[Any], document: Document, *, field: str | None = None
 ) -> list[dict[str, Any]]:
-    """The tags in canonical form. Raises 400 on the path of the first culprit."""
+    """Return the tags in canonical form, with evidence as the document, which is locked, has it.
+
+    Raises 400 on `field`, or on the path of the first tag that does not fit.
+    """
     try:
-        return of.fields.check_tags(tags, text_length=text_length, page_count=page_count or 0)
+        return of.fields.check_tags(
+            tags,
+            text_length=document.text_length,
+            page_count=document.page_count or 0,
+            source=artifacts.source_text(document.artifact_id, document.artifact_updated_at),
+        )
     except TagErrors as failure:
-        raise refusal(failure) from None
+        raise refusal(failure, field) from None
 
 
 def refusal(failure: TagErrors, field: str | None = None) -> ApiError:

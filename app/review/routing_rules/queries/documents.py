@@ -12,7 +12,9 @@ from app.engines.conditions import MAX_TEXT, METADATA
 from app.kit import db, tenancy
 from app.review.routing_rules.models import ArtifactRouting
 
-_WAITS = "document.status = 'ready' AND NOT document.archived AND document.assignees = '[]'"
+_UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
+_WAITS = f"document.status = 'ready' AND {_UNASSIGNED}"
+_WAITS_ROUTING = f"document.status IN ('routing', 'ready') AND {_UNASSIGNED}"
 # Of each attribute that not every document's row has at hand.
 _COLUMNS = {
     "media_type": "document.media_type",
@@ -53,8 +55,8 @@ _COUNT = text(
 # In the order of their ids, as by any other who takes many.
 _LOCK = f"""
     SELECT document.id FROM artifacts document
-    WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[])) AND {_WAITS}
-     {{only}}
+    WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
+     AND {_WAITS_ROUTING} {{only}}
     ORDER BY document.id FOR NO KEY UPDATE
 """  # noqa: S608 - as above
 _LOCK_WAITING = text(_LOCK.format(only=""))
@@ -117,7 +119,7 @@ def _facts(wanted: frozenset[str], *, metadata: bool) -> TextClause:
     columns = [_COLUMNS[name] for name in sorted(wanted)] + ([_METADATA] if metadata else [])
     return text(
         f"""
-        SELECT document.id, document.name, document.schema_id, {_WAITS} AS waiting,
+        SELECT document.id, document.name, document.schema_id, {_WAITS_ROUTING} AS waiting,
                EXISTS (SELECT FROM tag_sets WHERE tag_sets.organization_id = :org
                         AND tag_sets.artifact_id = document.id) AS labeled
                {"".join(f", {column}" for column in columns)}

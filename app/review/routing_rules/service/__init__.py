@@ -1,6 +1,7 @@
 """Routing rules: kept, applied to documents, tried without effect."""
 
 from app.review.routing_rules.service.applying import (
+    has_rules,
     matches,
     route_ingested,
     route_waiting,
@@ -21,6 +22,7 @@ __all__ = [
     "delete",
     "disable_of_viewer",
     "get",
+    "has_rules",
     "list_rules",
     "matches",
     "reorder",

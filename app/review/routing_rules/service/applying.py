@@ -45,19 +45,24 @@ class Matched:
 
 
 def route_ingested(artifact_ids: Sequence[UUID]) -> int:
-    """Route documents that came in; how many matched a rule.
+    """Route documents that came in and make them available; return how many matched a rule.
 
-    Those that somebody has assigned meanwhile are left alone, and so are those that a rule has
+    Those that somebody has assigned meanwhile are not assigned again, nor are those that a rule has
     matched already: it may be done twice.
     """
-    if not records.any_enabled():
-        return 0
-    records.lock()
     ids = sorted(set(artifact_ids))
-    return sum(
-        _route(documents.lock(ids[start : start + BATCH], fresh=True))
-        for start in range(0, len(ids), BATCH)
-    )
+    matched = 0
+    if records.any_enabled():
+        records.lock()
+        for start in range(0, len(ids), BATCH):
+            matched += _route(documents.lock(ids[start : start + BATCH], fresh=True))
+    artifacts.finish_routing(ids)
+    return matched
+
+
+def has_rules() -> bool:
+    """Return whether documents that come in wait for rules."""
+    return records.any_enabled()
 
 
 def route_waiting(

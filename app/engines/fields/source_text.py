@@ -1,0 +1,60 @@
+"""The text that evidence points into: comparing what a client says with what is there."""
+
+import json
+import unicodedata
+from collections.abc import Callable
+
+MAX_EVIDENCE_TEXT = 20_000
+MAX_COMPLETED = 1_000_000
+"""How many code points at most are filled in for one list of tags."""
+
+_EXCERPT = 40
+_LEAD = 10
+
+
+class SourceText:
+    """A document's text, loaded when the first piece of evidence needs it."""
+
+    def __init__(self, load: Callable[[], str]) -> None:
+        self._load = load
+        self._text: str | None = None
+        self._room = MAX_COMPLETED
+
+    def slice(self, start: int, end: int) -> str:
+        """Return the code points from `start` up to `end`."""
+        if self._text is None:
+            self._text = self._load()
+        return self._text[start:end]
+
+    def complete(self, start: int, end: int) -> str | None:
+        """Return the text for evidence that came without one; None when it would be too long."""
+        length = end - start
+        if length > min(self._room, MAX_EVIDENCE_TEXT):
+            return None
+        self._room -= length
+        return self.slice(start, end)
+
+
+def is_same_text(said: str, actual: str) -> bool:
+    """Return whether two texts are equal, or differ only in how accents are encoded (NFC)."""
+    if said == actual:
+        return True
+    if said.isascii() and actual.isascii():
+        return False
+    return unicodedata.normalize("NFC", said) == unicodedata.normalize("NFC", actual)
+
+
+def describe_difference(said: str, actual: str) -> str:
+    """Return both texts as short excerpts around their first difference, for an error message."""
+    pairs = zip(said, actual, strict=False)
+    shorter = min(len(said), len(actual))
+    at = next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
+    first = max(0, at - _LEAD) if max(len(said), len(actual)) > _EXCERPT else 0
+    return f"is {_excerpt(said, first)}, but the document has {_excerpt(actual, first)} there"
+
+
+def _excerpt(text: str, first: int) -> str:
+    cut = text[first : first + _EXCERPT]
+    before = "…" if first else ""
+    after = "…" if first + _EXCERPT < len(text) else ""
+    return json.dumps(f"{before}{cut}{after}", ensure_ascii=False)
