@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from migrations import live
 
 revision = "202611231100"
-down_revision = "202611230705"
+down_revision = "202611230804"
 branch_labels = None
 depends_on = None
 
