@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from migrations import live
 
 revision = "202611231100"
-down_revision = "202611230804"
+down_revision = "202611231090"
 branch_labels = None
 depends_on = None
 
@@ -14,8 +14,8 @@ def upgrade() -> None:
     live.create_index(
         "ix_artifacts_routing",
         "artifacts",
-        ["updated_at"],
-        postgresql_where=sa.text("status = 'routing'"),
+        ["routing_since"],
+        postgresql_where=sa.text("status = 'processing' AND routing_since IS NOT NULL"),
     )
 
 

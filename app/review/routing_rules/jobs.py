@@ -16,7 +16,8 @@ def _give_up(job: Job, error: str) -> None:
 @jobs.handler(
     "routing_rules.route",
     queue="routing",
-    listens=("artifact.ingested",),
+    # `artifact.ingested` for what was read when there were no rules yet, or by an older release.
+    listens=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
     on_failure=_give_up,

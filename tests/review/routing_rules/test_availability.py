@@ -32,13 +32,13 @@ def test_nobody_gets_a_document_before_the_rules_have_run(
     router.rule(user_id=str(router.org.users["ann"]))
     schema_id = router.desk.schema()
     made = _upload(router, schema_id)
-    assert made["status"] == "routing"
+    assert made["status"] == "processing"
     api = router.org.api("labeler")
     assert _next(router) is None
     claim = api.post(f"/artifacts/{made['id']}/claim")
-    assert (claim.status_code, claim.json["error"]["details"]) == (409, {"state": "routing"})
+    assert (claim.status_code, claim.json["error"]["details"]) == (409, {"state": "processing"})
     begin = api.post(f"/artifacts/{made['id']}/tag-sets", json={})
-    assert (begin.status_code, begin.json["error"]["details"]) == (409, {"state": "routing"})
+    assert (begin.status_code, begin.json["error"]["details"]) == (409, {"state": "processing"})
     work()
     assert router.artifact(made["id"])["status"] == "ready"
     assert _next(router) is None
@@ -77,7 +77,7 @@ def test_documents_no_rule_matches_or_that_somebody_assigned_become_ready(
     path = f"/artifacts/{assigned}/assign"
     by_hand = {"user_ids": [str(router.org.users["labeler"])]}
     answer = router.org.api("admin").post(path, json=by_hand)
-    assert (answer.status_code, answer.json["data"]["status"]) == (200, "routing")
+    assert (answer.status_code, answer.json["data"]["status"]) == (200, "processing")
     archived = _upload(router, schema_id, "two")["id"]
     router.desk.sql("UPDATE artifacts SET archived = true WHERE id = :id", id=archived)
     work()
@@ -114,13 +114,13 @@ def test_routing_that_is_late_hides_no_document(router: Router) -> None:
     made = [_upload(router, router.desk.schema(), text) for text in ("one", "two")]
     late, fresh = (one["id"] for one in made)
     router.desk.sql(
-        "UPDATE artifacts SET updated_at = now() - interval '11 minutes' WHERE id = :id", id=late
+        "UPDATE artifacts SET routing_since = now() - interval '11 minutes' WHERE id = :id", id=late
     )
     everything = tenancy.across_organizations(reason="as the job")
     with router.org.app.app_context(), everything, db.transaction():
         assert artifacts.release_delayed() == 1
     assert router.artifact(late)["status"] == "ready"
-    assert router.artifact(fresh)["status"] == "routing"
+    assert router.artifact(fresh)["status"] == "processing"
     # Routing comes to it at last, and nobody has begun.
     assert router.route(late, fresh) == 2
     assert router.goes_to(late) == router.goes_to(fresh) == "reviewer"

@@ -10,7 +10,6 @@ class StatusCounts(Schema):
     """How many documents are in each state."""
 
     processing = Int(required=True)
-    routing = Int(required=True, metadata={"description": "Waiting for the routing rules."})
     ready = Int(required=True)
     in_progress = Int(required=True)
     in_review = Int(required=True)

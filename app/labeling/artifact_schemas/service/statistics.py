@@ -8,7 +8,7 @@ from app.kit import errors
 from app.labeling.artifact_schemas.queries import statistics
 from app.labeling.artifact_schemas.service import drafts
 
-_STATUSES = ("processing", "routing", "ready", "in_progress", "in_review", "done", "failed")
+_STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
 _TAG_SETS = ("draft", "submitted", "accepted", "rejected", "total")
 
 

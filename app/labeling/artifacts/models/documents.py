@@ -19,7 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
-STATUSES = ("processing", "routing", "ready", "in_progress", "in_review", "done", "failed")
+STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
 
 
 def _list_index(name: str, *columns: str) -> Index:
@@ -72,7 +72,11 @@ class Artifact(TenantModel, db.Revised, db.Base):
             postgresql_include=["schema_id", "created_at"],
         ),
         Index("ix_artifacts_external", "organization_id", "external_id"),
-        Index("ix_artifacts_routing", "updated_at", postgresql_where=text("status = 'routing'")),
+        Index(
+            "ix_artifacts_routing",
+            "routing_since",
+            postgresql_where=text("status = 'processing' AND routing_since IS NOT NULL"),
+        ),
         # Without the time of expiry: every save moves it, and would have to move the index too.
         Index(
             "ix_artifacts_claimed",
@@ -111,6 +115,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     language: Mapped[str | None]
     text_length: Mapped[int] = mapped_column(default=0)
     status: Mapped[str] = mapped_column(default="processing")
+    routing_since: Mapped[datetime | None]
     failure: Mapped[dict[str, Any] | None]
     connector_id: Mapped[UUID | None]
     ingestion_job_id: Mapped[UUID | None]

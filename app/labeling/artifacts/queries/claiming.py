@@ -27,8 +27,7 @@ _minutes = (
 _END = func.now() + _minutes * text("interval '1 minute'")
 
 # The documents' own rows are written last, from counts of the moment; their label sets decide, then
-# a live claim. What is being read or routed, or could
-# not be read, keeps its state. A document whose label sets
+# a live claim. What is being read or could not be keeps its state. A document whose label sets
 # were all rejected waits for labels again. A draft that has a reason was sent back or handed to its
 # labeler, and is reserved for them unless they skipped the document since, or label here no more.
 _COUNT_ANEW = """
@@ -73,7 +72,7 @@ _COUNT_ANEW = """
                                           'accepted', accepted, 'rejected', rejected),
         labeled_by = counted.labeled_by, reserved_for = counted.reserved_for,
         status = CASE
-            WHEN status IN ('processing', 'routing', 'failed') THEN status
+            WHEN status IN ('processing', 'failed') THEN status
             WHEN accepted >= sets OR merged THEN 'done'
             WHEN draft = 0 AND submitted > 0 AND (submitted + accepted >= sets OR merging)
                 THEN 'in_review'

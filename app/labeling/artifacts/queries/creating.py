@@ -38,6 +38,7 @@ _COLUMNS = {
     "language": "text",
     "text_length": "int",
     "status": "text",
+    "routing_since": "timestamptz",
     "connector_id": "uuid",
     "ingestion_job_id": "uuid",
     "assignees": "jsonb",

@@ -37,8 +37,12 @@ class PageRow(NamedTuple):
 
 
 def processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
-    """The document, if it is still being read."""
-    statement = select(Artifact).where(Artifact.id == artifact_id, Artifact.status == "processing")
+    """Return the document if it is still being read, None if it waits for the routing rules."""
+    statement = select(Artifact).where(
+        Artifact.id == artifact_id,
+        Artifact.status == "processing",
+        Artifact.routing_since.is_(None),
+    )
     if lock:
         statement = statement.with_for_update(key_share=True)
     statement = statement.execution_options(populate_existing=True)
@@ -70,13 +74,17 @@ def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 
 
 def finish(
-    artifact: Artifact, *, status: str, text: str, page_count: int, language: str | None
+    artifact: Artifact, *, routing: bool, text: str, page_count: int, language: str | None
 ) -> dict[str, Any]:
-    """Write the text and the status that follows. Return the payload of `artifact.ingested`."""
+    """Write the text, and make the document ready unless it waits for routing.
+
+    Return the payload of `artifact.ingested`.
+    """
     # The document first: its words are indexed in its language when the text comes.
     _set(
         artifact.id,
-        status=status,
+        status="processing" if routing else "ready",
+        routing_since=func.now() if routing else None,
         page_count=page_count,
         language=language,
         text_length=len(text),

@@ -48,7 +48,7 @@ def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
     db.session().execute(
         update(Artifact)
         .where(among(list(failed)))
-        .values(status="processing", failure=null(), updated_at=func.now())
+        .values(status="processing", routing_since=null(), failure=null(), updated_at=func.now())
         .execution_options(synchronize_session=False)
     )
     return sorted(failed)

@@ -1,53 +1,61 @@
-"""SQL of documents that wait for the routing rules."""
+"""SQL of documents that wait for the routing rules: read, with `routing_since`, not ready yet."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 
 from app.kit import db, tenancy
 
 BATCH = 1000
 
+_PAYLOAD = ("name", "media_type", "sha256", "page_count", "schema_id", "connector_id",
+            "ingestion_job_id")  # fmt: skip
+_FINISH = f"""
+    UPDATE artifacts document SET status = 'ready', updated_at = now()
+    FROM waiting
+    WHERE document.organization_id = waiting.organization_id AND document.id = waiting.id
+    RETURNING document.organization_id, document.id AS artifact_id,
+        {", ".join(f"document.{column}" for column in _PAYLOAD)}
+"""  # noqa: S608 - made of constants
 # Locked in the order of their ids, as by any other statement that takes many.
-_FINISH = text(
-    """
+_FINISH_CHOSEN = text(
+    f"""
     WITH waiting AS (
-        SELECT id FROM artifacts
+        SELECT organization_id, id FROM artifacts
         WHERE organization_id = :organization_id AND id = ANY (CAST(:ids AS uuid[]))
-          AND status = 'routing'
+          AND status = 'processing' AND routing_since IS NOT NULL
         ORDER BY id FOR NO KEY UPDATE
     )
-    UPDATE artifacts SET status = 'ready', updated_at = now()
-    FROM waiting WHERE artifacts.organization_id = :organization_id AND artifacts.id = waiting.id
-    """
+    {_FINISH}
+    """  # noqa: S608 - made of constants
 )
 # Rows that somebody changes at this moment are left to the next run.
 _FINISH_DELAYED = text(
-    """
-    WITH delayed AS (
+    f"""
+    WITH waiting AS (
         SELECT organization_id, id FROM artifacts
-        WHERE status = 'routing' AND updated_at < now() - :max_wait
-        ORDER BY updated_at LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
+        WHERE status = 'processing' AND routing_since < now() - :max_wait
+        ORDER BY routing_since LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
     )
-    UPDATE artifacts SET status = 'ready', updated_at = now()
-    FROM delayed
-    WHERE artifacts.organization_id = delayed.organization_id AND artifacts.id = delayed.id
-    """
+    {_FINISH}
+    """  # noqa: S608 - made of constants
 )
 
 
-def finish(artifact_ids: Sequence[UUID]) -> int:
-    """Make those of the documents ready that wait for the rules; return how many."""
+def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row]:
+    """Make those of the documents ready that wait for the rules; return their rows.
+
+    A row has `organization_id` and the payload of `artifact.ingested`.
+    """
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": [str(one) for one in artifact_ids],
     }
-    return int(db.session().execute(_FINISH, values).rowcount)  # type: ignore[attr-defined]
+    return db.session().execute(_FINISH_CHOSEN, values).all()
 
 
-def finish_delayed(max_wait: timedelta) -> int:
-    """Make documents of every organization ready that have waited so long; return how many."""
-    values = {"max_wait": max_wait, "batch": BATCH}
-    return int(db.session().execute(_FINISH_DELAYED, values).rowcount)  # type: ignore[attr-defined]
+def finish_delayed(max_wait: timedelta) -> Sequence[Row]:
+    """Make documents of every organization ready that have waited so long; return their rows."""
+    return db.session().execute(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH}).all()

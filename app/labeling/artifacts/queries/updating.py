@@ -83,6 +83,7 @@ def read_anew(artifact_id: UUID) -> None:
         .where(Artifact.id == artifact_id)
         .values(
             status="processing",
+            routing_since=null(),
             failure=null(),
             claim_user_id=null(),
             claim_expires_at=null(),

@@ -68,7 +68,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         page_count=len(parsed.pages),
         language=parsed.language,
         text_length=len(parsed.text),
-        status=routing.status_when_read(),
+        **_status_when_read(),
     )
     _lock(row)
     pages = [
@@ -83,7 +83,10 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         for page in parsed.pages
     ]
     _insert(row, text=parsed.text, pages=pages)
-    events.emit("artifact.ingested", ingested(row))
+    if row["routing_since"] is None:
+        events.emit("artifact.ingested", ingested(row))
+    else:
+        routing.request_routing(row["id"])
     with files.answering():
         # Last, so that nothing can fail between the file and the commit but the commit itself.
         files.storage().write(files.content_key(row["sha256"]), [content])
@@ -145,6 +148,12 @@ def _discard(row: dict[str, Any]) -> None:
         files.storage().delete(files.content_key(row["sha256"]))
 
 
+def _status_when_read() -> dict[str, Any]:
+    if routing.is_needed():
+        return {"status": "processing", "routing_since": db.utc_now()}
+    return {"status": "ready"}
+
+
 def ingested(row: dict[str, Any]) -> dict[str, Any]:
     """What `artifact.ingested` tells of a document."""
     return {"artifact_id": row["id"], **{name: row[name] for name in _TOLD}}
@@ -176,6 +185,7 @@ def _row(members: Members, **content: Any) -> dict[str, Any]:
         "connector_id": members.get("connector_id"),
         "ingestion_job_id": members.get("ingestion_job_id"),
         "failure": None,
+        "routing_since": None,
         "assignees": [],
         "claim": None,
         "label_counts": no_labels(),

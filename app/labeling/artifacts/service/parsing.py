@@ -74,14 +74,18 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     if artifact is None:
         return
     pages.write()
-    told = queries.finish(
+    is_routing = routing.is_needed()
+    payload = queries.finish(
         artifact,
-        status=routing.status_when_read(),
+        routing=is_routing,
         text=summary.text,
         page_count=summary.page_count,
         language=summary.language,
     )
-    events.emit("artifact.ingested", told)
+    if is_routing:
+        routing.request_routing(artifact_id)
+    else:
+        events.emit("artifact.ingested", payload)
 
 
 def give_up(artifact_id: UUID, code: str, message: str) -> None:

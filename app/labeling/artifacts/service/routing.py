@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from app.kit import metrics
+from sqlalchemy import Row
+
+from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 from app.labeling.artifacts.queries import routing as queries
 
@@ -28,19 +30,29 @@ def bind_rules(has_rules: Callable[[], bool]) -> None:
     _has_rules[:] = [has_rules]
 
 
-def status_when_read() -> str:
-    """Return the status of a document that was just read: `routing` where there are rules."""
-    return "routing" if any(has_rules() for has_rules in _has_rules) else "ready"
+def is_needed() -> bool:
+    """Return whether a document that was just read waits for the bound organization's rules."""
+    return any(has_rules() for has_rules in _has_rules)
+
+
+def request_routing(artifact_id: UUID) -> None:
+    """Have the rules run on a document that was read. Emits `artifact.parsed`."""
+    events.emit("artifact.parsed", {"artifact_id": artifact_id})
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
-    """Make documents available that were waiting for the rules; others stay as they are."""
-    queries.finish(artifact_ids)
+    """Make documents available that waited for the rules; others stay as they are.
+
+    Emits `artifact.ingested` for each.
+    """
+    _emit_ingested(queries.finish(artifact_ids))
 
 
 def give_up_routing(artifact_id: UUID, error: str) -> None:
     """Make a document available although routing it has failed for good."""
-    if queries.finish([artifact_id]):
+    rows = queries.finish([artifact_id])
+    _emit_ingested(rows)
+    if rows:
         RELEASED_UNROUTED.labels("failed").inc()
         log.error("routing.gave_up", artifact_id=str(artifact_id), error=error)
 
@@ -51,8 +63,18 @@ def release_delayed() -> int:
     Return how many (at most 1,000). Routing still assigns them if it comes to them later, as long
     as nobody has begun to work on them.
     """
-    released = queries.finish_delayed(MAX_WAIT)
-    if released:
-        RELEASED_UNROUTED.labels("timeout").inc(released)
-        log.error("routing.delayed", released=released, minutes=MAX_WAIT.total_seconds() // 60)
-    return released
+    rows = queries.finish_delayed(MAX_WAIT)
+    for organization_id in sorted({row.organization_id for row in rows}):
+        with tenancy.organization(organization_id):
+            _emit_ingested([row for row in rows if row.organization_id == organization_id])
+    if rows:
+        RELEASED_UNROUTED.labels("timeout").inc(len(rows))
+        log.error("routing.delayed", released=len(rows), minutes=MAX_WAIT.total_seconds() // 60)
+    return len(rows)
+
+
+def _emit_ingested(rows: Sequence[Row]) -> None:
+    for row in rows:
+        payload = row._asdict()
+        del payload["organization_id"]
+        events.emit("artifact.ingested", payload)
