@@ -11,7 +11,7 @@ from app.review.routing_rules import service
 @jobs.handler(
     "routing_rules.route",
     queue="routing",
-    listens=("artifact.ingested",),
+    listens=("artifact.ingested", "artifact.reread"),
     batch=True,
     max_attempts=10,
 )

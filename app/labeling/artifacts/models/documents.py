@@ -111,6 +111,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     text_length: Mapped[int] = mapped_column(default=0)
     status: Mapped[str] = mapped_column(default="processing")
     failure: Mapped[dict[str, Any] | None]
+    ingested_at: Mapped[datetime | None]
     connector_id: Mapped[UUID | None]
     ingestion_job_id: Mapped[UUID | None]
     assignees: Mapped[list[Any]] = mapped_column(default=list)

@@ -72,11 +72,12 @@ def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 def finish(
     artifact: Artifact, *, text: str, page_count: int, language: str | None
 ) -> dict[str, Any]:
-    """Write the text; the document is ready. Returns what `artifact.ingested` tells of it."""
+    """Write the text and make the document ready. Returns the event's payload."""
     # The document first: its words are indexed in its language when the text comes.
     _set(
         artifact.id,
         status="ready",
+        ingested_at=func.coalesce(Artifact.ingested_at, func.now()),
         page_count=page_count,
         language=language,
         text_length=len(text),

@@ -51,7 +51,9 @@ class _Pages:
 
 
 def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
-    """Read a document that waits for it: then it is ready and `artifact.ingested`, or failed.
+    """Read a document that waits for it: then it is ready, or failed.
+
+    Emits `artifact.ingested` when it is ready for the first time, else `artifact.reread`.
 
     A document that is gone, or was read already, is left as it is. `checkpoint` commits what was
     done, or raises when this run must not go on.
@@ -74,10 +76,11 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     if artifact is None:
         return
     pages.write()
+    is_first = artifact.ingested_at is None
     told = queries.finish(
         artifact, text=summary.text, page_count=summary.page_count, language=summary.language
     )
-    events.emit("artifact.ingested", told)
+    events.emit("artifact.ingested" if is_first else "artifact.reread", told)
 
 
 def give_up(artifact_id: UUID, code: str, message: str) -> None:
