@@ -37,7 +37,7 @@ from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
-from app.kit import idempotency, schedule
+from app.kit import idempotency, schedule, watermarks
 from app.kit.api.blueprint import Blueprint
 from app.kit.counters import jobs as counter_jobs
 from app.kit.counters import models as counter_models
@@ -137,4 +137,5 @@ MODELS: list[ModuleType] = [
     counter_models,
     idempotency,
     schedule,
+    watermarks,
 ]

@@ -12,10 +12,10 @@ Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 def within(
     at: Column, after: datetime | None, before: datetime | None
 ) -> list[ColumnElement[bool]]:
-    """Return the conditions of a period, whose bounds are not part of it; None: no bound."""
+    """Return the conditions of a period: `after` is part of it, `before` is not; None: no bound."""
     found = []
     if after is not None:
-        found.append(at > after)
+        found.append(at >= after)
     if before is not None:
         found.append(at < before)
     return found

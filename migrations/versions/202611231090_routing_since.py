@@ -6,11 +6,11 @@ from alembic import op
 from migrations.auditing import audited
 
 revision = "202611231090"
-down_revision = "202611230804"
+down_revision = "202611231020"
 branch_labels = None
 depends_on = None
 
-_IGNORED = ("claim_expires_at", "label_counts", "labeled_by", "reserved_for")
+_IGNORED = ("claim_expires_at", "label_counts", "labeled_by", "reserved_for", "ingested_at")
 
 
 def upgrade() -> None:

@@ -119,9 +119,8 @@ def test_tail_audit(flask, org: Org) -> None:
 
 
 def test_close_a_period(flask) -> None:
-    first = flask.json("billing", "close-period", "1999-05")
-    assert first["organizations"] == 0
-    assert flask.json("billing", "close-period", "1999-05") == first
+    # Refused until something makes invoices.
+    assert "invoices" in flask.refused("billing", "close-period", "1999-05")
     assert "(period)" in flask.refused("billing", "close-period", "2999-05")
     assert "(period)" in flask.refused("billing", "close-period", "May")
 

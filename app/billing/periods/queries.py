@@ -39,6 +39,11 @@ def tell(name: str, data: dict[str, str], ended: datetime) -> int:
     return events.emit_each(name, data, organizations=_BILLED, ended=ended)
 
 
+def is_closed(period: str) -> bool:
+    """Return whether `period` is closed."""
+    return db.session().get(BillingPeriod, period) is not None
+
+
 def get(period: str) -> BillingPeriod:
     """A closed period."""
     return db.session().scalars(select(BillingPeriod).filter_by(period=period)).one()

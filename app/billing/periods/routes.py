@@ -18,5 +18,8 @@ blueprint = Blueprint("billing_periods", tag="internal")
     status=202,
 )
 def close_billing_period(caller: None, body: dict[str, Any]) -> Any:
-    """Close a month, so that its invoices are issued; again, it answers the same."""
+    """Close a month, so that its invoices are issued; again, it answers the same.
+
+    Refused with 409 `conflict` until this service issues invoices.
+    """
     return service.close(**body)

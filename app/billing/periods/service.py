@@ -1,11 +1,11 @@
-"""Closing billing periods. Invoices are made by who listens to `CLOSED`."""
+"""Closing billing periods. Invoices are made by the handlers of `CLOSED`."""
 
 import re
 from datetime import UTC, datetime
 from typing import Any
 
 from app.billing.periods import queries
-from app.kit import errors, tenancy
+from app.kit import errors, events, tenancy
 
 MONTH = r"[0-9]{4}-(?:0[1-9]|1[0-2])"
 CLOSED = "billing.period_closed"
@@ -25,13 +25,20 @@ def bounds(period: str) -> tuple[datetime, datetime]:
 def close(*, period: str) -> dict[str, Any]:
     """Close a month for all organizations; a month that is closed already answers the same again.
 
-    Raises 400 `validation_error` on one that has not ended.
+    Raises 400 `validation_error` on one that has not ended, and 409 `conflict` while nothing makes
+    invoices: a closed month stays closed, so its invoices would never be made.
     """
     start, end = bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
         if queries.now() < end:
             message = "This month has not ended yet, in UTC."
             raise errors.invalid(message, "period", ends_at=_text(end))
+        if not events.listeners(CLOSED) and not queries.is_closed(period):
+            raise errors.conflict(
+                "Billing periods cannot be closed yet: this release issues no invoices, and a month"
+                " is closed once and for all. Close it when invoices are available.",
+                state="open",
+            )
         if queries.close(period, end):
             data = {"period": period, "from": _text(start), "to": _text(end)}
             queries.tell(CLOSED, data, end)

@@ -9,8 +9,8 @@ from app.delivery.exports import service
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import rows
 from app.engines.formats import FORMATS, union_fields
-from app.kit import container, jobs
-from app.kit.jobs import Job
+from app.kit import container, jobs, watermarks
+from app.kit.jobs import Job, Retry
 from app.kit.storage import Staged
 
 REPORT_SECONDS = 1.0
@@ -47,12 +47,23 @@ def run(job: Job) -> None:
     if export is None:
         return
     job.checkpoint()
+    _wait_for_period(job, export)
     with container.current().storage.stage() as staged:
         try:
             count = _write(staged, export, lambda done, total: _report(job, export.id, done, total))
         except _Ended:
             return
         service.complete(job, export.id, staged, count)
+
+
+def _wait_for_period(job: Job, export: Export) -> None:
+    """Wait for the transactions that may still add to the export's period."""
+    if export.filter["created_before"] is None and export.filter["decided_before"] is None:
+        return
+    try:
+        watermarks.wait_for_commits(job.checkpoint)
+    except watermarks.StillCommitting:
+        raise Retry("transactions of the period have been committing for minutes") from None
 
 
 def _report(job: Job, export_id: UUID, done: int, total: int) -> None:
@@ -70,9 +81,9 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
         report(0, snapshot.total)
         due = monotonic() + REPORT_SECONDS
 
-        def receive(line: bytes) -> None:
+        def receive(piece: bytes, *, is_last: bool) -> None:
             nonlocal due
-            writer.write_json(line)
+            writer.write_piece(piece, is_last=is_last)
             if monotonic() >= due:
                 report(writer.rows, snapshot.total)
                 due = monotonic() + REPORT_SECONDS

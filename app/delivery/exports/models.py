@@ -34,6 +34,7 @@ class Export(TenantModel, db.Record, db.Base):
     expires_at: Mapped[datetime | None]
     error: Mapped[dict[str, Any] | None]
     scheduled_export_id: Mapped[UUID | None]
+    download_count: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     storage_key: Mapped[str | None]
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     started_at: Mapped[datetime | None]

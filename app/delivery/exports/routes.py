@@ -49,6 +49,22 @@ def get_export(caller: Caller, job_id: UUID) -> Any:
     "/exports/{job_id}/download", permission="exports:download", returns=_FILE, writes=True
 )
 def download_export(caller: Caller, job_id: UUID) -> Any:
-    """Download the file of a completed export, whole or a range of it."""
-    file = service.download(job_id, user_id=caller.user_id)
-    return Download(file.read, file.size, file.media_type, file.name, file.sha256)
+    """Download the file of a completed export, whole or a range of it.
+
+    The audit log gets an entry for each download. Ranges of one file by one caller within an hour
+    are one download.
+    """
+    file = service.download(job_id)
+    return Download(
+        file.read,
+        file.size,
+        file.media_type,
+        file.name,
+        file.sha256,
+        on_send=lambda is_range: service.record_download(
+            job_id,
+            user_id=caller.user_id,
+            actor_id=caller.api_key_id or caller.user_id,
+            is_range=is_range,
+        ),
+    )

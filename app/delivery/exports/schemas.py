@@ -18,18 +18,21 @@ from app.kit.api.fields import (
 
 STATUSES = ("queued", "running", "completed", "failed", "cancelled")
 TAG_SET_STATUSES = ("draft", "submitted", "accepted", "rejected")
-WHICH_TAG_SETS = ("accepted", "latest", "all")
+WHICH_TAG_SETS = ("accepted", "final", "latest", "all")
 MAX_ARTIFACT_IDS = 1000
 _LONG = 2**63 - 1
 
 _WHICH = (
-    "Of the label sets that the filter lets through: `accepted` takes the accepted ones, `latest`"
-    " the newest of each document whatever its state, `all` every one."
+    "Of the tag sets that the filter selects: `accepted` takes the accepted ones; `final` those"
+    " that stand for their document, one each: the accepted merge, else the one accepted last;"
+    " `latest` the newest of each document in any status; `all` every one."
 )
 _HALF_OPEN = (
-    "A period takes in its start, unlike in lists, and leaves out its end: those that follow each"
-    " other skip and repeat nothing."
+    "A period includes its start and excludes its end. One without an end, or with an end in the"
+    " future, ends now; the response shows that end. Begin the next export where this one ended:"
+    " together they hold each tag set once, whatever is being saved meanwhile."
 )
+_APPLIED_END = "The end that was applied: never in the future. Null where there is no period."
 
 
 class ExportFilter(Schema):
@@ -43,7 +46,9 @@ class ExportFilter(Schema):
     )
     created_after = UtcDateTime(metadata={"description": f"Of the label set. {_HALF_OPEN}"})
     created_before = UtcDateTime()
-    decided_after = UtcDateTime(metadata={"description": "When it was accepted or rejected."})
+    decided_after = UtcDateTime(
+        metadata={"description": f"When it was accepted or rejected. {_HALF_OPEN}"}
+    )
     decided_before = UtcDateTime()
     artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
     labeler_id = Uuid()
@@ -80,9 +85,13 @@ class AppliedFilter(Schema):
     schema_id = Uuid(required=True, allow_none=True)
     statuses = List(Str(), required=True)
     created_after = UtcDateTime(required=True, allow_none=True)
-    created_before = UtcDateTime(required=True, allow_none=True)
+    created_before = UtcDateTime(
+        required=True, allow_none=True, metadata={"description": _APPLIED_END}
+    )
     decided_after = UtcDateTime(required=True, allow_none=True)
-    decided_before = UtcDateTime(required=True, allow_none=True)
+    decided_before = UtcDateTime(
+        required=True, allow_none=True, metadata={"description": _APPLIED_END}
+    )
     artifact_ids = List(Uuid(), required=True, allow_none=True)
     labeler_id = Uuid(required=True, allow_none=True)
 

@@ -1,10 +1,10 @@
 """Exports: label sets to files, streamed, one module per format.
 
-A row is one label set: `{"tag_set_id", "status", "artifact": {"id", "name", "external_id",
-"media_type", "sha256", "metadata", "page_count", "language"}, "schema": {"id", "name",
-"version_id", "version"}, "labeler_id", "reviewer_id", "submitted_at", "decided_at", "labels":
-{field key: value, list of values, or list of rows}}` and, where they were asked for, `"tags"`,
-`"text"` and `"history"`.
+A row is one label set: `{"tag_set_id", "status", "source", "artifact": {"id", "name",
+"external_id", "media_type", "sha256", "metadata", "page_count", "language", "gold", "archived"},
+"schema": {"id", "name", "version_id", "version"}, "labeler_id", "reviewer_id", "submitted_at",
+"decided_at", "labels": {field key: value, list of values, or list of rows}}` and, where they were
+asked for, `"tags"`, `"text"` and `"history"`.
 
 A new format is a module with a FORMAT and a line below; it imports a heavy library only when a
 writer is made.

@@ -14,8 +14,18 @@ from app.engines.formats.sample import sample_of
 
 _CHUNK = 1 << 18  # characters
 
-_TOP = ("tag_set_id", "status")
-_ARTIFACT = ("id", "name", "external_id", "media_type", "sha256", "page_count", "language")
+_TOP = ("tag_set_id", "status", "source")
+_ARTIFACT = (
+    "id",
+    "name",
+    "external_id",
+    "media_type",
+    "sha256",
+    "page_count",
+    "language",
+    "gold",
+    "archived",
+)
 _SCHEMA = ("id", "name", "version_id", "version")
 _PEOPLE = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")
 
@@ -69,6 +79,7 @@ class DelimitedWriter:
         self.rows = 0
         self._out = out
         self._buffer = io.StringIO()
+        self._pieces: list[bytes] = []
         delimiter = options.get("delimiter", ",")
         self._csv = csv.writer(self._buffer, delimiter=delimiter, lineterminator="\r\n")
         self._separator = options.get("separator", "|")
@@ -106,6 +117,13 @@ class DelimitedWriter:
         if not isinstance(row, dict):
             raise ValueError("a label set is a JSON object")  # noqa: TRY004 - a value, not a type
         self.write(row)
+
+    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
+        """Add a piece of a label set as JSON; the whole is read at its last piece."""
+        self._pieces.append(piece)
+        if is_last:
+            line, self._pieces = b"".join(self._pieces), []
+            self.write_json(line)
 
     def close(self) -> None:
         """Write what is left."""

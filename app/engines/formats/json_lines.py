@@ -31,13 +31,18 @@ class JsonLinesWriter:
 
     def write_json(self, line: bytes) -> None:
         """Add one label set that is JSON already; it is not read."""
-        if b"\n" in line or b"\r" in line:
+        self.write_piece(line, is_last=True)
+
+    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
+        """Add a piece of a label set that is JSON already; it is not read."""
+        if b"\n" in piece or b"\r" in piece:
             # JSON allows line breaks only between its tokens.
-            line = line.replace(b"\r", b" ").replace(b"\n", b" ")
+            piece = piece.replace(b"\r", b" ").replace(b"\n", b" ")
         buffer = self._buffer
-        buffer += line
-        buffer += b"\n"
-        self.rows += 1
+        buffer += piece
+        if is_last:
+            buffer += b"\n"
+            self.rows += 1
         if len(buffer) > _CHUNK:
             self._flush()
 

@@ -35,6 +35,10 @@ class Writer(Protocol):
     def write_json(self, line: bytes) -> None:
         """Add one label set as UTF-8 JSON. Raises ValueError where it has to be read and is not."""
 
+    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
+        """Add a piece of a label set as UTF-8 JSON; the pieces up to the last one are one label
+        set. Formats that keep the history take pieces as they come, of whatever size in sum."""
+
     def close(self) -> None:
         """Write what is left."""
 

@@ -23,6 +23,7 @@ SAMPLE_FIELDS: tuple[dict[str, Any], ...] = (
 SAMPLE_ROW: dict[str, Any] = {
     "tag_set_id": "01920000-0000-7000-8000-000000000001",
     "status": "accepted",
+    "source": "human",
     "artifact": {
         "id": "01920000-0000-7000-8000-000000000002",
         "name": "invoice-1042.pdf",
@@ -32,6 +33,8 @@ SAMPLE_ROW: dict[str, Any] = {
         "metadata": {"source": "mail"},
         "page_count": 1,
         "language": "en",
+        "gold": False,
+        "archived": False,
     },
     "schema": {
         "id": "01920000-0000-7000-8000-000000000003",

@@ -170,7 +170,7 @@ _COMMON = {
     "page_size": "How many records a page holds at most.",
     "sort": "The key to sort by; a leading minus sorts downwards.",
     "q": "Words to search for.",
-    "created_after": "Only those created after this time.",
+    "created_after": "Only those created at or after this time.",
     "created_before": "Only those created before this time.",
 }
 

@@ -45,7 +45,11 @@ class Redirect:
 
 @dataclass(frozen=True)
 class Download:
-    """A file: `read(start, end)` yields its bytes from `start` up to, not including, `end`."""
+    """A file: `read(start, end)` yields its bytes from `start` up to, not including, `end`.
+
+    `on_send` is called when bytes of it are about to be sent, with whether they are a range: not
+    for HEAD, nor for a copy that is still right.
+    """
 
     read: Callable[[int, int], Iterator[bytes]]
     size: int
@@ -53,6 +57,7 @@ class Download:
     name: str
     etag: str
     inline: bool = False
+    on_send: Callable[[bool], None] | None = None
 
 
 @cache
@@ -150,7 +155,10 @@ def download(file: Download) -> Response:
     start, end = span or (0, file.size)
     if span:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{file.size}"
-    body = file.read(start, end) if request.method != "HEAD" and end > start else ()
+    is_sent = request.method != "HEAD"
+    if is_sent and file.on_send is not None:
+        file.on_send(span is not None)
+    body = file.read(start, end) if is_sent and end > start else ()
     response = Response(body, 206 if span else 200, headers=headers, mimetype=file.media_type)
     response.content_length = end - start
     return response

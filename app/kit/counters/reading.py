@@ -35,7 +35,7 @@ class Between:
 
     `rows` selects the list's rows of all times, with the facets that are shown, if any, under their
     names, and the measure as `measure`: an index tells which of them are of the times that are in
-    no whole bucket. With `inclusive` the period begins with `after` itself.
+    no whole bucket.
     """
 
     bucket: str
@@ -43,12 +43,9 @@ class Between:
     after: datetime | None
     before: datetime | None
     rows: Select[Any]
-    inclusive: bool = False
 
     def period(self, after: datetime | None, before: datetime | None) -> list[ColumnElement[bool]]:
-        """Return the conditions of a period of this kind."""
-        if self.inclusive and after is not None:
-            return [self.column >= after, *within(self.column, None, before)]
+        """Return the conditions of a period."""
         return within(self.column, after, before)
 
     def edges(self, unit: int) -> tuple[Span | None, list[tuple[int, list[ColumnElement[bool]]]]]:

@@ -74,7 +74,7 @@ def _condition(told: tuple[str, Any]) -> ColumnElement[bool]:
     name, value = told
     found: ColumnElement[bool]
     if name == "created_after":
-        found = Comment.created_at > value
+        found = Comment.created_at >= value
     elif name == "created_before":
         found = Comment.created_at < value
     elif name == "resolved":

@@ -26,6 +26,13 @@ def month() -> str:
     return f"{2000 + number // 12}-{number % 12 + 1:02}"
 
 
+@pytest.fixture(autouse=True)
+def invoices(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Let something make invoices of closed months; undone, nothing does, as in this release."""
+    monkeypatch.setattr(service.events, "listeners", lambda _: [("invoices.issue", "default")])
+    return monkeypatch
+
+
 def move(org: Org, created_at: str, status: str = "active") -> None:
     with org.app.app_context(), db.transaction() as session:
         session.execute(
@@ -114,6 +121,27 @@ def test_statements_do_not_grow_with_the_organizations(
     assert all(len(told(one, month)) == 1 for one in others)
     for one in others:
         move(one, "2026-11-01T00:00:00Z")
+
+
+def test_nothing_is_closed_while_nothing_makes_invoices(
+    app: Flask, old_org: Org, month: str, invoices: pytest.MonkeyPatch
+) -> None:
+    invoices.undo()
+    for _ in range(2):
+        answer = operator(app).post(PATH, json={"period": month})
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+        assert answer.json["error"]["details"] == {"state": "open"}
+        assert "invoices" in answer.json["error"]["message"]
+    assert told(old_org, month) == []
+    with app.app_context():
+        counted = text("SELECT count(*) FROM billing_periods WHERE period = :month")
+        assert db.session().scalar(counted, {"month": month}) == 0
+    # What an earlier release has closed stays closed, and answers as before.
+    invoices.setattr(service.events, "listeners", lambda _: [("invoices.issue", "default")])
+    closed = operator(app).post(PATH, json={"period": month})
+    invoices.undo()
+    again = operator(app).post(PATH, json={"period": month})
+    assert (again.status_code, again.json) == (202, closed.json)
 
 
 def test_a_month_that_has_not_ended(app: Flask) -> None:

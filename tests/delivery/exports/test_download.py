@@ -1,6 +1,7 @@
 """The files of exports: whole, in ranges, on record, and for a time."""
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
@@ -72,6 +73,53 @@ def test_every_download_is_on_record(exports: Any, made: dict[str, Any]) -> None
             "user_id": str(exports.org.users["reviewer"]),
         }
     ]
+
+
+def entries(exports: Any, made: dict[str, Any]) -> list[dict[str, Any]]:
+    """The audit log's entries about an export's downloads."""
+    query = {"target_id": made["id"], "action": "exports.download"}
+    path = f"/organizations/{exports.org.slug}/audit-log"
+    answer = exports.org.api("admin").get(path, query_string=query)
+    assert answer.status_code == 200, answer.json
+    return list(answer.json["data"])
+
+
+def test_the_audit_log_has_an_entry_for_each_download(exports: Any, made: dict[str, Any]) -> None:
+    download(exports, made)
+    exports.org.api("admin").get(made["download_path"])
+    download(exports, made)
+    found = entries(exports, made)
+    people = [exports.org.email(role) for role in ("reviewer", "admin", "reviewer")]
+    assert [entry["actor"]["label"] for entry in found] == people
+    for entry in found:
+        assert entry["actor"]["kind"] == "user"
+        assert entry["operation"] == "download_export"
+        assert entry["target"] == {"type": "exports", "id": made["id"], "label": "jsonl"}
+    assert found[0]["changes"] == {"download_count": [2, 3]}
+    assert exports.get(made["id"])["updated_at"] == made["updated_at"]
+
+
+def test_ranges_by_one_caller_are_one_download(exports: Any, made: dict[str, Any]) -> None:
+    with ThreadPoolExecutor(4) as others:
+        ranges = [{"Range": f"bytes={start}-{start + 9}"} for start in range(1, 50, 10)]
+        answers = list(others.map(lambda one: download(exports, made, **one), ranges))
+    assert {answer.status_code for answer in answers} == {206}
+    assert len(entries(exports, made)) == 1
+    exports.org.api("admin").get(made["download_path"], headers={"Range": "bytes=1-9"})
+    assert len(entries(exports, made)) == 2
+    # What was sent whole is one each.
+    download(exports, made)
+    assert len(entries(exports, made)) == 3
+
+
+def test_what_sends_nothing_is_no_download(exports: Any, made: dict[str, Any]) -> None:
+    tag = f'"{made["sha256"]}"'
+    assert download(exports, made, **{"If-None-Match": tag}).status_code == 304
+    assert download(exports, made, Range=f"bytes={made['size_bytes']}-").status_code >= 400
+    exports.api.request("HEAD", made["download_path"])
+    assert exports.org.api("labeler").get(made["download_path"]).status_code == 403
+    assert entries(exports, made) == []
+    assert exports.events("export.downloaded") == []
 
 
 def test_an_export_that_is_not_done_has_no_file(exports: Any) -> None:

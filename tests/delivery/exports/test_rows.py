@@ -90,9 +90,11 @@ def _row(
     include: dict[str, Any],
 ) -> dict[str, Any]:
     about = ("id", "name", "external_id", "media_type", "sha256", "page_count", "language")
+    about += ("gold", "archived")
     row: dict[str, Any] = {
         "tag_set_id": tag_set.id,
         "status": tag_set.status,
+        "source": tag_set.source,
         "artifact": {
             **{name: getattr(artifact, name) for name in about},
             "metadata": artifact.meta,
@@ -191,7 +193,7 @@ def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]])
         tenancy.organization(exports.org.id),
         rows.snapshot({"schema_id": str(schema_id)}, include) as snapshot,
     ):
-        snapshot.copy(found.append)
+        snapshot.copy(lambda row, *, is_last: found.append(row) if is_last else None)
     expected = [row for row in slowly(exports, include) if row["schema"]["id"] == str(schema_id)]
     assert [orjson.loads(line) for line in found] == expected
     assert snapshot.total == len(batch)
@@ -217,6 +219,18 @@ def test_work_done_over_the_api(exports: Any) -> None:
     assert exports.ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]
 
 
+def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
+    schema_id, _ = make_schema(exports.org, FIELDS)
+    exports.label(schema_id, [], source="import", artifact={"gold": True})
+    exports.label(schema_id, [], source="merge", artifact={"archived": True})
+    expected = [("import", True, False), ("merge", False, True)]
+    about = [(row["source"], row["artifact"]) for row in exports.rows()]
+    assert [(source, one["gold"], one["archived"]) for source, one in about] == expected
+    table = csv.DictReader(io.StringIO(exports.file(exports.make("csv")["id"]).decode()))
+    found = [(line["source"], line["artifact.gold"], line["artifact.archived"]) for line in table]
+    assert found == [("import", "true", "false"), ("merge", "false", "true")]
+
+
 def test_each_part_only_where_it_was_asked_for(exports: Any) -> None:
     make_labeled(exports.org, 1, revisions=True)
     parts = {"tags", "text", "history"}
@@ -236,7 +250,7 @@ def test_an_organization_without_labels(exports: Any) -> None:
     assert exports.file(made["id"]) == b""
     header = exports.file(exports.make("csv")["id"]).decode().splitlines()
     assert len(header) == 1
-    assert header[0].startswith("tag_set_id,status,artifact.id")
+    assert header[0].startswith("tag_set_id,status,source,artifact.id")
 
 
 def test_labels_are_read_by_the_version_they_were_made_for(exports: Any) -> None:

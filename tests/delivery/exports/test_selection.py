@@ -82,6 +82,37 @@ def test_which_label_sets_of_a_document(exports: Any) -> None:
     assert exports.ids(include={"tags": "latest"}, filter=decided) == [refused, elsewhere]
 
 
+def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
+    schema_id = exports.desk.schema()
+    now = db.utc_now()
+
+    def label(minute: int, document: UUID, **members: Any) -> str:
+        at = now + timedelta(minutes=minute)
+        # The later it was decided, the earlier it was created.
+        times = {"created_at": now - timedelta(minutes=minute), "decided_at": at}
+        return str(exports.label(schema_id, [], artifact_id=document, **times, **members))
+
+    merged, labeled, imported, refused = (exports.desk.artifact(schema_id) for _ in range(4))
+    merge = label(-3, merged, source="merge", labeler_id=None)
+    label(-2, merged)
+    label(-2, labeled)
+    last = label(-1, labeled)
+    label(-4, labeled, status="rejected", source="merge", labeler_id=None)
+    only = exports.label(schema_id, [], artifact_id=imported, source="import", decided_at=None)
+    label(-1, refused, status="rejected")
+    assert sorted(exports.ids(include={"tags": "final"})) == sorted([merge, last, only])
+    # The filter chooses among those that stand; what it leaves out is not replaced.
+    early = (now - timedelta(seconds=90)).isoformat()
+    found = exports.make(filter={"decided_before": early}, include={"tags": "final"})
+    assert exports.file(found["id"]).count(b"\n") == 1
+    assert merge.encode() in exports.file(found["id"])
+    csv = exports.make("csv", include={"tags": "final"})
+    assert csv["row_count"] == 3
+    refusal = {"filter": {"statuses": ["submitted"]}, "include": {"tags": "final"}}
+    answer = exports.api.post("/exports", {"format": "jsonl", **refusal})
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "filter.statuses")
+
+
 def test_the_order_is_that_of_creation_then_of_ids(exports: Any) -> None:
     schema_id = exports.desk.schema()
     now = db.utc_now()

@@ -73,6 +73,18 @@ def test_a_success_ends_the_retries_and_the_count(hooks: Any, deliver: Any) -> N
     assert (shown["consecutive_failures"], shown["last_status_code"]) == (0, 204)
 
 
+def test_every_2xx_is_a_success(hooks: Any, deliver: Any) -> None:
+    statuses = [200, 201, 202, 203, 204, 205, 206, 208, 226, 250, 299]
+    created = hooks.create()
+    hooks.receiver.say("/hook", *(Answer(status, b"") for status in statuses))
+    hooks.emit(len(statuses))
+    deliver()
+    delivered = hooks.deliveries(created, status="delivered")
+    found = [attempt["status_code"] for one in delivered for attempt in one["attempts"]]
+    assert sorted(found) == statuses
+    assert len(hooks.receiver.received) == len(statuses)
+
+
 def test_a_success_whose_body_never_comes_is_one(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.receiver.say("/hook", Answer(202, b"half", missing=1000))

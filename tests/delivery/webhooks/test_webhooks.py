@@ -27,7 +27,7 @@ def test_lists_are_filtered_and_paged(hooks: Any) -> None:
     assert found() == ids[::-1]
     assert found(active="false") == [ids[0]]
     assert found(event=SUBSCRIBABLE[1]) == [ids[3], ids[1]]
-    assert found(created_after=made[3]["created_at"]) == [ids[4]]
+    assert found(created_after=made[3]["created_at"]) == [ids[4], ids[3]]
     assert found(created_before=made[1]["created_at"]) == [ids[0]]
     first = api.get("/webhooks", query_string={"page_size": 3, "sort": "created_at"}).json
     rest = {"page_size": 3, "sort": "created_at", "cursor": first["meta"]["next_cursor"]}

@@ -50,6 +50,16 @@ def test_json_passes_through_unread() -> None:
     assert out.getvalue() == b'{"big":123456789012345678901234567890,"n":1.0}\n'
 
 
+def test_pieces_are_written_as_they_come() -> None:
+    out, writer = start()
+    for piece in (b'{"a":[', b"1", b",2", b"]"):
+        writer.write_piece(piece, is_last=False)
+    assert writer.rows == 0
+    writer.write_piece(b"}", is_last=True)
+    writer.write_piece(b"x" * 300_000, is_last=False)
+    assert out.getvalue().startswith(b'{"a":[1,2]}\nxxx')
+
+
 def test_a_line_is_a_line_whatever_the_layout() -> None:
     out, writer = start()
     writer.write_json(json.dumps({"a": ["x\ny", "\u2028"]}, indent=2).encode())

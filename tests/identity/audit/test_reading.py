@@ -72,7 +72,7 @@ def test_filters_by_actor_target_and_time(org: Org) -> None:
     at = mine[0]["at"]
     later = _log(org, created_after=at)["meta"]["total"]
     earlier = _log(org, created_before=at)["meta"]["total"]
-    assert (later, earlier) == (1, total - 2)
+    assert (later, earlier) == (2, total - 2)
     tomorrow = (db.utc_now() + timedelta(days=1)).isoformat()
     assert _log(org, created_after=tomorrow)["data"] == []
 

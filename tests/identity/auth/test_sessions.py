@@ -50,10 +50,10 @@ def test_sessions_by_when_they_were_issued(person: Person) -> None:
         return [one["id"] for one in listed["data"]]
 
     at = middle["issued_at"]
-    assert found(created_after=at) == [newest["id"]]
+    assert found(created_after=at) == [newest["id"], middle["id"]]
     assert found(created_before=at) == [oldest["id"]]
     between = {"created_after": oldest["issued_at"], "created_before": newest["issued_at"]}
-    assert found(**between) == [middle["id"]]
+    assert found(**between) == [middle["id"], oldest["id"]]
     assert person.api.get("/auth/sessions?created_after=now").status_code == 422
 
 

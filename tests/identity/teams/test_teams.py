@@ -177,7 +177,7 @@ def test_a_list_is_filtered(org: Org) -> None:
         ({"member": org.users["labeler"]}, [low, last]),
         ({"member": org.users["reviewer"]}, [low]),
         ({"member": org.users["viewer"]}, []),
-        ({"created_after": low["created_at"]}, [last]),
+        ({"created_after": low["created_at"]}, [low, last]),
         ({"created_before": low["created_at"]}, [top]),
     ]
     for query, teams in wanted:

@@ -59,8 +59,8 @@ def test_when_they_are_due(desk: Desk, other_org: Org) -> None:
     _document(desk, "never")
     create_text(other_org.api("labeler"), "theirs", "theirs", due_at=EARLY)
     assert _names(desk.org, f"due_before={LATE}") == ["early"]
-    assert _names(desk.org, f"due_after={EARLY}") == ["late"]
-    assert _names(desk.org, f"due_after={EARLY}&due_before={LATE}") == []
+    assert _names(desk.org, f"due_after={EARLY}") == ["late", "early"]
+    assert _names(desk.org, f"due_after={EARLY}&due_before={LATE}") == ["early"]
     assert _names(desk.org, "due_after=2026-03-01T07:59:59.999999z") == ["late", "early"]
     assert _names(desk.org, "q=text&due_before=2026-03-01T08:00:00.000001Z") == ["early"]
 

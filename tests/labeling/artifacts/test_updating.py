@@ -283,12 +283,45 @@ def test_reading_anew_gives_the_same_text_and_pages(org: Org, work: Work) -> Non
         assert _error(api.get(f"{path}/text"), 409, "conflict")["details"]["state"] == "processing"
         again = _error(api.post(f"{path}/reprocess"), 409, "conflict")
         assert again["details"] == {"state": "processing"}
-        told = len(desk.events("artifact.ingested"))
         work()
         assert api.get(path).json["data"]["status"] == "ready"
         assert api.get(f"{path}/text").json["data"] == text_before
         assert api.get(f"{path}/pages").json["data"] == pages_before
-        assert len(desk.events("artifact.ingested")) == told + 1
+    assert len(desk.events("artifact.ingested")) == len(made)
+
+
+@pytest.mark.parametrize("status", ["ready", "in_progress", "in_review", "done"])
+def test_a_document_of_the_release_before_is_not_ingested_again(
+    org: Org, work: Work, status: str
+) -> None:
+    api, desk = org.api("admin"), Desk(org)
+    document = create_text(api, "The text as it is.")["id"]
+    # It was made, and is reprocessed, by an instance that knows nothing of `ingested_at`.
+    sql = "UPDATE artifacts SET status = :status, ingested_at = NULL WHERE id = :id"
+    desk.sql(sql, id=document, status=status)
+    assert api.post(f"/artifacts/{document}/reprocess").status_code == 202
+    work()
+    assert api.get(f"/artifacts/{document}").json["data"]["status"] == "ready"
+    assert len(desk.events("artifact.ingested")) == 1
+
+
+def test_a_document_that_failed_first_is_ingested_once(org: Org, work: Work) -> None:
+    api, desk = org.api("admin"), Desk(org)
+    document = upload(api, make_pdf("Warehouse"), "w.pdf").json["data"]["id"]
+    change = "UPDATE artifacts SET media_type = :type WHERE id = :id"
+    desk.sql(change, id=document, type="image/png")
+    for kind, status, fired in (
+        (None, "failed", 0),
+        ("application/pdf", "ready", 1),
+        ("image/png", "failed", 1),
+        ("application/pdf", "ready", 1),
+    ):
+        if kind is not None:
+            desk.sql(change, id=document, type=kind)
+            assert api.post(f"/artifacts/{document}/reprocess").status_code == 202
+        work()
+        assert api.get(f"/artifacts/{document}").json["data"]["status"] == status
+        assert len(desk.events("artifact.ingested")) == fired
 
 
 def test_a_failed_document_can_be_read_anew(org: Org, work: Work) -> None:

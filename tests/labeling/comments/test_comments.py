@@ -95,7 +95,7 @@ def test_threads_stand_together_and_in_order(desk: Desk) -> None:
         (f"parent_id={first['id']}", [reply["id"]]),
         ("field=number", [second["id"], other["id"]]),
         (f"author_id={desk.org.users['reviewer']}", [reply["id"]]),
-        (f"created_after={other['created_at']}", []),
+        (f"created_after={other['created_at']}", [other["id"]]),
         (f"created_before={second['created_at']}", [first["id"]]),
     ):
         assert _listed(desk, draft, f"?{query}") == expected, query

@@ -34,7 +34,7 @@ def test_filters(desk: Desk) -> None:
         f"created_before={draft['created_at']}",
     ):
         assert _ids(desk, f"?{query}") == [sent["id"]], query
-    assert _ids(desk, f"?created_after={sent['created_at']}") == [draft["id"]]
+    assert _ids(desk, f"?created_after={draft['created_at']}") == [draft["id"]]
     assert _ids(desk, "?source=model") == []
     for query in ("status=nope", "artifact_id=1", "source=x", "sort=name"):
         assert desk.org.api("viewer").get(f"/tag-sets?{query}").status_code == 422

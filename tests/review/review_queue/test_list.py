@@ -98,7 +98,7 @@ def test_filters(desk: Desk) -> None:
     ):
         assert [i["id"] for i in _queue(desk, f"?{query}")] == [sent["id"]], query
     assert [i["id"] for i in _queue(desk, "?escalated=false")] == [other["id"]]
-    assert [i["id"] for i in _queue(desk, f"?created_after={sent['created_at']}")] == [other["id"]]
+    assert [i["id"] for i in _queue(desk, f"?created_after={other['created_at']}")] == [other["id"]]
     assert _queue(desk, "?flag=resubmitted") == []
 
 

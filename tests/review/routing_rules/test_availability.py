@@ -124,3 +124,18 @@ def test_routing_that_is_late_hides_no_document(router: Router) -> None:
     # Routing comes to it at last, and nobody has begun.
     assert router.route(late, fresh) == 2
     assert router.goes_to(late) == router.goes_to(fresh) == "reviewer"
+
+
+def test_a_document_that_is_read_again_is_routed_and_ingested_once(
+    router: Router, work: Callable[[], None]
+) -> None:
+    router.rule(user_id=str(router.org.users["reviewer"]))
+    api = router.org.api("admin")
+    made = _upload(router, router.desk.schema())["id"]
+    work()
+    for _ in range(2):
+        assert api.post(f"/artifacts/{made}/reprocess").status_code == 202
+        work()
+        assert router.artifact(made)["status"] == "ready"
+    (event,) = router.desk.events("artifact.ingested")
+    assert (event["artifact_id"], event["page_count"]) == (made, 1)

@@ -9,6 +9,7 @@ from sqlalchemy import exists, func, or_, select, text, update
 from sqlalchemy.engine import Row
 
 from app.delivery.exports.models import Export
+from app.identity.audit import service as audit
 from app.identity.organizations.models import Membership
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
@@ -68,6 +69,28 @@ def locked(export_id: UUID) -> Export | None:
     """An export, held until the transaction ends."""
     statement = select(Export).where(Export.id == export_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
+
+
+def was_downloaded(export_id: UUID, actor_id: UUID, *, within: timedelta) -> bool:
+    """Return whether the audit log says that somebody downloaded the export a short time ago."""
+    entries = audit.about("exports", export_id).subquery()
+    statement = select(entries.c.id).where(
+        entries.c.action == "exports.download",
+        entries.c.actor_id == actor_id,
+        entries.c.at > func.now() - within,
+    )
+    return db.session().execute(statement.limit(1)).first() is not None
+
+
+def count_download(export_id: UUID) -> None:
+    """Count a download; the trigger of the audit log writes its entry."""
+    statement = (
+        update(Export)
+        .where(Export.id == export_id)
+        .values(download_count=Export.download_count + 1, updated_at=Export.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    db.session().execute(statement)
 
 
 def report(export_id: UUID, *, done: int, total: int) -> bool:

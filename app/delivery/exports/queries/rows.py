@@ -4,12 +4,15 @@ COPY carries three values a line: the row's JSON without its labels, the id of i
 and its tags. JSON has no raw control characters, so with one of them as the delimiter and another
 as the quote nothing is ever quoted, and the bytes go into the file as they came. Only the tags are
 read, to make the labels of them, while PostgreSQL works on the next rows.
+
+With the history, a row is followed by a line for each of its revisions. They are passed on piece by
+piece: together they may be larger than a value of PostgreSQL (1 GB), or than the memory.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import orjson
@@ -18,9 +21,9 @@ from sqlalchemy import Connection
 from app.engines.formats import labels_from_tags
 from app.kit import db, tenancy
 
-Receive = Callable[[bytes], None]
-
 _DELIMITER = b"\x02"
+_ID = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
+"""Where a row has its id, as JSON."""
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
 # As long as it takes, on one core: the others are for requests, and for this side of the COPY.
@@ -42,19 +45,28 @@ _NEWEST = """(
         SELECT DISTINCT ON (n.artifact_id) n.* FROM tag_sets n WHERE {conditions}
         ORDER BY n.artifact_id, n.created_at DESC, n.id DESC
     ) t"""
+# The tag set that stands for its document: the merge, else the one accepted last. It is looked up
+# by the document, and never planned as a join (see below).
+_FINAL = """{t}.status = 'accepted' AND {t}.id = (
+        SELECT o.id FROM tag_sets o
+        WHERE o.organization_id = {t}.organization_id AND o.artifact_id = {t}.artifact_id
+          AND o.status = 'accepted'
+        ORDER BY o.source = 'merge' DESC, coalesce(o.decided_at, o.created_at) DESC, o.id DESC
+        LIMIT 1)"""
 
 _TIME = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 _TEXT = """(
     SELECT x.text FROM artifact_texts x
     WHERE x.organization_id = s.organization_id AND x.artifact_id = s.artifact_id
     ) AS text"""
-# Aggregated as JSON: of rows, json_agg would put each on a line of its own.
-_HISTORY = """(
-    SELECT coalesce(json_agg(row_to_json(h) ORDER BY h.number), '[]') FROM (
+# Lines of their own, after the row's: without a version, and with the tag set's id for the tags.
+_HISTORY = """
+    UNION ALL (
+    SELECT row_to_json(h), NULL, to_jsonb(s.tag_set_id) FROM (
         SELECT r.number, r.kind, r.note, r.author_id, {created_at} AS created_at, r.tags
         FROM tag_set_revisions r
-        WHERE r.organization_id = s.organization_id AND r.tag_set_id = s.tag_set_id) h
-    ) AS history"""
+        WHERE r.organization_id = s.organization_id AND r.tag_set_id = s.tag_set_id
+        ORDER BY r.number) h)"""
 
 # Documents are looked up one by one, never joined, and by the organization as a column: to whoever
 # plans the statement that is any value. Of an organization that came an hour ago nobody has counted
@@ -62,22 +74,25 @@ _HISTORY = """(
 # In the order of creation an index hands the label sets over as they are, so that the first row
 # comes at once, however many there are.
 _ROWS = """
-SELECT row_to_json(head), s.version_id, s.tags
+SELECT part.line, part.version_id, part.tags
 FROM (
-    SELECT t.id AS tag_set_id, t.status, t.labeler_id, t.reviewer_id, t.submitted_at, t.decided_at,
-        t.schema_version_id AS version_id, t.tags, t.artifact_id, t.organization_id
+    SELECT t.id AS tag_set_id, t.status, t.source, t.labeler_id, t.reviewer_id, t.submitted_at,
+        t.decided_at, t.schema_version_id AS version_id, t.tags, t.artifact_id, t.organization_id
     FROM {tag_sets}
     ORDER BY t.created_at, t.id
 ) s, LATERAL (
-    SELECT s.tag_set_id, s.status,
-        (SELECT row_to_json(a) FROM (
-            SELECT d.id, d.name, d.external_id, d.media_type, d.sha256, d.metadata, d.page_count,
-                d.language
-            FROM artifacts d
-            WHERE d.organization_id = s.organization_id AND d.id = s.artifact_id) a) AS artifact,
-        s.labeler_id, s.reviewer_id, {submitted_at} AS submitted_at,
-        {decided_at} AS decided_at{extra}
-) head
+    SELECT row_to_json(head) AS line, s.version_id, s.tags FROM (
+        SELECT s.tag_set_id, s.status, s.source,
+            (SELECT row_to_json(a) FROM (
+                SELECT d.id, d.name, d.external_id, d.media_type, d.sha256, d.metadata,
+                    d.page_count, d.language, d.gold, d.archived
+                FROM artifacts d
+                WHERE d.organization_id = s.organization_id AND d.id = s.artifact_id) a
+            ) AS artifact,
+            s.labeler_id, s.reviewer_id, {submitted_at} AS submitted_at,
+            {decided_at} AS decided_at{text}
+    ) head{history}
+) part
 """
 _VERSIONS = """
 SELECT CAST(v.id AS text), v.number, v.fields, CAST(s.id AS text), s.name, c.count
@@ -86,6 +101,13 @@ JOIN schema_versions v ON v.organization_id = %(organization_id)s AND v.id = c.i
 JOIN schemas s ON s.organization_id = v.organization_id AND s.id = v.schema_id
 ORDER BY v.published_at DESC, v.id DESC
 """
+
+
+class Receive(Protocol):
+    """Takes a row piece by piece."""
+
+    def __call__(self, piece: bytes, *, is_last: bool) -> None:
+        """Take the next piece of a row; `is_last` ends the row."""
 
 
 @dataclass(frozen=True)
@@ -117,15 +139,19 @@ class Snapshot:
         self.total = sum(version.count for version in self.versions)
 
     def copy(self, receive: Receive) -> None:
-        """Hand over every label set, as a line of JSON without its end (see `engines.formats`).
+        """Hand over every label set as JSON, in one piece or several (see `engines.formats`).
 
         In the order of creation. What `receive` raises comes out of here.
         """
-        lines = _Lines(self.versions, receive, with_tags=self._wanted.with_tags)
+        wanted = self._wanted
+        lines = _Lines(
+            self.versions, receive, with_tags=wanted.with_tags, with_history=wanted.with_history
+        )
         raw: Any = self._connection.connection
         with raw.cursor() as cursor:
-            sql = cursor.mogrify(self._wanted.rows, self._wanted.values).decode()
+            sql = cursor.mogrify(wanted.rows, wanted.values).decode()
             cursor.copy_expert(_COPY.format(sql), lines)
+        lines.close()
 
 
 @contextmanager
@@ -133,7 +159,7 @@ def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[S
     """A snapshot of the bound organization, on a connection of its own.
 
     `where` has members of `_CONDITIONS`, ids and times as text, null where they narrow nothing;
-    `include` has `tags` (accepted, latest or all), `evidence`, `text` and `history`.
+    `include` has `tags` (accepted, final, latest or all), `evidence`, `text` and `history`.
     """
     wanted = _Wanted.of(tenancy.current_organization_id(), where, include)
     connection = db.engine().connect()
@@ -155,8 +181,19 @@ def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[S
 class _Lines:
     """The file that COPY writes to; it gets whole lines."""
 
-    def __init__(self, versions: Sequence[Version], receive: Receive, *, with_tags: bool) -> None:
+    def __init__(
+        self,
+        versions: Sequence[Version],
+        receive: Receive,
+        *,
+        with_tags: bool,
+        with_history: bool,
+    ) -> None:
         self._receive = receive
+        self._with_history = with_history
+        self._open: bytes | None = None
+        """The tag set whose history is being passed on, as JSON."""
+        self._separator = b""
         self._versions = {
             version.id.encode(): (b',"schema":%b,"labels":' % version.json(), version.fields)
             for version in versions
@@ -164,11 +201,32 @@ class _Lines:
         self._with_tags = with_tags
 
     def write(self, data: bytes) -> None:
+        """Take a line of COPY."""
         head, version, tags = data[:-1].split(_DELIMITER)
+        if not version:
+            self._write_revision(head, tags)
+            return
+        self.close()
         schema, fields = self._versions[version]
         labels = orjson.dumps(labels_from_tags(fields, orjson.loads(tags)))
-        end = b',"tags":%b}' % tags if self._with_tags else b"}"
-        self._receive(head[:-1] + schema + labels + end)
+        row = head[:-1] + schema + labels + (b',"tags":%b' % tags if self._with_tags else b"")
+        if self._with_history:
+            self._receive(row + b',"history":[', is_last=False)
+            self._open, self._separator = head[_ID], b""
+        else:
+            self._receive(row + b"}", is_last=True)
+
+    def close(self) -> None:
+        """End the last row, if its history is still open."""
+        if self._open is not None:
+            self._receive(b"]}", is_last=True)
+        self._open = None
+
+    def _write_revision(self, revision: bytes, tag_set_id: bytes) -> None:
+        if tag_set_id != self._open:
+            raise RuntimeError("a revision came after the row of another tag set")
+        self._receive(self._separator + revision, is_last=False)
+        self._separator = b","
 
 
 @dataclass(frozen=True)
@@ -177,6 +235,7 @@ class _Wanted:
     versions: str
     values: dict[str, Any]
     with_tags: bool
+    with_history: bool
 
     @classmethod
     def of(
@@ -186,22 +245,25 @@ class _Wanted:
         if len(values.get("statuses", ())) == 1:
             # One status, by equality: then the index gives the order as well.
             values["status"] = values.pop("statuses")[0]
-        tag_sets = _tag_sets(values, newest=include["tags"] == "latest")
+        tag_sets = _tag_sets(values, include["tags"])
         history = _HISTORY.format(created_at=_TIME.format("r.created_at"))
-        parts = [_TEXT if include["text"] else "", history if include["history"] else ""]
         rows = _ROWS.format(
             tag_sets=tag_sets,
             submitted_at=_TIME.format("s.submitted_at"),
             decided_at=_TIME.format("s.decided_at"),
-            extra="".join(f", {part}" for part in parts if part),
+            text=f", {_TEXT}" if include["text"] else "",
+            history=history if include["history"] else "",
         )
         versions = _VERSIONS.format(tag_sets=tag_sets)
         bound = {**values, "organization_id": str(organization_id)}
-        return cls(rows, versions, bound, bool(include["evidence"]))
+        return cls(rows, versions, bound, bool(include["evidence"]), bool(include["history"]))
 
 
-def _tag_sets(values: Mapping[str, Any], *, newest: bool) -> str:
+def _tag_sets(values: Mapping[str, Any], which: str) -> str:
+    newest = which == "latest"
     alias = "n" if newest else "t"
     parts = [f"{alias}.organization_id = %(organization_id)s"]
     parts += [_CONDITIONS[name].format(t=alias) for name in values]
+    if which == "final":
+        parts.append(_FINAL.format(t=alias))
     return (_NEWEST if newest else _EVERY).format(conditions=" AND ".join(parts))

@@ -1,7 +1,7 @@
 """Export jobs: asking for one, reading it and its file, and the states that it goes through."""
 
 from app.delivery.exports.service.asking import create
-from app.delivery.exports.service.reading import download, get, list_exports
+from app.delivery.exports.service.reading import download, get, list_exports, record_download
 from app.delivery.exports.service.running import complete, expire, fail, reopen, report, start
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "fail",
     "get",
     "list_exports",
+    "record_download",
     "reopen",
     "report",
     "start",

@@ -9,7 +9,7 @@ from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records
 from app.delivery.exports.service.reading import shown
 from app.engines.formats import FORMATS, Format, FormatError, check_options
-from app.kit import capacity, db, errors, events
+from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
 
 _MEMBERS = (
@@ -88,22 +88,32 @@ def _include(format_: Format, where: Mapping[str, Any], given: Mapping[str, Any]
 
 def _filter(where: Mapping[str, Any], which: str) -> dict[str, Any]:
     """All members of the filter as JSON, null where they do not narrow it."""
-    _check_period(where, "created")
-    _check_period(where, "decided")
     _check_references(where)
     given = where.get("statuses")
-    if which == "accepted" and given not in (None, _ACCEPTED):
-        message = "Only accepted, as include.tags says; take latest or all for other states."
+    only_accepted = which in ("accepted", "final")
+    if only_accepted and given not in (None, _ACCEPTED):
+        message = f"`include.tags` is `{which}`; use `latest` or `all` for other statuses."
         raise errors.invalid(message, "filter.statuses")
-    statuses = given or (_ACCEPTED if which == "accepted" else _EVERY)
-    known = {name: _json(where.get(name)) for name in _MEMBERS}
+    statuses = given or (_ACCEPTED if only_accepted else _EVERY)
+    ends = {f"{name}_before": _end_period(where, name) for name in ("created", "decided")}
+    known = {name: _json({**where, **ends}.get(name)) for name in _MEMBERS}
     return {**known, "statuses": [status for status in _EVERY if status in statuses]}
 
 
-def _check_period(where: Mapping[str, Any], name: str) -> None:
-    start, end = where.get(f"{name}_after"), where.get(f"{name}_before")
-    if start is not None and end is not None and start >= end:
+def _end_period(where: Mapping[str, Any], name: str) -> datetime | None:
+    """Return the end of a period that stays complete; None where no period was asked for.
+
+    A period without an end, or with one in the future, ends now.
+    """
+    start, wanted = where.get(f"{name}_after"), where.get(f"{name}_before")
+    if start is None and wanted is None:
+        return None
+    if start is not None and wanted is not None and start >= wanted:
         raise errors.invalid("The period ends before it begins.", f"filter.{name}_before")
+    end = watermarks.raise_to(wanted)
+    if start is not None and start > end:
+        raise errors.invalid("The period begins in the future.", f"filter.{name}_after")
+    return end
 
 
 def _check_references(where: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,9 @@ from app.kit import container, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored, StorageUnavailable
+
+RANGES_TOGETHER = timedelta(hours=1)
+"""Ranges of one file that one caller gets within this time are one download."""
 
 _SHOWN = (
     "id",
@@ -71,7 +74,7 @@ def list_exports(
     return replace(found, items=[shown(row) for row in found.items])
 
 
-def download(export_id: UUID, *, user_id: UUID) -> File:
+def download(export_id: UUID) -> File:
     """The file of an export. Raises 404, and 409 with `details.state` while there is none: the
     export's status, or `expired`."""
     found = _found(export_id)
@@ -81,10 +84,6 @@ def download(export_id: UUID, *, user_id: UUID) -> File:
         raise _expired()
     with _as_answers():
         container.current().storage.size(found.storage_key)
-    events.emit(
-        "export.downloaded",
-        {"job_id": found.id, "format": found.format, "sha256": found.sha256, "user_id": user_id},
-    )
     format_ = FORMATS[found.format]
     return File(
         read=_reader(found.storage_key),
@@ -92,6 +91,23 @@ def download(export_id: UUID, *, user_id: UUID) -> File:
         media_type=format_.media_type,
         name=f"export-{found.id}.{format_.extension}",
         sha256=found.sha256,
+    )
+
+
+def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range: bool) -> None:
+    """Record that somebody gets bytes of an export's file, which writes an audit entry.
+
+    Of ranges, only the first within `RANGES_TOGETHER` is recorded: they are one download. Emits
+    `export.downloaded`.
+    """
+    found = records.locked(export_id)
+    assert found is not None, "the request has read it"
+    if is_range and records.was_downloaded(export_id, actor_id, within=RANGES_TOGETHER):
+        return
+    records.count_download(export_id)
+    events.emit(
+        "export.downloaded",
+        {"job_id": found.id, "format": found.format, "sha256": found.sha256, "user_id": user_id},
     )
 
 

@@ -190,5 +190,5 @@ def _cells(
     where = {"schema_id": schema_id}
     if first is None and end is None:
         return counters.cells(counters.SOURCES[source], shown, where)
-    between = Between("created", of.c.created_at, first, end, rows, inclusive=True)
+    between = Between("created", of.c.created_at, first, end, rows)
     return counters.cells_between(counters.SOURCES[source], shown, where, between)

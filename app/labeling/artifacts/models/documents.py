@@ -117,6 +117,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     status: Mapped[str] = mapped_column(default="processing")
     routing_since: Mapped[datetime | None]
     failure: Mapped[dict[str, Any] | None]
+    ingested_at: Mapped[datetime | None]
     connector_id: Mapped[UUID | None]
     ingestion_job_id: Mapped[UUID | None]
     assignees: Mapped[list[Any]] = mapped_column(default=list)

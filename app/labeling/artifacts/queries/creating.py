@@ -43,6 +43,7 @@ _COLUMNS = {
     "ingestion_job_id": "uuid",
     "assignees": "jsonb",
     "label_counts": "jsonb",
+    "ingested_at": "timestamptz",
     "created_by": "uuid",
     "created_at": "timestamptz",
     "updated_at": "timestamptz",

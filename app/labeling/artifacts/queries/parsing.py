@@ -85,6 +85,9 @@ def finish(
         artifact.id,
         status="processing" if routing else "ready",
         routing_since=func.now() if routing else None,
+        ingested_at=Artifact.ingested_at
+        if routing
+        else func.coalesce(Artifact.ingested_at, func.now()),
         page_count=page_count,
         language=language,
         text_length=len(text),

@@ -202,7 +202,7 @@ def filtered(
         )
     statement = statement.where(*_in_hands(assignee, assigned=assigned))
     if due_after is not None:
-        statement = statement.where(Artifact.due_at > due_after)
+        statement = statement.where(Artifact.due_at >= due_after)
     if due_before is not None:
         statement = statement.where(Artifact.due_at < due_before)
     statement = timed(

@@ -13,17 +13,19 @@ BATCH = 1000
 _PAYLOAD = ("name", "media_type", "sha256", "page_count", "schema_id", "connector_id",
             "ingestion_job_id")  # fmt: skip
 _FINISH = f"""
-    UPDATE artifacts document SET status = 'ready', updated_at = now()
+    UPDATE artifacts document SET status = 'ready', updated_at = now(),
+        ingested_at = coalesce(waiting.ingested_at, now())
     FROM waiting
     WHERE document.organization_id = waiting.organization_id AND document.id = waiting.id
-    RETURNING document.organization_id, document.id AS artifact_id,
+    RETURNING document.organization_id, waiting.ingested_at IS NULL AS is_first,
+        document.id AS artifact_id,
         {", ".join(f"document.{column}" for column in _PAYLOAD)}
 """  # noqa: S608 - made of constants
 # Locked in the order of their ids, as by any other statement that takes many.
 _FINISH_CHOSEN = text(
     f"""
     WITH waiting AS (
-        SELECT organization_id, id FROM artifacts
+        SELECT organization_id, id, ingested_at FROM artifacts
         WHERE organization_id = :organization_id AND id = ANY (CAST(:ids AS uuid[]))
           AND status = 'processing' AND routing_since IS NOT NULL
         ORDER BY id FOR NO KEY UPDATE
@@ -35,7 +37,7 @@ _FINISH_CHOSEN = text(
 _FINISH_DELAYED = text(
     f"""
     WITH waiting AS (
-        SELECT organization_id, id FROM artifacts
+        SELECT organization_id, id, ingested_at FROM artifacts
         WHERE status = 'processing' AND routing_since < now() - :max_wait
         ORDER BY routing_since LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
     )
@@ -47,7 +49,8 @@ _FINISH_DELAYED = text(
 def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row]:
     """Make those of the documents ready that wait for the rules; return their rows.
 
-    A row has `organization_id` and the payload of `artifact.ingested`.
+    A row has `organization_id`, `is_first` (whether the document was never ready before) and the
+    payload of `artifact.ingested`.
     """
     values = {
         "organization_id": tenancy.current_organization_id(),

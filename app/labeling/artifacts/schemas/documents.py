@@ -159,7 +159,7 @@ class ArtifactFilters(Schema):
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
     assignee = Uuid(metadata={"description": "A user's or a team's id."})
     assigned = QueryBool(metadata={"description": "Whether it is assigned to a user or a team."})
-    due_after = UtcDateTime(metadata={"description": "Only those due after this time."})
+    due_after = UtcDateTime(metadata={"description": "Only those due at or after this time."})
     due_before = UtcDateTime(metadata={"description": "Only those due before this time."})
     created_after = UtcDateTime()
     created_before = UtcDateTime()

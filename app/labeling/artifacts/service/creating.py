@@ -189,6 +189,8 @@ def _row(members: Members, **content: Any) -> dict[str, Any]:
         "assignees": [],
         "claim": None,
         "label_counts": no_labels(),
+        # A document that comes with its text is ready at once.
+        "ingested_at": now if content["status"] == "ready" else None,
         "created_at": now,
         "updated_at": now,
         "revision": 1,

@@ -51,7 +51,9 @@ class _Pages:
 
 
 def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
-    """Read a document that waits for it: then it is ready and `artifact.ingested`, or failed.
+    """Read a document that waits for it: then it is ready, waits for the routing rules, or failed.
+
+    Emits `artifact.ingested` when it is ready for the first time, `artifact.parsed` when it waits.
 
     A document that is gone, or was read already, is left as it is. `checkpoint` commits what was
     done, or raises when this run must not go on.
@@ -74,7 +76,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     if artifact is None:
         return
     pages.write()
-    is_routing = routing.is_needed()
+    is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
     payload = queries.finish(
         artifact,
         routing=is_routing,
@@ -84,7 +86,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     )
     if is_routing:
         routing.request_routing(artifact_id)
-    else:
+    elif is_first:
         events.emit("artifact.ingested", payload)
 
 

@@ -43,7 +43,7 @@ def request_routing(artifact_id: UUID) -> None:
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
     """Make documents available that waited for the rules; others stay as they are.
 
-    Emits `artifact.ingested` for each.
+    Emits `artifact.ingested` for each that was never ready before.
     """
     _emit_ingested(queries.finish(artifact_ids))
 
@@ -77,4 +77,5 @@ def _emit_ingested(rows: Sequence[Row]) -> None:
     for row in rows:
         payload = row._asdict()
         del payload["organization_id"]
-        events.emit("artifact.ingested", payload)
+        if payload.pop("is_first"):
+            events.emit("artifact.ingested", payload)

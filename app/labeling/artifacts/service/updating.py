@@ -60,9 +60,10 @@ def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
 def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Any:
     """Let text and pages be read anew by a job; the document, which is `processing` until then.
 
-    Ends the claim; emits `artifact.reprocessed`, and once it is read `artifact.ingested`. Raises
-    404; 409 `stale_precondition`, or `conflict` with `details.state` (it is being read, or
-    archived) or `details.tag_sets`: the places that tags name would mean something else.
+    Ends the claim; emits `artifact.reprocessed`, and `artifact.ingested` once it is ready if it
+    never was before. Raises 404; 409 `stale_precondition`, or
+    `conflict` with `details.state` (it is being read, or archived) or `details.tag_sets`: the
+    places that tags name would mean something else.
     """
     held = lock(artifact_id)
     if revision is not None and revision != held.revision:

@@ -78,7 +78,7 @@ def _by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[An
         func.coalesce(TagSetRevision.waited_microseconds, 0).label("measure"),
     )
     at = TagSetRevision.created_at
-    between = Between("at", at, edges[0], edges[-1], rows, inclusive=True)
+    between = Between("at", at, edges[0], edges[-1], rows)
     cells = counters.cells_between(WORK, _FACETS, _where(schema_id), between)
     by = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
     return _summed(cells, cells.c.schema_id, cells.c.author_id, cast(null(), Integer)).group_by(*by)

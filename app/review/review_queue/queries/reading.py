@@ -126,7 +126,7 @@ def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
     ]
     for name, value in filters.items():
         if name == "created_after":
-            found.append(TagSet.created_at > value)
+            found.append(TagSet.created_at >= value)
         elif name == "created_before":
             found.append(TagSet.created_at < value)
         elif name == "flag":

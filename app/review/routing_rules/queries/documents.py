@@ -14,10 +14,8 @@ from app.review.routing_rules.models import ArtifactRouting
 
 _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
 _WAITS = f"document.status = 'ready' AND {_UNASSIGNED}"
-_READ = (
-    "(document.status = 'ready' OR document.status = 'processing' AND routing_since IS NOT NULL)"
-)
-_WAITS_ROUTING = f"{_READ} AND {_UNASSIGNED}"
+_IS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
+_WAITS_ROUTING = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
 # Of each attribute that not every document's row has at hand.
 _COLUMNS = {
     "media_type": "document.media_type",

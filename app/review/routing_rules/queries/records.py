@@ -35,7 +35,7 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     statement = select(RoutingRule)
     for name, value in filters.items():
         if name == "created_after":
-            statement = statement.where(RoutingRule.created_at > value)
+            statement = statement.where(RoutingRule.created_at >= value)
         elif name == "created_before":
             statement = statement.where(RoutingRule.created_at < value)
         else:

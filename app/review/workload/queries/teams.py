@@ -93,7 +93,7 @@ def _finished(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subqu
         TagSetRevision.kind.in_(_KINDS),
     )
     where = {"author_id": list(user_ids), "kind": list(_KINDS)}
-    between = Between("at", at, start, end, rows, inclusive=True)
+    between = Between("at", at, start, end, rows)
     cells = counters.cells_between(WORK, ("author_id", "kind"), where, between)
     labeled = case((cells.c.kind == "submit", cells.c.n), else_=0)
     author = cast(cells.c.author_id, Uuid)

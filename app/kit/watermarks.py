@@ -1,0 +1,97 @@
+"""Watermarks: times before which an organization's records are complete.
+
+A record's time is taken before its transaction commits. Whoever reads a period in between would
+miss the record, and the next period would not have it either. Therefore a reader of periods first
+raises the organization's watermark to the end of its period (`raise_to`) and commits that. From
+then on no record is committed with an earlier time: a deferred trigger (`keep_periods_complete`,
+migration 202611231000) runs when a transaction commits, and replaces times before the watermark.
+The reader then waits for the transactions that have passed this check but are not visible yet
+(`wait_for_commits`). That takes milliseconds, however long transactions are open, and nobody waits
+for the reader.
+
+The trigger keeps `created_at` and `decided_at` of tag sets.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from time import monotonic, sleep
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.orm import Mapped
+
+from app.kit import db, tenancy
+from app.kit.tenancy import TenantModel
+
+WAIT_SECONDS = 120.0
+"""How long a reader waits for transactions that are committing."""
+
+_PAUSE = 0.02
+
+
+class StillCommitting(Exception):  # noqa: N818 - a signal: run again later
+    """A transaction has been committing for longer than `WAIT_SECONDS`."""
+
+
+class Watermark(TenantModel, db.Base):
+    """The end of the latest period that somebody was promised; one row for an organization."""
+
+    __tablename__ = "watermarks"
+
+    at: Mapped[datetime]
+
+
+_RAISE = text(
+    """
+    WITH period AS MATERIALIZED (
+        SELECT least(CAST(:wanted AS timestamptz), clock_timestamp()) AS ends_at
+    ), raised AS (
+        INSERT INTO watermarks (organization_id, at) SELECT :organization_id, ends_at FROM period
+        ON CONFLICT (organization_id) DO UPDATE SET at = greatest(watermarks.at, excluded.at)
+    )
+    SELECT ends_at FROM period
+    """
+)
+# Those who hold the lock that the trigger takes, by the transaction's own name.
+_COMMITTING = text(
+    """
+    SELECT virtualtransaction FROM pg_locks
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND (CAST(classid AS bigint) << 32) | CAST(objid AS bigint)
+          = hashtextextended('commit ' || CAST(:organization_id AS text), 0)
+    """
+)
+
+
+def raise_to(wanted: datetime | None) -> datetime:
+    """Raise the bound organization's watermark to the end of a period, and return that end.
+
+    The end is `wanted`, or now where that is None or in the future. What is promised holds from the
+    commit of the running transaction on.
+    """
+    values = {"organization_id": tenancy.current_organization_id(), "wanted": wanted}
+    end: datetime = db.session().execute(_RAISE, values).scalar_one()
+    return end
+
+
+def wait_for_commits(checkpoint: Callable[[], None]) -> None:
+    """Wait until every transaction is over that was committing when this was called.
+
+    Called after `raise_to` was committed: a snapshot that is taken now is complete up to the
+    watermark. `checkpoint` ends the caller's transaction before each pause. Raises StillCommitting
+    after `WAIT_SECONDS`.
+    """
+    organization_id = tenancy.current_organization_id()
+    earlier = _list_committing(organization_id)
+    deadline = monotonic() + WAIT_SECONDS
+    while earlier:
+        checkpoint()
+        if monotonic() > deadline:
+            raise StillCommitting
+        sleep(_PAUSE)
+        earlier &= _list_committing(organization_id)
+
+
+def _list_committing(organization_id: UUID) -> set[str]:
+    return set(db.session().scalars(_COMMITTING, {"organization_id": organization_id}))
