@@ -58,11 +58,15 @@ def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> Non
 
 @group.command("disable")
 @_email
+@click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that they made, for good.")
 @as_json
-def disable(email: str, *, as_json: bool) -> None:
-    """Shut EMAIL out at once: sessions end, API keys are refused."""
+def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
+    """Shut EMAIL out at once: sessions end.
+
+    API keys that they made belong to their organizations and go on, unless you revoke them.
+    """
     with running("disable_user"):
-        changed = service.disable_user(email)
+        changed = service.disable_user(email, revoke_keys=revoke_keys)
     _warn(changed)
     show_record(changed, as_json=as_json)
 
@@ -71,6 +75,8 @@ def _warn(changed: dict[str, Any]) -> None:
     if changed["sole_owner_of"]:
         slugs = ", ".join(changed["sole_owner_of"])
         click.echo(f"Nobody else owns: {slugs}.", err=True)
+    if changed["api_keys"]:
+        click.echo(f"API keys of theirs that still work: {changed['api_keys']}.", err=True)
 
 
 @group.command("enable")

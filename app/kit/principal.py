@@ -24,9 +24,10 @@ class Caller:
     """A proven caller. A person has `organization` and `role` on organization-scoped operations
     only, an API key on all that it may call.
 
-    An API key acts for who made it: `user_id` and `email` are theirs, `api_key_id` the key, `name`
-    the key's. `expires_at` None: never. `only_organization`: the one that the session is good for,
-    where it is not good for all that the user belongs to.
+    What an API key does is done in the name of who made it, who may have left: `user_id` and
+    `email` are theirs, `api_key_id` the key, `name` and `role` the key's. `expires_at` None: never.
+    `only_organization`: the one that the session is good for, where it is not good for all that the
+    user belongs to.
     """
 
     user_id: UUID

@@ -18,6 +18,13 @@ SCOPED = [op for op in OPERATIONS if op.in_organization]
 FOR_KEYS = [op for op in OPERATIONS if op.keys]
 FOR_PEOPLE = [op for op in OPERATIONS if op.access == "user" and not op.keys]
 PROVEN = SCOPED + [op for op in OPERATIONS if op.access == "user"]
+MANAGED = {"api_keys:manage", "invitations:manage", "sso:manage", "members:update"}
+"""Permissions to let people in or raise them: keys read at most."""
+OF_PEOPLE = [
+    op
+    for op in SCOPED
+    if op.method != "GET" and op.permission in MANAGED | {"organizations:transfer"}
+]
 KEY_ROLES = [role for role in Role if role < Role.owner]
 
 
@@ -119,6 +126,21 @@ def test_what_is_about_a_person_is_not_for_keys(op: Operation, keys: Keys) -> No
         assert answer.json["error"]["code"] == "permission_denied"
 
 
+@pytest.mark.parametrize("op", OF_PEOPLE, ids=_id)
+def test_a_key_lets_nobody_in_and_raises_nobody(op: Operation, keys: Keys) -> None:
+    answer = _send(keys.by_role[Role.admin], op, keys.org.slug)
+    assert answer.status_code == 403
+    too_low = Role[op.access] > Role.admin
+    assert answer.json["error"]["code"] == ("insufficient_role" if too_low else "permission_denied")
+
+
+def test_which_operations_let_people_in_or_raise_them() -> None:
+    assert {op.name for op in OF_PEOPLE} == {
+        *("configure_sso", "create_invitation", "revoke_invitation"),
+        *("update_member", "transfer_ownership", "create_api_key", "revoke_api_key"),
+    }
+
+
 def test_the_control_plane_knows_no_keys(keys: Keys) -> None:
     for op in (op for op in OPERATIONS if op.access == "control-plane"):
         answer = _send(keys.by_role[Role.admin], op, keys.org.slug)
@@ -131,4 +153,4 @@ def test_which_operations_depart_from_the_rule() -> None:
     catalogues = {"list_schema_templates", "get_schema_template", "list_webhook_events"}
     assert outside == {"get_session", "list_organizations", *catalogues}
     not_for_keys = {op.name for op in SCOPED if not op.keys}
-    assert not_for_keys == {"create_api_key"}
+    assert not_for_keys == {op.name for op in OF_PEOPLE}

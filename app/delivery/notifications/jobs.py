@@ -81,6 +81,26 @@ def tag_set_reopened(told: Sequence[Job]) -> None:
     service.label_sets_reopened([_event(job) for job in told])
 
 
+@jobs.handler(
+    "notifications.api_key_creator_left",
+    queue="notifications",
+    listens=("member.removed", "member.disabled"),
+)
+def api_key_creator_left(job: Job) -> None:
+    """Notify owners of API keys whose creator left or was disabled."""
+    service.creator_left(_event(job))
+
+
+@jobs.handler(
+    "notifications.api_key_creator_demoted",
+    queue="notifications",
+    listens=("member.role_changed",),
+)
+def api_key_creator_demoted(job: Job) -> None:
+    """Notify owners of API keys that have a higher role than their creator."""
+    service.creator_demoted(_event(job))
+
+
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def post_due(job: Job) -> None:
     """Post the letters of notifications that collected long enough."""

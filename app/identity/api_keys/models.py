@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKeyConstraint, Index
+from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -11,21 +11,18 @@ from app.kit.tenancy import TenantModel
 
 
 class ApiKey(TenantModel, db.Record, db.Base):
-    """A key of an organization. It acts for who made it, and goes when their membership goes.
+    """A key of an organization, which keeps it and its role when its creator leaves.
 
     `prefix` finds it, `key_hash` (keyed) proves it. `role` is below owner. A revoked key is
-    deleted: nothing can bring it back.
+    deleted: nothing can bring it back. What the key does is done in the name of `created_by`, whose
+    account stays as long as the key.
     """
 
     __tablename__ = "api_keys"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "created_by"],
-            ["memberships.organization_id", "memberships.user_id"],
-            ondelete="CASCADE",
-        ),
         Index("ix_api_keys_list", "organization_id", "created_at", "id"),
         Index("ix_api_keys_created_by", "organization_id", "created_by"),
+        Index("ix_api_keys_creator", "created_by"),
     )
 
     name: Mapped[str]
@@ -33,6 +30,6 @@ class ApiKey(TenantModel, db.Record, db.Base):
     key_hash: Mapped[str]
     role: Mapped[str]
     read_only: Mapped[bool] = mapped_column(default=False)
-    created_by: Mapped[UUID]
+    created_by: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]

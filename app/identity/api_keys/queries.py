@@ -5,28 +5,28 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, delete, exists, func, or_, select
 
 from app.identity.api_keys.models import ApiKey
+from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
-# One round trip proves a request: key, organization, who made it and their membership together.
+# One round trip proves a request: key, organization and who made it together.
 _AUTHENTICATE = Prepared(
     "authenticate_key",
     "text",
     """
     SELECT k.key_hash, k.expires_at IS NOT NULL AND k.expires_at <= now()
-               OR u.disabled_at IS NOT NULL OR o.status NOT IN ('active', 'suspended'),
+               OR o.status NOT IN ('active', 'suspended'),
            k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute',
-           k.id, k.name, k.role, k.read_only, k.expires_at, u.id, u.email, m.role,
+           k.id, k.name, k.role, k.read_only, k.expires_at, u.id, u.email,
            o.id, o.slug, o.status, o.settings
     FROM api_keys k
     JOIN organizations o ON o.id = k.organization_id
     JOIN users u ON u.id = k.created_by
-    JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.created_by
     WHERE k.prefix = $1
     """,
 )
@@ -60,7 +60,6 @@ class Proof:
     expires_at: datetime | None
     user_id: UUID
     email: str
-    creator_role: str
     organization_id: UUID
     slug: str
     status: str
@@ -86,7 +85,13 @@ def page(
     """A page of the organization's keys."""
     conditions: list[ColumnElement[bool]] = []
     conditions += within(ApiKey.created_at, created_after, created_before)
-    maker = func.jsonb_build_object("id", User.id, "email", User.email, "name", User.name)
+    is_member = exists().where(
+        Membership.organization_id == ApiKey.organization_id,
+        Membership.user_id == ApiKey.created_by,
+    )
+    maker = func.jsonb_build_object(
+        "id", User.id, "email", User.email, "name", User.name, "is_member", is_member
+    )
     statement = (
         select(
             ApiKey.id,
@@ -111,3 +116,27 @@ def locked(key_id: UUID) -> ApiKey | None:
     """One key, which nobody else revokes until the commit."""
     statement = select(ApiKey).where(ApiKey.id == key_id).with_for_update()
     return db.session().execute(statement).scalar_one_or_none()
+
+
+_LIVE = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
+
+
+def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
+    """Return the keys that a user made in the bound organization and that still work, by name."""
+    statement = select(ApiKey).where(ApiKey.created_by == user_id, _LIVE)
+    return list(db.session().scalars(statement.order_by(ApiKey.name, ApiKey.id)))
+
+
+def count_live_by_creator(user_id: UUID) -> int:
+    """Count the keys that a user made and that still work, in all bound organizations."""
+    statement = select(func.count()).where(ApiKey.created_by == user_id, _LIVE)
+    return db.session().execute(statement).scalar_one()
+
+
+def delete_by_creator(user_id: UUID) -> None:
+    """Delete the keys that a user made, in all bound organizations."""
+    db.session().execute(
+        delete(ApiKey)
+        .where(ApiKey.created_by == user_id)
+        .execution_options(synchronize_session=False)
+    )

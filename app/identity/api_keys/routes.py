@@ -29,7 +29,7 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Any:
     body=CreateApiKey,
     returns=ApiKeyWithSecret,
     status=201,
-    # A key that leaks must not leave another one behind.
+    # A key that leaks must neither leave another one behind nor end others.
     keys=False,
 )
 def create_api_key(caller: Caller, body: dict[str, Any]) -> Any:
@@ -37,7 +37,7 @@ def create_api_key(caller: Caller, body: dict[str, Any]) -> Any:
     return service.create(caller, **body)
 
 
-@blueprint.delete("/organizations/{org_slug}/api-keys/{key_id}", permission=_MANAGE)
+@blueprint.delete("/organizations/{org_slug}/api-keys/{key_id}", permission=_MANAGE, keys=False)
 def revoke_api_key(caller: Caller, key_id: UUID) -> None:
     """Revoke an API key; the next request with it is refused."""
     service.revoke(key_id)

@@ -5,11 +5,15 @@ from app.kit.permissions import Role
 
 
 class ApiKeyMaker(Schema):
-    """Who made a key; it acts for them."""
+    """Who made a key; what it does is done in their name."""
 
     id = Uuid(required=True)
     email = Str(required=True)
     name = Str(required=True)
+    is_member = Bool(
+        required=True,
+        metadata={"description": "False once they have left: the key goes on without them."},
+    )
 
 
 class CreateApiKey(Schema):

@@ -10,10 +10,11 @@ from uuid import UUID
 
 from app.identity.api_keys import queries
 from app.identity.api_keys.models import ApiKey
+from app.identity.organizations import service as organizations
 from app.kit import container, db, errors
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
-from app.kit.permissions import Role
+from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller, Organization
 
 SIGN = "dl_"
@@ -43,11 +44,14 @@ def create(
     read_only: bool = False,
     expires_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """Make a key that acts for the caller; it comes with its `key`, this once.
+    """Create a key of the organization; it comes with its `key`, this once.
 
-    Raises 400 `validation_error` on `role` (owner, or above the caller's) or on `expires_at`.
+    Raises 400 `validation_error` on `role` (owner, or above the caller's) or on `expires_at`, 403
+    where the caller has lost the right meanwhile.
     """
-    if Role[role] >= Role.owner or not caller.has(Role[role]):
+    creator_role = organizations.lock_role(caller)
+    require_role(creator_role, PERMISSIONS["api_keys:manage"])
+    if Role[role] >= Role.owner or Role[role] > creator_role:
         raise errors.invalid("A key's role is below owner and not above its maker's.", "role")
     if expires_at is not None and expires_at <= db.utc_now():
         raise errors.invalid("Must be in the future.", "expires_at")
@@ -64,7 +68,7 @@ def create(
     db.session().add(record)
     db.session().flush()
     shown = ("id", "name", "role", "read_only", "prefix", "expires_at", "last_used_at")
-    maker = {"id": caller.user_id, "email": caller.email, "name": caller.name}
+    maker = {"id": caller.user_id, "email": caller.email, "name": caller.name, "is_member": True}
     return {
         **{member: getattr(record, member) for member in shown},
         "created_by": maker,
@@ -81,6 +85,21 @@ def revoke(key_id: UUID) -> None:
         raise errors.not_found()
     db.session().delete(record)
     db.session().flush()
+
+
+def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
+    """Return the keys that a user made in the bound organization and that still work, by name."""
+    return queries.list_live_by_creator(user_id)
+
+
+def count_live_by_creator(user_id: UUID) -> int:
+    """Count the keys that a user made and that still work, in all bound organizations."""
+    return queries.count_live_by_creator(user_id)
+
+
+def revoke_by_creator(user_id: UUID) -> None:
+    """Revoke every key that a user made, in all bound organizations: the operator's part."""
+    queries.delete_by_creator(user_id)
 
 
 def _fingerprint(key: str) -> str:
@@ -109,8 +128,7 @@ def by_api_key(key: str) -> Caller:
         token_id=None,
         expires_at=proof.expires_at,
         organization=Organization(proof.organization_id, proof.slug, proof.status, proof.settings),
-        # Who was given a lesser role since does not keep the greater one through a key.
-        role=min(Role[proof.role], Role[proof.creator_role]),
+        role=Role[proof.role],
         api_key_id=proof.id,
         read_only=proof.read_only,
     )

@@ -133,19 +133,16 @@ def session_of(caller: Caller) -> dict[str, Any]:
     """Whom the token or key belongs to. Of a key: who made it, and its organization and role."""
     shown: dict[str, Any] = {
         "user": {"id": caller.user_id, "email": caller.email, "name": caller.name},
-        "organizations": organizations.of_user(caller.user_id, only=caller.only_organization),
         "session_id": caller.session_id,
         "api_key": None,
         "expires_at": caller.expires_at,
     }
-    if caller.api_key_id is not None:
-        assert caller.role is not None
+    if caller.api_key_id is None:
+        only = caller.only_organization
+        shown["organizations"] = organizations.of_user(caller.user_id, only=only)
+    else:
         shown["user"]["name"] = queries.name_of(caller.user_id)
-        shown["organizations"] = [
-            {**found, "role": caller.role.name}
-            for found in shown["organizations"]
-            if found["slug"] == caller.org.slug
-        ]
+        shown["organizations"] = organizations.of_key(caller)
         shown["api_key"] = {
             "id": caller.api_key_id,
             "name": caller.name,

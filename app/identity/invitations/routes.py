@@ -72,14 +72,22 @@ def list_invitations(caller: Caller, query: dict[str, Any]) -> Any:
     body=CreateInvitation,
     returns=Invitation,
     status=201,
+    # A key that leaks must not let anybody in.
+    keys=False,
 )
 def create_invitation(caller: Caller, body: dict[str, Any]) -> Any:
-    """Invite an address with a role and teams; again for the same address, it is sent anew."""
+    """Invite an address with a role and teams; again for the same address, it is sent anew.
+
+    429 `rate_limited` for an address that was invited within the minute or ten times within a day,
+    and for an organization that has sent its invitations of the day.
+    """
     return service.invite(caller, **body)
 
 
 @blueprint.delete(
-    "/organizations/{org_slug}/invitations/{invitation_id}", permission="invitations:manage"
+    "/organizations/{org_slug}/invitations/{invitation_id}",
+    permission="invitations:manage",
+    keys=False,
 )
 def revoke_invitation(caller: Caller, invitation_id: UUID) -> None:
     """Withdraw an invitation that nobody has accepted."""

@@ -28,6 +28,8 @@ def list_members(caller: Caller, query: dict[str, Any]) -> Any:
     body=UpdateMember,
     returns=Member,
     revision="optional",
+    # A key that leaks must raise nobody.
+    keys=False,
 )
 def update_member(caller: Caller, user_id: UUID, body: dict[str, Any], revision: int | None) -> Any:
     """Change a member's role. Only an owner makes owners, and nobody raises themselves."""
@@ -45,6 +47,7 @@ def remove_member(caller: Caller, user_id: UUID) -> None:
     permission="organizations:transfer",
     body=TransferOwnership,
     returns=Member,
+    keys=False,
 )
 def transfer_ownership(caller: Caller, body: dict[str, Any]) -> Any:
     """Hand ownership to another member; the caller stays as an admin."""

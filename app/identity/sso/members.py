@@ -66,7 +66,8 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
     """Make the membership, with what an open invitation gives where the mapping names no roles."""
     invited = invitations.claim(user.email)
     if invited is None and organizations.was_removed(user.id):
-        raise errors.denied("You were removed from this organization. Ask for an invitation.")
+        message = "You were removed from this organization or left it. Ask for an invitation."
+        raise errors.denied(message)
     linked.dropped_at = None
     if invited is not None and not _names_roles(configuration):
         role = invited.role

@@ -12,6 +12,7 @@ KINDS: Mapping[str, tuple[bool, bool]] = {
     "connector_alert": (True, True),
     "drift_detected": (True, True),
     "webhook_deactivated": (True, True),
+    "api_key_creator_left": (True, True),
     "invitation": (True, True),
     "plan_limit": (True, True),
 }

@@ -211,7 +211,8 @@ def _acts(caller: Caller) -> None:
     if caller.api_key_id is None:
         audit.act_as("user", caller.user_id, caller.email)
     else:
-        audit.act_as("api_key", caller.api_key_id, caller.name)
+        # The creator is named too: the key may be gone when somebody reads the log.
+        audit.act_as("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
 
 
 def _check_key(op: Operation, caller: Caller) -> None:

@@ -149,33 +149,6 @@ def _change(org: Org, name: str, **members: Any) -> None:
             setattr(membership if member == "role" else user, member, value)
 
 
-def test_a_key_ends_while_its_maker_is_disabled(org: Org) -> None:
-    api = _with(org, _make(org).json["data"]["key"])
-    _change(org, "admin", disabled_at=db.utc_now())
-    assert _refused(api)
-    _change(org, "admin", disabled_at=None)
-    assert not _refused(api)
-
-
-def test_a_key_goes_when_its_maker_leaves(org: Org) -> None:
-    api = _with(org, _make(org).json["data"]["key"])
-    other = _with(org, _make(org, "owner").json["data"]["key"])
-    _sql(org, "DELETE FROM memberships WHERE user_id = :user", user=org.users["admin"])
-    assert _refused(api)
-    assert not _refused(other)
-    assert org.api("owner").get(_path(org)).json["meta"]["total"] == 1
-
-
-def test_a_key_loses_what_its_maker_loses(org: Org) -> None:
-    api = _with(org, _make(org, role="admin").json["data"]["key"])
-    assert api.get("/webhooks").status_code == 200
-    _change(org, "admin", role="viewer")
-    answer = api.get("/webhooks")
-    assert answer.status_code == 403
-    assert answer.json["error"]["details"] == {"required": "admin", "actual": "viewer"}
-    assert api.get("/auth/session").json["data"]["organizations"][0]["role"] == "viewer"
-
-
 def test_a_key_never_has_more_than_its_own_role(org: Org) -> None:
     answer = org.key("labeler", maker="owner").get("/review-queue")
     assert answer.json["error"]["details"] == {"required": "reviewer", "actual": "labeler"}

@@ -66,7 +66,7 @@ def test_an_api_key_acts_under_its_own_name(org: Org, entries: Entries) -> None:
     assert answer.status_code == 201, answer.json
     entry = _last(entries(org.id), "webhooks.create")
     assert (entry.actor_kind, str(entry.actor_id)) == ("api_key", key["id"])
-    assert entry.actor_label == "Nightly"
+    assert entry.actor_label == f"Nightly ({org.email('owner')})"
 
 
 def test_the_operator_acts_for_the_control_plane(org: Org, entries: Entries) -> None:

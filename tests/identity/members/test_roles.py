@@ -121,13 +121,14 @@ def test_anybody_may_leave_and_only_admins_remove(org: Org) -> None:
     assert set(_roles(org, "labeler")) == {"Admin", "Labeler", "Owner"}
 
 
-def test_a_removed_members_key_is_good_for_nothing(org: Org) -> None:
-    path = f"/organizations/{org.slug}/api-keys"
-    made = org.api("admin").post(path, json={"name": "CI", "role": "viewer"})
-    key = {"X-API-Key": made.json["data"]["key"]}
-    assert org.anonymous().get("/artifacts", headers=key).status_code == 200
+def test_a_key_removes_members_after_its_maker_left(org: Org) -> None:
+    key = org.key("admin", maker="admin")
     assert _remove(org, "owner", "admin").status_code == 204
-    assert org.anonymous().get("/artifacts", headers=key).status_code == 401
+    path = f"/organizations/{org.slug}/members"
+    assert key.delete(f"{path}/{org.users['viewer']}").status_code == 204
+    refused = key.delete(f"{path}/{org.users['owner']}")
+    assert refused.json["error"]["code"] == "insufficient_role"
+    assert set(_roles(org, "labeler")) == {"Labeler", "Owner", "Reviewer"}
 
 
 def test_what_a_member_held_goes_back(org: Org, work: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from tests.factories import Org
 KINDS = {
     *("assignment", "mention", "review_rejected", "export_ready", "export_failed"),
     *("connector_alert", "drift_detected", "webhook_deactivated", "invitation", "plan_limit"),
+    "api_key_creator_left",
 }
 
 

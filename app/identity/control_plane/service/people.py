@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from app.identity.api_keys import service as api_keys
 from app.identity.auth import links, recovery
 from app.identity.auth import queries as auth_queries
 from app.identity.auth import sessions as user_sessions
 from app.identity.control_plane import queries
 from app.identity.control_plane.service.deciding import letters
 from app.identity.control_plane.service.provisioning import LINK_LIFETIME
+from app.identity.invitations import service as invitations
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
@@ -58,11 +60,13 @@ def list_users(
         yield from queries.users(organization_id=organization_id, disabled=disabled)
 
 
-def disable_user(email: str) -> dict[str, Any]:
-    """Shut an account out at once, its sessions and keys included: {…, revoked, sole_owner_of}.
+def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
+    """Shut an account out at once, its sessions included: {…, revoked, sole_owner_of, api_keys}.
 
+    API keys that they made belong to organizations and go on, unless `revoke_keys`: `api_keys` is
+    how many still work, and the owners are notified of them.
     Work that waits for them is given back: by `member.disabled`, which each of their organizations
-    is told. Raises 404, 409 where it is disabled.
+    is told. Open invitations that they sent end. Raises 404, 409 where it is disabled.
     """
     user = _locked(email)
     if user.disabled_at is not None:
@@ -72,9 +76,13 @@ def disable_user(email: str) -> dict[str, Any]:
     user_queries.set_security(user, disabled_at=db.utc_now())
     with tenancy.across_organizations(reason="each of their organizations gives work back"):
         queries.tell_disabled(user.id)
+        invitations.end_by_inviter(user.id, role=None)
+        if revoke_keys:
+            api_keys.revoke_by_creator(user.id)
+        working = api_keys.count_live_by_creator(user.id)
     links.withdraw(user.id)
     revoked = user_sessions.end_all(user)
-    return {**_shown(user), "revoked": revoked, "sole_owner_of": alone}
+    return {**_shown(user), "revoked": revoked, "sole_owner_of": alone, "api_keys": working}
 
 
 def enable_user(email: str) -> dict[str, Any]:

@@ -1,0 +1,250 @@
+"""Keys belong to their organization: they go on, with their role, when their creator does not."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from app.identity.control_plane import service as control_plane
+from app.identity.erasing import queries as erasing
+from app.identity.organizations import service as organizations
+from app.kit import db, tenancy
+from app.kit.permissions import Role
+from app.kit.principal import Caller, Organization
+from tests.factories import Org
+from tests.factories.desk import Desk, tag
+from tests.factories.letters import letters_to
+from tests.factories.orgs import Api
+
+Work = Callable[[], None]
+End = Callable[[Org], None]
+
+
+def _path(org: Org) -> str:
+    return f"/organizations/{org.slug}/api-keys"
+
+
+def _member(org: Org, name: str = "admin") -> str:
+    return f"/organizations/{org.slug}/members/{org.users[name]}"
+
+
+def _remove(org: Org) -> None:
+    assert org.api("owner").delete(_member(org)).status_code == 204
+
+
+def _leave(org: Org) -> None:
+    assert org.api("admin").delete(_member(org)).status_code == 204
+
+
+def _disable(org: Org) -> None:
+    with org.app.app_context(), db.transaction():
+        assert control_plane.disable_user(org.email("admin"))["api_keys"] == 1
+
+
+def _demote(org: Org) -> None:
+    answer = org.api("owner").patch(_member(org), json={"role": "viewer"})
+    assert answer.status_code == 200, answer.json
+
+
+def _told(org: Org) -> list[Any]:
+    with org.app.app_context(), tenancy.organization(org.id):
+        found = db.session().execute(
+            text(
+                "SELECT user_id, title, body FROM notifications WHERE kind = 'api_key_creator_left'"
+            )
+        )
+        return list(found)
+
+
+ENDS = (_remove, _leave, _disable, _demote)
+
+
+@pytest.mark.parametrize("end", ENDS, ids=lambda e: e.__name__)
+def test_a_key_goes_on_with_its_role(org: Org, end: End, work: Work) -> None:
+    key = org.key("admin", maker="admin")
+    end(org)
+    work()
+    assert key.get("/auth/session").json["data"]["organizations"][0]["role"] == "admin"
+    hook = {"url": "http://127.0.0.2:9/hook", "events": ["export.completed"]}
+    assert key.post("/webhooks", hook).status_code == 201
+    made = key.post("/artifacts", {"name": "a.txt", "text": f"written by {org.slug}"})
+    assert made.status_code == 201, made.json
+    work()
+    assert key.get(f"/artifacts/{made.json['data']['id']}").json["data"]["status"] == "ready"
+    listed = key.get("/organizations").json["data"]
+    assert [(one["slug"], one["role"]) for one in listed] == [(org.slug, "admin")]
+    refused = key.post(f"/organizations/{org.slug}/close", {"slug": org.slug})
+    assert refused.json["error"]["code"] == "insufficient_role"
+
+
+@pytest.mark.parametrize("end", ENDS, ids=lambda e: e.__name__)
+def test_every_owner_is_notified_and_nobody_else(org: Org, end: End, work: Work) -> None:
+    second = org.add_user("second", "owner")
+    key = org.key("labeler", maker="admin", name="Importer")
+    assert key.key is not None
+    work()
+    end(org)
+    work()
+    told = _told(org)
+    assert {row.user_id for row in told} == {org.users["owner"], second}
+    assert {row.title for row in told} <= {
+        "An API key goes on without Admin",
+        "An API key may do more than Admin now",
+    }
+    assert f"Importer ({key.key[:15]}…, labeler)" in told[0].body
+    mail = letters_to(org.email("owner"))[-1]
+    assert "Importer" in mail.text
+    assert key.key[15:] not in mail.text
+
+
+def test_nobody_is_notified_without_a_key_that_works(org: Org, work: Work) -> None:
+    org.key("viewer", maker="admin")
+    made = org.api("admin").get(_path(org)).json["data"][0]["id"]
+    assert org.api("owner").delete(f"{_path(org)}/{made}").status_code == 204
+    org.key("viewer", maker="admin", expires_at="2999-01-01T00:00:00Z")
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("UPDATE api_keys SET expires_at = now()"))
+    _remove(org)
+    work()
+    assert _told(org) == []
+
+
+def test_a_demotion_to_what_the_key_may_do_is_no_news(org: Org, work: Work) -> None:
+    org.key("viewer", maker="admin")
+    _demote(org)
+    work()
+    assert _told(org) == []
+
+
+def test_the_list_and_the_log_go_on_naming_who_left(org: Org) -> None:
+    key = org.key("admin", maker="admin")
+    email = org.email("admin")
+    _remove(org)
+    (listed,) = org.api("owner").get(_path(org)).json["data"]
+    maker = {"id": str(org.users["admin"]), "email": email, "name": "Admin", "is_member": False}
+    assert listed["created_by"] == maker
+    hook = {"url": "http://127.0.0.2:9/hook", "events": ["export.completed"]}
+    assert key.post("/webhooks", hook).status_code == 201
+    log = f"/organizations/{org.slug}/audit-log"
+    (entry,) = org.api("owner").get(f"{log}?action=webhooks.create").json["data"]
+    assert entry["actor"]["label"] == f"A admin key ({email})"
+    (made,) = org.api("owner").get(f"{log}?action=api_keys.create").json["data"]
+    assert made["actor"]["label"] == email
+    assert org.api("owner").delete(f"{_path(org)}/{listed['id']}").status_code == 204
+    assert key.get("/auth/session").json["error"]["code"] == "invalid_api_key"
+
+
+def test_a_key_that_died_with_its_maker_stays_dead(org: Org) -> None:
+    """The release before deleted the row: nothing brings it back, a new membership neither."""
+    key = org.key("viewer", maker="admin")
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("DELETE FROM api_keys"))
+    assert key.get("/auth/session").json["error"]["code"] == "invalid_api_key"
+
+
+def test_a_key_of_another_organization_goes_on_when_its_maker_leaves_one(
+    org: Org, other_org: Org, work: Work
+) -> None:
+    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
+        session.execute(
+            text(
+                "INSERT INTO memberships (organization_id, user_id, role, created_at)"
+                " VALUES (:o, :u, 'admin', now())"
+            ),
+            {"o": other_org.id, "u": org.users["admin"]},
+        )
+    other_org.tokens["guest"] = org.tokens["admin"]
+    key = other_org.key("viewer", maker="guest")
+    _remove(org)
+    work()
+    assert _told(org) == []
+    assert _told(other_org) == []
+    assert key.get("/artifacts").status_code == 200
+
+
+def test_the_account_of_a_maker_stays_as_long_as_the_key(org: Org, other_org: Org) -> None:
+    """Erasing another organization does not take an account that a key names."""
+    key = org.key("viewer", maker="admin")
+    user_id = org.users["admin"]
+    _remove(org)
+
+    def erase() -> int:
+        with org.app.app_context(), db.transaction() as session:
+            session.execute(text("DELETE FROM sessions WHERE user_id = :u"), {"u": user_id})
+            with tenancy.across_organizations(reason="as erasing an organization does"):
+                return erasing.erase_users([user_id], closed_at=db.utc_now())
+
+    assert erase() == 0
+    assert key.get("/artifacts").status_code == 200
+    made = org.api("owner").get(_path(org)).json["data"][0]["id"]
+    assert org.api("owner").delete(f"{_path(org)}/{made}").status_code == 204
+    assert erase() == 1
+
+
+def test_the_operator_can_revoke_the_keys_of_an_account(org: Org, work: Work) -> None:
+    key, other = org.key("viewer", maker="admin"), org.key("viewer", maker="owner")
+    with org.app.app_context(), db.transaction():
+        shown = control_plane.disable_user(org.email("admin"), revoke_keys=True)
+    assert shown["api_keys"] == 0
+    assert key.get("/auth/session").json["error"]["code"] == "invalid_api_key"
+    assert other.get("/artifacts").status_code == 200
+    work()
+    assert _told(org) == []
+
+
+@pytest.mark.parametrize("maker", ["admin", "owner"])
+def test_a_key_is_made_with_the_role_that_its_maker_has_by_then(org: Org, maker: str) -> None:
+    """Between the proof of the caller and the key they were demoted."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(
+            text("UPDATE memberships SET role = 'viewer' WHERE user_id = :u"),
+            {"u": org.users[maker]},
+        )
+        caller = Caller(
+            user_id=org.users[maker],
+            email="x@test.example",
+            name="X",
+            session_id=UUID(int=1),
+            token_id="t",
+            expires_at=None,
+            organization=Organization(org.id, org.slug, "active"),
+            role=Role[maker],
+        )
+        assert organizations.lock_role(caller) is Role.viewer
+    made = org.api(maker).post(_path(org), {"name": "High", "role": "admin"})
+    assert made.status_code == 403
+
+
+def test_keys_of_a_reopened_organization_work_again(org: Org) -> None:
+    key: Api = org.key("viewer", maker="admin")
+    _remove(org)
+    answer = org.api("owner").post(f"/organizations/{org.slug}/close", {"slug": org.slug})
+    assert answer.status_code == 202, answer.json
+    assert key.get("/artifacts").json["error"]["code"] == "invalid_api_key"
+    with org.app.app_context(), db.transaction():
+        control_plane.reopen(org.slug)
+    assert key.get("/artifacts").status_code == 200
+
+
+def test_a_key_labels_in_the_name_of_who_left(org: Org, work: Work) -> None:
+    desk = Desk(org)
+    key = org.key("labeler", maker="admin")
+    _remove(org)
+    work()
+    document = desk.artifact()
+    assert key.post(f"/artifacts/{document}/claim").status_code == 200
+    made = key.post(f"/artifacts/{document}/tag-sets", {"from": "empty"})
+    assert made.status_code == 201, made.json
+    tag_set = made.json["data"]
+    assert tag_set["labeler"]["id"] == str(org.users["admin"])
+    body = {"tags": [tag("number", "1")], "revision": tag_set["revision"]}
+    saved = key.put(f"/tag-sets/{tag_set['id']}/tags", body)
+    assert saved.status_code == 200, saved.json
+    assert key.post(f"/tag-sets/{tag_set['id']}/submit").status_code == 200
+    work()
+    shown = org.api("owner").get(f"/tag-sets/{tag_set['id']}").json["data"]
+    assert shown["status"] == "submitted"
+    accepted = org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/accept", {})
+    assert accepted.status_code == 200, accepted.json
