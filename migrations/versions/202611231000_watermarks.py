@@ -9,7 +9,7 @@ from alembic import op
 from migrations.policies import protect
 
 revision = "202611231000"
-down_revision = "202611230804"
+down_revision = "202611230806"
 branch_labels = None
 depends_on = None
 
