@@ -145,8 +145,10 @@ class Recorder:
         try:
             postponed = self._commit(batch)
         except SQLAlchemyError as failure:
-            if (postponed := self._retry(batch, failure)) is None:
+            retried = self._retry(batch, failure)
+            if retried is None:
                 return
+            postponed = retried
         if postponed:
             self._queue.put_back(postponed, _BUSY_SECONDS)
         tokens = {result.lease_token for result in postponed}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, text
@@ -46,7 +47,7 @@ _FINISH_DELAYED = text(
 )
 
 
-def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row]:
+def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
     """Make those of the documents ready that wait for the rules; return their rows.
 
     A row has `organization_id`, `is_first` (whether the document was never ready before) and the
@@ -59,6 +60,6 @@ def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row]:
     return db.session().execute(_FINISH_CHOSEN, values).all()
 
 
-def finish_delayed(max_wait: timedelta) -> Sequence[Row]:
+def finish_delayed(max_wait: timedelta) -> Sequence[Row[Any]]:
     """Make documents of every organization ready that have waited so long; return their rows."""
     return db.session().execute(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH}).all()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row
@@ -73,7 +74,7 @@ def release_delayed() -> int:
     return len(rows)
 
 
-def _emit_ingested(rows: Sequence[Row]) -> None:
+def _emit_ingested(rows: Sequence[Row[Any]]) -> None:
     for row in rows:
         payload = row._asdict()
         del payload["organization_id"]
