@@ -180,6 +180,8 @@ def test_a_bomb_around_a_form_is_refused(*, before: bool, org: Org) -> None:
         gzip.compress(b'{"name": "A') + gzip.compress(b' team"}'),
         gzip.compress(b'{"name": "A"}') + b"more",
     ],
+    # Compressed bodies carry the time, and names of tests must not change.
+    ids=["plain", "empty", "cut", "junk", "two members", "more behind"],
 )
 def test_a_body_that_is_no_gzip_is_refused(raw: bytes, org: Org) -> None:
     answer = _post(org.api("admin"), "/teams", raw, **GZIP)
