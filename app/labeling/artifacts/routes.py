@@ -91,7 +91,9 @@ def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
 
 @blueprint.get("/artifacts/{artifact_id}/text", permission="artifacts:read", returns=ArtifactText)
 def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
-    """Read the extracted text with its pages' spans, in code points."""
+    """Read the extracted text with its pages' spans, in code points. The text of a document stays as
+    it was read, in later versions of the service too, until the document is reprocessed.
+    """
     return service.get_text(artifact_id)
 
 
@@ -145,7 +147,10 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
     revision="optional",
 )
 def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> Any:
-    """Read text and pages anew; refused while the document has label sets."""
+    """Read text and pages again. Text, offsets and boxes may change, so a document with tag sets of
+    any status is refused with 409 conflict and details.tag_sets: their evidence would point at other
+    words. No tag set is changed or deleted. The claim ends; the status is processing until then.
+    """
     return service.reprocess(artifact_id, revision=revision, by=caller.user_id)
 
 
