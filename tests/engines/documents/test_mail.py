@@ -1,5 +1,6 @@
 """E-mail messages."""
 
+import base64
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -43,11 +44,90 @@ def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
     assert text_of(tmp_path, message) == HEAD + "the rich body"
 
 
-def test_a_message_inside_is_an_attachment(tmp_path: Path) -> None:
+def test_a_forwarded_message_is_read_with_its_attachments(tmp_path: Path) -> None:
+    inner = mail("inner body")
+    inner.replace_header("Subject", "Inner")
+    inner.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="inner.pdf")
     message = mail("outer")
-    message.add_attachment(mail("inner body"), filename="forwarded.eml")
+    message.add_attachment("a,b", subtype="csv", filename="rows.csv")
+    message.add_attachment(inner, filename="forwarded.eml")
     text = text_of(tmp_path, message)
-    assert text == HEAD + "outer\n\nAttachments: forwarded.eml"
+    assert text == HEAD + (
+        "outer\n\nAttachments: rows.csv\n\nAttached message: forwarded.eml\n"
+        + HEAD.replace("Rechnung für März", "Inner")
+        + "inner body\n\nAttachments: inner.pdf"
+    )
+
+
+def test_messages_forwarded_inside_one_another(tmp_path: Path) -> None:
+    message = mail("body 0")
+    for number in range(1, 40):
+        outer = mail(f"body {number}")
+        outer.add_attachment(message)
+        message = outer
+    text = text_of(tmp_path, message)
+    assert [f"body {number}" in text for number in (39, 30, 20)] == [True] * 3
+    assert "Attachments: message/rfc822" in text
+
+
+def test_a_forwarded_message_in_base64(tmp_path: Path) -> None:
+    inner = base64.encodebytes(bytes(mail("inner body"))).decode()
+    data = (
+        "Subject: outer\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nouter\n"
+        "--b\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n"
+        f"{inner}\n--b--\n"
+    )
+    assert text_of(tmp_path, data.encode()).endswith("inner body")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "koi8-r", "cp1251"])
+@pytest.mark.parametrize("parameter", ["Content-Disposition: attachment; filename", "name"])
+def test_attachment_names_in_raw_bytes(tmp_path: Path, encoding: str, parameter: str) -> None:
+    name, body = "Платёж за март.pdf", "Платёж приложен"
+    header = (
+        f'Content-Type: application/pdf\n{parameter}="{name}"'
+        if ":" in parameter
+        else f'Content-Type: application/pdf; {parameter}="{name}"'
+    )
+    data = (
+        f"Subject: Документы\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
+        f"Content-Type: text/plain; charset={encoding}\n\n{body}\n--b\n"
+        f"{header}\n\n%PDF\n--b--\n"
+    )
+    text = text_of(tmp_path, data.encode(encoding))
+    assert text == f"Subject: Документы\n\n{body}\n\nAttachments: {name}"
+
+
+def test_an_attachment_name_of_latin_letters_in_raw_bytes(tmp_path: Path) -> None:
+    data = (
+        b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nbody\n--b\n"
+        b'Content-Type: application/pdf; name="Stra\xdfe.pdf"\n\nx\n--b--\n'
+    )
+    assert text_of(tmp_path, data) == "body\n\nAttachments: Straße.pdf"
+
+
+def test_every_mail_of_a_mailbox_is_read(tmp_path: Path) -> None:
+    mails = [mail(f"body of mail {number}\n\nFrom here on, see below.") for number in range(3)]
+    box = b"".join(
+        b"From zoe@example.com Mon Mar  4 10:00:00 2024\n" + _quoted(bytes(one)) + b"\n"
+        for one in mails
+    )
+    for data in (box, box.replace(b"\n", b"\r\n")):
+        document = parse(stored(tmp_path, data), "message/rfc822")
+        texts = document.text.replace("\r\n", "\n").split("\f")
+        assert texts == [
+            f"{HEAD}body of mail {number}\n\nFrom here on, see below." for number in range(3)
+        ]
+        assert len(document.pages) == 3
+
+
+def _quoted(message: bytes) -> bytes:
+    return message.replace(b"\nFrom here", b"\n>From here")
+
+
+def test_control_characters_in_a_body_are_left_out(tmp_path: Path) -> None:
+    text = text_of(tmp_path, b"Subject: x\n\na\x07b\x1b[1mc\x0bd cafe\xcc\x81\n")
+    assert text == "Subject: x\n\nab[1mc\nd café"
 
 
 @pytest.mark.parametrize("charset", ["iso-8859-1", "windows-1252", "no-such-charset", "zlib", ""])

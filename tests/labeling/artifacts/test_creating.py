@@ -51,6 +51,7 @@ def test_text_is_ready_at_once(org: Org, stored: Stored) -> None:
         "page_count": 1,
         "language": "en",
         "text_length": len(TEXT),
+        "has_text_layer": True,
         "status": "ready",
         "failure": None,
         "connector_id": None,

@@ -76,6 +76,9 @@ def test_every_kind_is_read(
     work()
     document = _get(org, artifact_id)
     assert (document["status"], document["media_type"]) == ("ready", media_type)
+    assert document["has_text_layer"] is (media_type != "image/png")
+    text = org.api("viewer").get(f"/artifacts/{artifact_id}/text").json["data"]
+    assert text["has_text_layer"] is document["has_text_layer"]
     pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
     found = [word["text"] for page in pages for word in page["words"]]
     if words is None:
@@ -83,6 +86,20 @@ def test_every_kind_is_read(
     else:
         assert found == words
     assert org.api("viewer").get(f"/artifacts/{artifact_id}/content").data == data
+
+
+def test_a_text_layer_is_shown_as_far_as_it_is_known(org: Org, work: Work) -> None:
+    pages = make_pdf("", "")
+    artifact_id = _upload(org, pages, "blank.pdf")["id"]
+    assert _get(org, artifact_id)["has_text_layer"] is None
+    work()
+    assert _get(org, artifact_id)["has_text_layer"] is False
+    listed = org.api("viewer").get("/artifacts").json["data"]
+    assert [one["has_text_layer"] for one in listed] == [False]
+    assert _upload(org, make_pdf("", "one word"), "b.pdf")["has_text_layer"] is None
+    work()
+    listed = org.api("viewer").get("/artifacts").json["data"]
+    assert sorted(one["has_text_layer"] for one in listed) == [False, True]
 
 
 def test_running_twice_changes_nothing(org: Org) -> None:

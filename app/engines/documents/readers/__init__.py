@@ -9,8 +9,8 @@ from PIL import Image
 from app.engines.documents import media
 from app.engines.documents.layout import check_text, paginate
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import docx, drawing, html, images, mail, pdf
-from app.engines.documents.text import decode
+from app.engines.documents.readers import docx, docx_pictures, drawing, html, images, mail, pdf
+from app.engines.documents.text import decode, normalize
 
 SendPage = Callable[[dict[str, object]], None]
 
@@ -28,6 +28,10 @@ def read(
         pdf.read(file, limits, send_page)
     elif media_type in media.IMAGES:
         images.read(file, media_type, limits, send_page)
+    elif media_type == media.DOCX:
+        text = docx.text(file, limits)
+        if _has_text(text) or not docx_pictures.read(file, limits, send_page):
+            send_text(check_text(text, limits))
     else:
         send_text(_flowing_text(file, media_type, limits))
 
@@ -41,7 +45,12 @@ def render(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.I
         return pdf.render(file, number, width, scale, limits)
     if media_type in media.IMAGES:
         return images.render(file, media_type, number, width, scale, limits)
-    text = _flowing_text(file, media_type, limits)
+    if media_type == media.DOCX:
+        text = docx.text(file, limits)
+        if not _has_text(text):
+            return docx_pictures.render(file, number, width, scale, limits)
+    else:
+        text = _flowing_text(file, media_type, limits)
     count = 0
     for count, sheet in enumerate(paginate(text), start=1):
         if count == number:
@@ -60,11 +69,11 @@ def _size(file: BinaryIO) -> int:
 
 def _flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     """Return the whole text of a document without pages of its own."""
-    if media_type == media.DOCX:
-        text = docx.text(file, limits)
-    else:
-        text = _decoded_text(file, media_type, limits)
-    return check_text(text, limits)
+    return check_text(_decoded_text(file, media_type, limits), limits)
+
+
+def _has_text(text: str) -> bool:
+    return bool(text) and not text.isspace()
 
 
 def _decoded_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
@@ -74,7 +83,7 @@ def _decoded_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
         raise ParseFailed("too_large_unpacked", f"The file is longer than {most} bytes.")
     data = file.read()
     if media_type == media.HTML:
-        return html.text(data)
+        return normalize(html.text(data))
     if media_type == media.MAIL:
-        return mail.text(data)
+        return normalize(mail.text(data))
     return decode(data)

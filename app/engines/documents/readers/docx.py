@@ -1,8 +1,8 @@
 """DOCX through python-docx: headers, body with tables in document order, notes, footers.
 
 Paragraphs end with a line feed; the cells of a table row are parted by tabs, their paragraphs
-by spaces. Deleted (tracked) text and field codes are left out; text boxes, content controls and
-inserted text are in.
+by spaces. Hidden text, deleted (tracked) text and field codes are left out; text boxes, content
+controls and inserted text are in. Boxes to tick, of any of Word's three ways, are signs.
 """
 
 import re
@@ -18,14 +18,20 @@ from docx.oxml import parse_xml
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
-from app.engines.documents.text import clean
+from app.engines.documents.readers import docx_symbols
+from app.engines.documents.readers.docx_hidden import HiddenStyles, hides_row, is_on, is_true
+from app.engines.documents.text import clean, normalize
 
 _MOST_ENTRIES = 10_000
+_MOST_CODE = 0xFFFF
 _CHUNK = 1 << 16
 _ENCRYPTED_FLAG = 0x1
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_CHECKBOX = "{http://schemas.microsoft.com/office/word/2010/wordml}checkbox"
+_CHECKED = "{http://schemas.microsoft.com/office/word/2010/wordml}checked"
+_CHECKED_VALUE = "{http://schemas.microsoft.com/office/word/2010/wordml}val"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED = {
     _FALLBACK,
@@ -39,15 +45,25 @@ _AFTER = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES, RELATIONSHIP_
 
 def text(file: BinaryIO, limits: Limits) -> str:
     """The document's text. Raises `ParseFailed`."""
+    document = open_document(file, limits)
+    styles = HiddenStyles(document.styles.element)
+    part = document.part
+    body = _Walk(part.element, styles).text()
+    pieces = [*_related(part, _BEFORE, styles), body, *_related(part, _AFTER, styles)]
+    return normalize(clean("\n".join(piece for piece in pieces if piece)))
+
+
+def open_document(file: BinaryIO, limits: Limits) -> Any:
+    """Open a document that is small enough to be read. Raises `ParseFailed`."""
     _check_archive(file, limits)
+    file.seek(0)
     try:
-        part = docx.Document(file).part
+        document = docx.Document(file)
     except (OpcError, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", "The file is not a Word document.") from error
-    if part.content_type != CONTENT_TYPE.WML_DOCUMENT_MAIN:
+    if document.part.content_type != CONTENT_TYPE.WML_DOCUMENT_MAIN:
         raise ParseFailed("unreadable", "The file is not a Word document.")
-    pieces = [*_related(part, _BEFORE), _Walk(part.element).text(), *_related(part, _AFTER)]
-    return clean("\n".join(piece for piece in pieces if piece))
+    return document
 
 
 def _check_archive(file: BinaryIO, limits: Limits) -> None:
@@ -80,7 +96,7 @@ def _check_entries(archive: zipfile.ZipFile, limits: Limits) -> None:
                     raise ParseFailed("too_large_unpacked", message)
 
 
-def _related(part: Any, kinds: Iterable[str]) -> list[str]:
+def _related(part: Any, kinds: Iterable[str], styles: HiddenStyles) -> list[str]:
     """Texts of the parts of these kinds, each text once, in the order of their names."""
     texts: dict[str, None] = {}
     for kind in kinds:
@@ -90,7 +106,7 @@ def _related(part: Any, kinds: Iterable[str]) -> list[str]:
             if relation.reltype == kind and not relation.is_external
         ]
         for target in sorted(found, key=lambda one: _natural(str(one.partname))):
-            texts.setdefault(_Walk(parse_xml(target.blob)).text())
+            texts.setdefault(_Walk(parse_xml(target.blob), styles).text())
     return list(texts)
 
 
@@ -101,12 +117,15 @@ def _natural(name: str) -> list[str]:
 class _Walk:
     """Text of one part, in document order."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, styles: HiddenStyles) -> None:
         self._parts: list[str] = []
+        self._styles = styles
         self._cells = 0  # depth of table cells around here
+        self._hidden: list[bool] = []  # of the paragraphs around here
+        self._boxes: list[tuple[int, str]] = []  # content controls: where they begin, their sign
         walker = etree.iterwalk(root, events=("start", "end"))
         for event, element in walker:
-            if element.tag in _SKIPPED:
+            if self._is_skipped(element):
                 if event == "start":
                     walker.skip_subtree()
             elif event == "start":
@@ -117,18 +136,41 @@ class _Walk:
     def text(self) -> str:
         return "".join(self._parts).strip("\n")
 
+    def _is_skipped(self, element: Any) -> bool:
+        tag = element.tag
+        if tag == _WORD + "r":
+            hidden = bool(self._hidden) and self._hidden[-1]
+            return self._styles.hides_run(element, in_hidden_paragraph=hidden)
+        return tag in _SKIPPED or (tag == _WORD + "tr" and hides_row(element))
+
     def _enter(self, element: Any) -> None:
         tag = element.tag
         if tag == _WORD + "t":
-            self._parts.append(element.text or "")
+            font = _font(element.getparent())
+            text = element.text or ""
+            is_sign = docx_symbols.is_symbol_font(font)
+            self._parts.append(docx_symbols.translate(text, font) if is_sign else text)
         elif tag in _BREAKS:
             mark = _BREAKS[tag]
             self._parts.append(" " if self._cells and mark == "\n" else mark)
+        elif tag == _WORD + "p":
+            self._hidden.append(self._styles.hides_paragraph(element))
         elif tag == _WORD + "tc":
             self._cells += 1
+        elif tag == _WORD + "sym":
+            self._parts.append(_symbol(element))
+        elif tag == _WORD + "checkBox":  # of a form field, which shows nothing else
+            ticked = is_on(element, "checked")
+            self._add_box(ticked=bool(is_on(element, "default") if ticked is None else ticked))
+        elif tag == _WORD + "sdt":
+            self._boxes.append((len(self._parts), _control_sign(element)))
+
+    def _add_box(self, *, ticked: bool) -> None:
+        self._parts.append(docx_symbols.TICKED_BOX if ticked else docx_symbols.EMPTY_BOX)
 
     def _leave(self, tag: str) -> None:
         if tag == _WORD + "p":
+            self._hidden.pop()
             self._parts.append(" " if self._cells else "\n")
         elif tag == _WORD + "tc":
             self._cells -= 1
@@ -137,7 +179,37 @@ class _Walk:
         elif tag == _WORD + "tr" and not self._cells:
             self._trim("\t")
             self._parts.append("\n")
+        elif tag == _WORD + "sdt":
+            start, sign = self._boxes.pop()
+            if sign and not "".join(self._parts[start:]).strip():
+                self._parts.insert(start, sign)
 
     def _trim(self, mark: str) -> None:
         if self._parts and self._parts[-1] == mark:
             self._parts.pop()
+
+
+def _font(run: Any) -> str | None:
+    """Return the font of a run where it names one itself."""
+    properties = run.find(_WORD + "rPr")
+    fonts = None if properties is None else properties.find(_WORD + "rFonts")
+    name: str | None = None if fonts is None else fonts.get(_WORD + "ascii")
+    return name
+
+
+def _symbol(element: Any) -> str:
+    try:
+        code = int(element.get(_WORD + "char") or "", 16)
+    except ValueError:
+        return ""
+    return docx_symbols.symbol(code, element.get(_WORD + "font")) if 0 < code <= _MOST_CODE else ""
+
+
+def _control_sign(control: Any) -> str:
+    """Return the sign of a content control to tick, "" for other content controls."""
+    box = control.find(f"{_WORD}sdtPr/{_CHECKBOX}")
+    if box is None:
+        return ""
+    checked = box.find(_CHECKED)
+    value = "0" if checked is None else checked.get(_CHECKED_VALUE, "1")
+    return docx_symbols.TICKED_BOX if is_true(value) else docx_symbols.EMPTY_BOX

@@ -47,7 +47,7 @@ def render(
         width, height, _ = _displayed(image, media_type)
         size = pixels(width, height, width_px, scale, limits)
         image.load()
-        picture = _opaque(ImageOps.exif_transpose(image))
+        picture = opaque(ImageOps.exif_transpose(image))
         return picture if picture.size == size else picture.resize(size, reducing_gap=2.0)
 
 
@@ -124,7 +124,7 @@ def _resolution(image: Image.Image) -> tuple[float, float]:
     return (across, down) if sensible else (_POINTS_PER_INCH, _POINTS_PER_INCH)
 
 
-def _opaque(image: Image.Image) -> Image.Image:
+def opaque(image: Image.Image) -> Image.Image:
     """RGB on white, sixteen bits a channel brought down to eight."""
     if image.mode.startswith("I"):
         image = image.convert("I").point([value >> 8 for value in range(65536)], "L")

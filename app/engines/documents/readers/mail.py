@@ -1,62 +1,152 @@
-"""E-mail through the standard library: the main headers, the body, the attachments' names."""
+"""E-mail through the standard library: the main headers, the body, the attachments' names.
 
+Messages that a mail forwards as a whole follow it, read in the same way. A mailbox file (mbox) is
+read mail by mail; each begins on a page of its own.
+"""
+
+import base64
+import binascii
 import email
 import email.policy
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
-from itertools import islice
+from itertools import islice, pairwise
 
 from app.engines.documents.readers import html
 from app.engines.documents.text import clean, decode
 
 _HEADERS = ("From", "To", "Cc", "Subject", "Date")
 _MOST_PARTS = 1_000
+_MOST_DEPTH = 20
+_MESSAGES = ("message/rfc822", "message/global")
+# What parts the mails of a mailbox: an empty line, sender and time, then a header field.
+_SEPARATOR = re.compile(
+    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
+)
+_QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def text(data: bytes) -> str:
-    """Headers, an empty line, the body (plain text before HTML), then the attachments' names."""
-    message = email.message_from_bytes(data, policy=email.policy.compat32)
-    body, attachments = _contents(message)
-    lines = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
-    pieces = ["\n".join(lines), body.strip("\r\n")]
-    if attachments:
-        pieces.append("Attachments: " + ", ".join(attachments))
-    return clean("\n\n".join(piece for piece in pieces if piece))
+    """Return the text of a mail, or of all mails in a mailbox, parted by form feeds."""
+    starts = list(_SEPARATOR.finditer(data))
+    if not starts or starts[0].start() > 0:
+        return _Mail(email.message_from_bytes(data, policy=email.policy.compat32)).text()
+    bounds = [*(match.start() for match in starts), len(data)]
+    mails = []
+    for match, (_, end) in zip(starts, pairwise(bounds), strict=True):
+        mail = _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
+        mails.append(_Mail(email.message_from_bytes(mail, policy=email.policy.compat32)).text())
+    return "\f".join(mails)
 
 
-def _header(message: Message, name: str) -> str:
-    wanted = name.lower()
-    return next((_shown(value) for key, value in message.raw_items() if key.lower() == wanted), "")
+class _Mail:
+    """One message, and those inside it."""
 
+    def __init__(self, message: Message, depth: int = 0) -> None:
+        self._message = message
+        self._depth = depth
+        self._plain: list[str] = []
+        self._rich: list[str] = []
+        self._names: list[str] = []
+        self._forwarded: list[str] = []
+        parts = list(islice(_leaves(message), _MOST_PARTS))
+        charsets = (part.get_content_charset() for part in parts if _is_text(part))
+        self._charset = next((charset for charset in charsets if charset), None)
+        for part in parts:
+            self._read_part(part)
 
-def _shown(value: str) -> str:
-    """A header's value with its encoded words (RFC 2047) read, on one line."""
-    with suppress(LookupError, ValueError, MessageError):  # an encoding unknown or not kept to
-        value = str(make_header(decode_header(value)))
-    with suppress(UnicodeEncodeError):  # bytes that are not ASCII come as surrogates (PEP 383)
-        value = decode(value.encode("utf-8", "surrogateescape"))
-    return " ".join(value.split())
+    def text(self) -> str:
+        """Headers, body (plain text before HTML), the attachments' names, forwarded messages."""
+        lines = [f"{name}: {value}" for name in _HEADERS if (value := self._header(name))]
+        body = "\n\n".join(piece for piece in self._plain if piece.strip())
+        body = body or "\n\n".join(piece for piece in self._rich if piece.strip())
+        pieces = ["\n".join(lines), body.strip("\r\n")]
+        if self._names:
+            pieces.append("Attachments: " + ", ".join(self._names))
+        return clean("\n\n".join(piece for piece in (*pieces, *self._forwarded) if piece))
 
-
-def _contents(message: Message) -> tuple[str, list[str]]:
-    """The body's text, and the names of the attachments in order."""
-    plain: list[str] = []
-    rich: list[str] = []
-    names: list[str] = []
-    for part in islice(_leaves(message), _MOST_PARTS):
-        name = _file_name(part)
-        if name or part.is_multipart() or part.get_content_disposition() == "attachment":
-            names.append(name or part.get_content_type())
+    def _read_part(self, part: Message) -> None:
+        name = self._file_name(part)
+        inner = _inner_message(part) if self._depth < _MOST_DEPTH else None
+        if inner is not None:
+            label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
+            self._forwarded.append(f"{label}\n{_Mail(inner, self._depth + 1).text()}")
+        elif name or part.is_multipart() or part.get_content_disposition() == "attachment":
+            self._names.append(name or part.get_content_type())
         elif part.get_content_type() == "text/plain":
-            plain.append(decode(_payload(part), part.get_content_charset()))
+            self._plain.append(decode(_payload(part), part.get_content_charset()))
         elif part.get_content_type() == "text/html":
-            rich.append(html.text(_payload(part), part.get_content_charset()))
-    body = "\n\n".join(piece for piece in plain if piece.strip())
-    return body or "\n\n".join(piece for piece in rich if piece.strip()), names
+            self._rich.append(html.text(_payload(part), part.get_content_charset()))
+
+    def _header(self, name: str) -> str:
+        value = _raw_header(self._message, name)
+        return self._shown(value) if value else ""
+
+    def _file_name(self, part: Message) -> str:
+        # Looked up in headers whose bytes are text already: the library makes U+FFFD of them.
+        readable = Message()
+        for header in ("Content-Disposition", "Content-Type"):
+            value = _raw_header(part, header)
+            if value:
+                readable[header] = self._decoded(value)
+        name = readable.get_filename()
+        return self._shown(collapse_rfc2231_value(name)) if name else ""
+
+    def _shown(self, value: str) -> str:
+        """Return a header's value with its encoded words (RFC 2047) read, on one line."""
+        value = self._decoded(value)
+        with suppress(LookupError, ValueError, MessageError):  # an encoding unknown or not kept to
+            value = str(make_header(decode_header(value)))
+        return " ".join(value.split())
+
+    def _decoded(self, value: str) -> str:
+        """Return a header's value with bytes that are not ASCII read as what they most likely are.
+
+        They come as surrogates (PEP 383). UTF-8 comes first, then the charset of the body.
+        """
+        try:
+            data = value.encode("ascii", "surrogateescape")
+        except UnicodeEncodeError:
+            return value
+        if data.isascii():
+            return value
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            return decode(data, self._charset)
+
+
+def _raw_header(message: Message, name: str) -> str:
+    wanted = name.lower()
+    return next((value for key, value in message.raw_items() if key.lower() == wanted), "")
+
+
+def _is_text(part: Message) -> bool:
+    return part.get_content_maintype() == "text"
+
+
+def _inner_message(part: Message) -> Message | None:
+    """Return the message that a part forwards."""
+    if part.get_content_type() not in _MESSAGES or not part.is_multipart():
+        return None
+    payload = part.get_payload()
+    if not isinstance(payload, list) or not payload or not isinstance(payload[0], Message):
+        return None
+    inner = payload[0]
+    body = inner.get_payload()
+    if inner.keys() or not isinstance(body, str):
+        return inner
+    # Some programs encode the whole message, which the standard does not allow.
+    try:
+        data = base64.b64decode(body.encode("ascii", "ignore"), validate=False)
+    except (binascii.Error, ValueError):
+        return inner
+    return email.message_from_bytes(data, policy=email.policy.compat32) if data else inner
 
 
 def _leaves(message: Message) -> Iterator[Message]:
@@ -75,8 +165,3 @@ def _leaves(message: Message) -> Iterator[Message]:
 def _payload(part: Message) -> bytes:
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
-
-
-def _file_name(part: Message) -> str:
-    name = part.get_filename()
-    return _shown(collapse_rfc2231_value(name)) if name else ""

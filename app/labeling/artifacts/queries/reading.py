@@ -45,6 +45,10 @@ _CLAIM = case(
         ),
     )
 )
+# Page texts are joined by form feeds. What is longer than these has at least one word.
+HAS_TEXT_LAYER = case(
+    (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
+).label("has_text_layer")
 COLUMNS = (
     Artifact.id,
     Artifact.name,
@@ -61,6 +65,7 @@ COLUMNS = (
     Artifact.page_count,
     Artifact.language,
     Artifact.text_length,
+    HAS_TEXT_LAYER,
     Artifact.status,
     Artifact.failure,
     Artifact.connector_id,
@@ -124,6 +129,7 @@ _SHOWN_TEXT: Any = (
         ArtifactText.text,
         Artifact.text_length.label("length"),
         Artifact.language,
+        HAS_TEXT_LAYER,
         func.coalesce(_SPANS, literal_column("CAST('[]' AS jsonb)"), type_=JSONB).label("pages"),
     )
     .join(

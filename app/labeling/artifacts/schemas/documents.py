@@ -33,6 +33,10 @@ MAX_TEXT = 2_000_000
 MAX_METADATA_MEMBERS = 100
 MAX_METADATA_KEY = 100
 MAX_METADATA_TEXT = 2000
+_TEXT_LAYER = {
+    "description": "False when no page has text that can be selected, as in scans and photographs;"
+    " null until the document is read."
+}
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA = {
     "description": "An object of strings, numbers and booleans;"
@@ -248,6 +252,7 @@ class Artifact(Schema):
     page_count = Int(required=True, allow_none=True)
     language = Str(required=True, allow_none=True)
     text_length = Int(required=True, metadata={"description": "In code points."})
+    has_text_layer = Bool(required=True, allow_none=True, metadata=_TEXT_LAYER)
     status = Str(required=True, validate=OneOf(STATUSES))
     failure = Nested(ArtifactFailure, required=True, allow_none=True)
     connector_id = Uuid(required=True, allow_none=True)
@@ -275,6 +280,7 @@ class ArtifactText(Schema):
     text = Str(required=True)
     length = Int(required=True, metadata={"description": "In code points."})
     language = Str(required=True, allow_none=True)
+    has_text_layer = Bool(required=True, allow_none=True, metadata=_TEXT_LAYER)
     pages = List(Nested(PageSpan), required=True)
 
 

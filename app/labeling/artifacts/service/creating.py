@@ -68,6 +68,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         page_count=len(parsed.pages),
         language=parsed.language,
         text_length=len(parsed.text),
+        has_text_layer=True,
         **_status_when_read(),
     )
     _lock(row)
@@ -118,6 +119,7 @@ def create_from_file(
         page_count=None,
         language=None,
         text_length=0,
+        has_text_layer=None,
         status="processing",
     )
     _lock(row)

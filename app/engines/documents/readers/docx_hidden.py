@@ -1,0 +1,65 @@
+"""Which parts of a Word document are hidden (ECMA-376, 17.3.2.41 and 17.4.15)."""
+
+from typing import Any
+
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_VALUE = _WORD + "val"
+_OFF = {"0", "false", "off"}
+
+
+def is_on(parent: Any, name: str) -> bool | None:
+    """Return an on-off property of Word; None where the parent says nothing of it."""
+    found = None if parent is None else parent.find(_WORD + name)
+    return None if found is None else is_true(found.get(_VALUE) or "1")
+
+
+def is_true(value: str) -> bool:
+    """Return what the value of an on-off property says."""
+    return value.lower() not in _OFF
+
+
+class HiddenStyles:
+    """The styles that hide what is written in them, their own or inherited."""
+
+    def __init__(self, styles: Any) -> None:
+        self._hides: dict[str, bool | None] = {}
+        self._based_on: dict[str, str | None] = {}
+        for style in styles.iterchildren(_WORD + "style"):
+            name = style.get(_WORD + "styleId")
+            base = style.find(_WORD + "basedOn")
+            self._hides[name] = is_on(style.find(_WORD + "rPr"), "vanish")
+            self._based_on[name] = None if base is None else base.get(_VALUE)
+
+    def hides(self, name: str | None) -> bool | None:
+        """Return whether a style hides text; None where it says nothing."""
+        seen: set[str] = set()
+        while name is not None and name not in seen:
+            hides = self._hides.get(name)
+            if hides is not None:
+                return hides
+            seen.add(name)
+            name = self._based_on.get(name)
+        return None
+
+    def hides_paragraph(self, paragraph: Any) -> bool:
+        """Return whether the style of a paragraph hides its runs."""
+        properties = paragraph.find(_WORD + "pPr")
+        style = None if properties is None else properties.find(_WORD + "pStyle")
+        return style is not None and self.hides(style.get(_VALUE)) is True
+
+    def hides_run(self, run: Any, *, in_hidden_paragraph: bool) -> bool:
+        """Return whether a run is hidden, by itself, its style or its paragraph's."""
+        properties = run.find(_WORD + "rPr")
+        if properties is None:
+            return in_hidden_paragraph
+        own = is_on(properties, "vanish")
+        if own is not None:
+            return own
+        style = properties.find(_WORD + "rStyle")
+        by_style = None if style is None else self.hides(style.get(_VALUE))
+        return in_hidden_paragraph if by_style is None else by_style
+
+
+def hides_row(row: Any) -> bool:
+    """Return whether a table row is hidden."""
+    return is_on(row.find(_WORD + "trPr"), "hidden") is True

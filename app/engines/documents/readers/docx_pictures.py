@@ -1,0 +1,103 @@
+"""Word documents of pictures alone, such as scans that were pasted in: a page for each picture.
+
+They are like a scanned PDF: pages without a text layer, for character recognition and for people.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from docx.opc.constants import RELATIONSHIP_TYPE
+from PIL import Image, ImageOps
+
+from app.engines.documents.layout import PAGE_HEIGHT, PAGE_WIDTH
+from app.engines.documents.model import Limits, PageNotFound, ParseFailed
+from app.engines.documents.readers.docx import open_document
+from app.engines.documents.readers.images import opaque
+from app.engines.documents.readers.sizes import pixels, too_many
+
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
+_MARGIN = 36.0  # points around a picture
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
+_IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
+
+
+def read(file: BinaryIO, limits: Limits, send: Callable[[dict[str, object]], None]) -> bool:
+    """Send a page for each picture; return whether there are any. Raises `ParseFailed`."""
+    count = 0
+    for count, picture in enumerate(_pictures(file, limits), start=1):
+        if count > limits.max_pages:
+            message = f"The document has more than {limits.max_pages} pictures."
+            raise ParseFailed("too_many_pages", message)
+        picture.close()
+        send(_page())
+    return count > 0
+
+
+def render(
+    file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
+) -> Image.Image:
+    """Draw the picture of a page on white. Raises `PageNotFound`, `ParseFailed`."""
+    size = pixels(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
+    count = 0
+    for count, picture in enumerate(_pictures(file, limits), start=1):
+        if count == number:
+            return _drawn(picture, size)
+    raise PageNotFound(number, count)
+
+
+def _page() -> dict[str, object]:
+    return {
+        "width": PAGE_WIDTH,
+        "height": PAGE_HEIGHT,
+        "rotation": 0,
+        "text": "",
+        "has_text_layer": False,
+        "starts": [],
+        "ends": [],
+        "boxes": [],
+    }
+
+
+def _drawn(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    page = Image.new("RGB", size, "white")
+    margin = round(_MARGIN * size[0] / PAGE_WIDTH)
+    room = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
+    try:
+        upright = opaque(ImageOps.exif_transpose(picture))
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise ParseFailed("unreadable", "A picture of the document is damaged.") from error
+    fitted = ImageOps.contain(upright, room)
+    page.paste(fitted, (margin, margin))
+    return page
+
+
+def _pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
+    """Return the pictures in the order of the document, those of headers and footers last."""
+    part = open_document(file, limits).part
+    kinds = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
+    others = [
+        relation.target_part
+        for relation in part.rels.values()
+        if relation.reltype in kinds and not relation.is_external
+    ]
+    for place in [part, *others]:
+        for data in _data(place):
+            try:
+                picture = Image.open(io.BytesIO(data), formats=_FORMATS)
+            except Image.DecompressionBombError as error:
+                raise too_many(limits) from error
+            except (OSError, SyntaxError, ValueError, EOFError):
+                continue  # of a format that is not drawn here
+            if picture.width * picture.height > limits.max_pixels:
+                raise too_many(limits)
+            yield picture
+
+
+def _data(part: Any) -> Iterator[bytes]:
+    for element in part.element.iter(_BLIP, _IMAGE_DATA):
+        relation = element.get(f"{_RELATIONS}embed") or element.get(f"{_RELATIONS}id")
+        image = part.related_parts.get(relation)
+        if image is not None:
+            yield image.blob

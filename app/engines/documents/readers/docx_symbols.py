@@ -1,0 +1,36 @@
+"""Characters of Microsoft's symbol fonts, which documents use for boxes to tick."""
+
+_WINGDINGS = {
+    0x4A: "☺", 0x4C: "☹", 0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x70: "☐", 0x71: "☐", 0x72: "☐",
+    0x74: "◆", 0x75: "◆", 0x76: "❖", 0x78: "☒", 0x9F: "•", 0xA1: "○", 0xA7: "▪", 0xA8: "☐",
+    0xD8: "➢", 0xDF: "←", 0xE0: "→", 0xE8: "➔", 0xF0: "⇨", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒",
+    0xFE: "☑",
+}  # fmt: skip
+_WINGDINGS_2 = {
+    0x2A: "☐", 0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0x55: "☒",
+    0x98: "•", 0xA2: "■", 0xA3: "☐",
+}  # fmt: skip
+_SYMBOL = {
+    0xA3: "≤", 0xA5: "∞", 0xAB: "↔", 0xAC: "←", 0xAE: "→", 0xB0: "°", 0xB1: "±", 0xB3: "≥",
+    0xB4: "\u00d7", 0xB7: "•", 0xB8: "÷", 0xB9: "≠", 0xBB: "≈", 0xD6: "√", 0xE5: "∑",
+}  # fmt: skip
+_FONTS = {"wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2, "symbol": _SYMBOL}
+_PRIVATE = 0xF000
+"""Where symbol fonts have their characters: code 0xFE is U+F0FE."""
+EMPTY_BOX, TICKED_BOX = "☐", "☒"
+
+
+def is_symbol_font(font: str | None) -> bool:
+    """Return whether the characters of a font are signs, whatever letters they are typed as."""
+    return font is not None and font.lower() in _FONTS
+
+
+def symbol(code: int, font: str | None) -> str:
+    """Return the character for a code of a symbol font; as it is, where none is known."""
+    signs = _FONTS.get((font or "").lower(), {})
+    return signs.get(code - _PRIVATE if _PRIVATE <= code <= _PRIVATE + 0xFF else code, chr(code))
+
+
+def translate(text: str, font: str | None) -> str:
+    """Return text that is typed in a symbol font as the signs that it shows."""
+    return "".join(symbol(ord(char), font) for char in text)

@@ -1,0 +1,136 @@
+"""Hidden text, boxes to tick and pictures of Word documents."""
+
+import io
+from pathlib import Path
+
+import pytest
+from docx.document import Document
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+from PIL import Image
+
+from app.engines.documents import PageNotFound, ParseFailed, parse, render
+from tests.engines.documents import samples
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
+
+
+def text_of(folder: Path, *paragraphs: str) -> str:
+    """The text of a document of these paragraphs, given as the XML inside."""
+
+    def fill(document: Document) -> None:
+        for inner in reversed(paragraphs):
+            xml = f"<w:p {nsdecls('w')} {W14}>{inner}</w:p>"
+            document.element.body.insert(0, parse_xml(xml))
+
+    return parse(samples.stored(folder, samples.word(fill)), DOCX).text
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def test_hidden_text_is_left_out(tmp_path: Path) -> None:
+    text = text_of(
+        tmp_path,
+        run("shown ") + run("hidden", "<w:vanish/>") + run("again", '<w:vanish w:val="0"/>'),
+        run("hidden", '<w:vanish w:val="true"/>'),
+        "<w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>" + run("the mark alone is hidden"),
+    )
+    assert text == "shown again\n\nthe mark alone is hidden"
+
+
+def test_text_that_a_style_hides_is_left_out(tmp_path: Path) -> None:
+    def fill(document: Document) -> None:
+        hidden = document.styles.add_style("Secret", WD_STYLE_TYPE.CHARACTER)
+        hidden.font.hidden = True
+        paragraph = document.styles.add_style("Notes", WD_STYLE_TYPE.PARAGRAPH)
+        paragraph.font.hidden = True
+        inherited = document.styles.add_style("More notes", WD_STYLE_TYPE.PARAGRAPH)
+        inherited.base_style = paragraph
+        line = document.add_paragraph("shown")
+        line.add_run(" no", style=hidden)
+        document.add_paragraph("no", style=paragraph)
+        document.add_paragraph("no", style=inherited).add_run("but this").font.hidden = False
+        table = document.add_table(2, 1)
+        table.cell(0, 0).text, table.cell(1, 0).text = "no", "row"
+        properties = f"<w:trPr {nsdecls('w')}><w:hidden/></w:trPr>"
+        table.rows[0]._tr.insert(0, parse_xml(properties))
+
+    text = parse(samples.stored(tmp_path, samples.word(fill)), DOCX).text
+    assert text.split() == ["shown", "but", "this", "row"]
+
+
+def test_boxes_to_tick_are_signs(tmp_path: Path) -> None:
+    def sym(code: str, font: str = "Wingdings") -> str:
+        return f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>'
+
+    def field(inner: str) -> str:
+        data = f"<w:ffData><w:checkBox>{inner}</w:checkBox></w:ffData>"
+        return (
+            f'<w:r><w:fldChar w:fldCharType="begin">{data}</w:fldChar></w:r>'
+            "<w:r><w:instrText> FORMCHECKBOX </w:instrText></w:r>"
+            '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+        )
+
+    def control(checked: str, inner: str = "") -> str:
+        box = f'<w14:checkbox><w14:checked w14:val="{checked}"/></w14:checkbox>'
+        content = f"<w:sdtContent><w:r>{inner}</w:r></w:sdtContent>"
+        return f"<w:sdt><w:sdtPr>{box}</w:sdtPr>{content}</w:sdt>"
+
+    text = text_of(
+        tmp_path,
+        sym("F0FE") + run(" yes ") + sym("F0A8") + run(" no ") + sym("F0FD") + sym("00FC"),
+        sym("F052", "Wingdings 2") + run(" yes ") + sym("F0A3", "Wingdings 2") + run(" no"),
+        run("þ", '<w:rFonts w:ascii="Wingdings"/>') + run(" þ "),
+        run("\uf0a8", '<w:rFonts w:ascii="Wingdings"/>') + run(" typed"),
+        field('<w:default w:val="0"/><w:checked/>') + field('<w:default w:val="1"/>') + field(""),
+        control("1") + control("0") + control("1", "<w:t>☑</w:t>"),
+    )
+    assert text.split("\n") == ["☑ yes ☐ no ☒✓", "☑ yes ☐ no", "☑ þ ", "☐ typed", "☒☒☐", "☒☐☑"]
+
+
+def test_symbols_without_a_meaning_do_no_harm(tmp_path: Path) -> None:
+    odd = "".join(f"<w:r><w:sym {given}/></w:r>" for given in ("", 'w:char="xyz"', 'w:char="-5"'))
+    assert text_of(tmp_path, run("before") + odd + run(" after")) == "before after"
+
+
+def test_a_document_of_pictures_is_like_a_scan(tmp_path: Path) -> None:
+    def fill(document: Document) -> None:
+        for colour in ("red", "blue"):
+            picture = samples.image("PNG", Image.new("RGB", (60, 30), colour))
+            document.add_picture(io.BytesIO(picture))
+
+    path = samples.stored(tmp_path, samples.word(fill))
+    document = parse(path, DOCX)
+    assert document.text == "\f"
+    assert [page.has_text_layer for page in document.pages] == [False, False]
+    assert [page.words for page in document.pages] == [[], []]
+    for number, colour in ((1, (255, 0, 0)), (2, (0, 0, 255))):
+        drawn = Image.open(io.BytesIO(render(path, DOCX, number, width_px=300))).convert("RGB")
+        assert drawn.size == (300, 425)
+        assert drawn.getpixel((100, 50)) == colour
+        assert drawn.getpixel((100, 400)) == (255, 255, 255)
+    with pytest.raises(PageNotFound):
+        render(path, DOCX, 3, width_px=300)
+
+
+def test_pictures_beside_text_are_no_pages(tmp_path: Path) -> None:
+    def fill(document: Document) -> None:
+        document.add_paragraph("text")
+        document.add_picture(io.BytesIO(samples.image("PNG")))
+
+    document = parse(samples.stored(tmp_path, samples.word(fill)), DOCX)
+    assert document.text.strip() == "text"
+    assert [page.has_text_layer for page in document.pages] == [True]
+
+
+def test_a_picture_of_too_many_pixels(tmp_path: Path) -> None:
+    def fill(document: Document) -> None:
+        document.add_picture(io.BytesIO(samples.png_claiming(50_000, 50_000)))
+
+    with pytest.raises(ParseFailed) as caught:
+        parse(samples.stored(tmp_path, samples.word(fill)), DOCX)
+    assert caught.value.code == "too_many_pixels"

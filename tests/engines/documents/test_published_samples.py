@@ -1,0 +1,94 @@
+"""The documents that libraries for PDF, DOCX and mail are tested with are read, and read well."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from app.engines.documents import ParsedDocument, ParseFailed, parse
+from tests.engines.documents.pages import check_offsets
+
+FOLDER = Path(__file__).parents[3] / ".venv" / "sample-documents"
+MEDIA_TYPES = {
+    ".pdf": "application/pdf",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".eml": "message/rfc822",
+}
+COUNTS = {"mail_parser": 22, "pypdf": 70, "python_docx": 44}
+LAYOUT = "\t\n\r\f"
+
+
+def read(path: Path) -> ParsedDocument | str:
+    """The document, or the code of the failure."""
+    try:
+        return parse(path, MEDIA_TYPES[path.suffix])
+    except ParseFailed as failure:
+        return failure.code
+
+
+def sample(name: str) -> ParsedDocument:
+    document = read(FOLDER / name)
+    assert isinstance(document, ParsedDocument), document
+    return document
+
+
+@pytest.fixture(autouse=True)
+def fetched() -> None:
+    assert FOLDER.is_dir(), "make .venv/sample-documents.stamp fetches the documents"
+
+
+@pytest.mark.parametrize("package", COUNTS)
+def test_nothing_fails_that_can_be_read(package: str) -> None:
+    paths = sorted((FOLDER / package).iterdir())
+    assert len(paths) == COUNTS[package]
+    failures = {}
+    for path in paths:
+        document = read(path)
+        if isinstance(document, str):
+            failures[path.name] = document
+            continue
+        assert not [
+            char
+            for char in document.text
+            if unicodedata.category(char) in ("Cc", "Cs") and char not in LAYOUT
+        ], path.name
+        assert unicodedata.is_normalized("NFC", document.text), path.name
+        if path.suffix == ".pdf":
+            check_offsets(document)
+    allowed = {"pypdf": "password_protected", "python_docx": "empty_document"}
+    assert set(failures.values()) <= {allowed.get(package)}
+    # Those of python-docx are blank documents and empty tables.
+    assert len(failures) == {"pypdf": 13, "python_docx": 13}.get(package, 0), failures
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        (
+            "example.pdf",
+            [
+                "Indonesia Germany Austria France Vatican",
+                "Continent Asia Europe",
+                "Capital Jakarta Berlin Vienna Paris Vatican City",
+                "Currency Rupia EUR (€) -",
+            ],
+        ),
+        ("side-by-side-subfig.pdf", ["(a) South American coati (b) Brown bear"]),
+        ("multilang.pdf", ["مرحبا بالعالم", "Привет, мир", "你好世界"]),
+        ("AutoCad_Diagram.pdf", ["M20x1.5 8.0 - 15.0 8", "M25x1.5 12.5 - 20.5 11"]),
+        ("superscript-pdftex.pdf", ["x 2 = 9 means x ∈ { 3 , \u2212 3 } ."]),
+        (
+            "Seige_of_Vicksburg_Sample_OCR.pdf",
+            ["however, did not last long; it became too conspicuous and dan-"],
+        ),
+    ],
+)
+def test_the_rows_of_a_page(name: str, lines: list[str]) -> None:
+    found = sample(f"pypdf/{name}").text.replace("\f", "\n").split("\n")
+    start = found.index(lines[0])
+    assert [line for line in found[start:] if line in lines] == lines
+
+
+def test_a_page_of_pictures_in_word() -> None:
+    document = sample("python_docx/shp-inline-shape-access.docx")
+    assert [page.has_text_layer for page in document.pages] == [False, False]
