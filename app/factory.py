@@ -31,6 +31,8 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     http.init(app, settings)
     documentation.init(app, features.BLUEPRINTS)
     health.init(app)
+    for pages in features.PAGES:
+        app.register_blueprint(pages)
     bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
     commands.init(app)
     return app
