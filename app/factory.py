@@ -33,6 +33,8 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     http.init(app, settings)
     documentation.init(app, features.BLUEPRINTS, features.WEBHOOKS, settings.public_url)
     health.init(app)
+    for pages in features.PAGES:
+        app.register_blueprint(pages)
     bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
     artifacts.bind_rules(routing_rules.has_rules)
     commands.init(app)

@@ -2,6 +2,8 @@
 
 from types import ModuleType
 
+from flask import Blueprint as FlaskBlueprint
+
 from app.billing.periods import models as billing_period_models
 from app.billing.periods import routes as billing_periods
 from app.delivery.export_formats import routes as export_formats
@@ -30,6 +32,7 @@ from app.identity.invitations import routes as invitations
 from app.identity.members import routes as members
 from app.identity.organizations import models as organization_models
 from app.identity.organizations import routes as organizations
+from app.identity.pages import routes as pages
 from app.identity.sso import jobs as sso_jobs
 from app.identity.sso import models as sso_models
 from app.identity.sso import routes as sso
@@ -97,6 +100,9 @@ BLUEPRINTS: list[Blueprint] = [
 
 WEBHOOKS = webhook_descriptions.describe()
 """The requests that the service sends, for the description."""
+
+PAGES: list[FlaskBlueprint] = [pages.blueprint]
+"""Web pages for people; they are not in the description."""
 
 JOBS: list[ModuleType] = [
     upkeep,

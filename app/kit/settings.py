@@ -6,6 +6,7 @@ before the other packages are needed.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class Settings:
     host: str = _setting(values.host, "127.0.0.1")
     port: int = _setting(values.whole(1, 65_535), 8000)
     public_url: str = _setting(values.web_url, "")
+    frontend_url: str = _setting(values.web_url, "")
     data_dir: Path = _setting(Path, Path("data"))  # noqa: RUF009 - immutable
     database_url: str = _setting(values.database_url, "", secret=True)
     database_role: str = _setting(values.database_role, DATABASE_ROLE)
@@ -88,6 +90,17 @@ class Settings:
     def _reachable_host(self) -> str:
         host = {"0.0.0.0": "localhost", "::": "localhost"}.get(self.host, self.host)  # noqa: S104
         return f"[{host}]" if ":" in host else host
+
+    @property
+    def pages_url(self) -> str:
+        """Return where links in emails lead: to the front end if there is one, else here."""
+        return self.frontend_url or self.public_url
+
+    @property
+    def service_name(self) -> str:
+        """Return the installation's name for people: that of the sender of its emails."""
+        name, address = parseaddr(self.mail_from)
+        return name or address
 
     @property
     def sqlalchemy_url(self) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, delete, func, insert, select
@@ -18,14 +17,16 @@ from app.identity.auth.models import MailedToken
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
 from app.kit import container, db, errors, purging, secrets
+from app.kit.errors import ApiError
 from app.kit.letters import Letters
+from app.kit.links import WebPage, build_token_link
 
 LIFETIME = timedelta(hours=1)
 RESET = "password_reset"
 EMAIL = "email"
 _PAUSE = timedelta(seconds=30)
 _RESETS_AN_HOUR = 5
-_PATHS = {RESET: "/reset-password", EMAIL: "/confirm-email"}
+_PAGES = {RESET: WebPage.RESET_PASSWORD, EMAIL: WebPage.CONFIRM_EMAIL}
 _LETTERS = {RESET: "reset_password", EMAIL: "confirm_email"}
 
 letters = Letters(Path(__file__).parent / "letters")
@@ -58,7 +59,8 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
             expires_at=func.now() + lifetime,
         )
     )
-    return {"link": f"{_PATHS[purpose]}?{urlencode({'token': token})}", "token": token}
+    link = build_token_link(_PAGES[purpose], token=token, language=user.locale)
+    return {"link": link, "token": token}
 
 
 def mail(user: User, purpose: str, email: str) -> None:
@@ -106,9 +108,34 @@ def spend(token: str, purpose: str) -> Spent:
     )
     row: Any = db.session().execute(statement).first()
     if row is None:
-        message = "The token is unknown, was used, has expired, or another took its place."
-        raise errors.invalid(message, "token")
+        raise _refused()
     return Spent(row.user_id, row.email)
+
+
+def find_email(token: str, purpose: str) -> str:
+    """Return the address that a token was mailed to, and leave the token good.
+
+    Raises 400 `validation_error` on `token` where `spend` would, and for a disabled account.
+    """
+    statement = (
+        select(MailedToken.email)
+        .join(User, User.id == MailedToken.user_id)
+        .where(
+            MailedToken.token_hash == _hash(purpose, token),
+            MailedToken.purpose == purpose,
+            MailedToken.expires_at > func.now(),
+            User.disabled_at.is_(None),
+        )
+    )
+    email = db.session().execute(statement).scalar_one_or_none()
+    if email is None:
+        raise _refused()
+    return email
+
+
+def _refused() -> ApiError:
+    message = "The token is unknown, was used, has expired, or another took its place."
+    return errors.invalid(message, "token")
 
 
 def withdraw(user_id: UUID) -> None:

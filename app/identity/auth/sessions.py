@@ -1,12 +1,13 @@
 """A person's sessions: listing them, and ending one or all."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from app.identity.auth import queries
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
-from app.kit import errors
+from app.kit import db, errors, tokens
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 
@@ -54,6 +55,12 @@ def end_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | Non
     `keep` is one that goes on. Sessions that are good for all of the user's organizations end too.
     """
     queries.revoke_single_sign_on(user_id, organization_id, keep=keep)
+
+
+def discard(login: dict[str, Any]) -> None:
+    """Revoke the session of a login response that nobody will use."""
+    claims = tokens.read(login["access_token"])
+    queries.revoke(claims.session_id, db.utc_now())
 
 
 def end_all(user: User) -> int:

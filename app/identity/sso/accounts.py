@@ -14,6 +14,7 @@ from app.identity.users.models import User
 from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.kit.letters import Letters
+from app.kit.links import WebPage, build_token_link
 
 LETTERS = Letters(Path(__file__).parent / "letters")
 _NAME_LENGTH = 200
@@ -122,6 +123,7 @@ def _name(name: str | None) -> str:
 
 def mail_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
     """Ask the holder of the account; the letter goes to the address that the account has."""
+    page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
     LETTERS.post(
         "confirm",
         to=user.email,
@@ -129,7 +131,7 @@ def mail_confirmation(organization: Organization, user: User, flow: Flow, code: 
         values={
             "organization": organization.name,
             "name": user.name,
-            "link": links.back(flow, code=code) or f"confirm-sign-on?token={code}",
+            "link": links.back(flow, code=code) or page,
             "token": code,
         },
         organization_id=organization.id,

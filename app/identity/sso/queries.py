@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select, update
@@ -93,6 +94,33 @@ def _pair(
 ) -> tuple[Organization, Configuration] | None:
     found = db.session().execute(statement).first()
     return (found[0], found[1]) if found is not None else None
+
+
+class Confirmation(NamedTuple):
+    """A sign-in that waits for its confirmation by email."""
+
+    browser_hash: str
+    challenge: str | None
+    email: str
+    organization: str
+
+
+def find_confirmation(code_hash: str) -> Confirmation | None:
+    """Return what an unused mailed code confirms. Across organizations."""
+    statement = (
+        select(Code.browser_hash, Code.challenge, User.email, Organization.name)
+        .join(User, User.id == Code.user_id)
+        .join(Organization, Organization.id == Code.organization_id)
+        .where(
+            Code.code_hash == code_hash,
+            # A code that was not mailed holds the null of JSON here.
+            func.jsonb_typeof(Code.pending) == "object",
+            Code.used_at.is_(None),
+            Code.expires_at > func.now(),
+        )
+    )
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else Confirmation(*row)
 
 
 def identity(issuer: str, subject: str) -> Identity | None:

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import pairwise
 
 from app.kit import errors
+from app.kit.errors import ApiError
 
 MIN_LENGTH = 10
 MAX_LENGTH = 1024
@@ -20,16 +21,23 @@ _REST = 4
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
-    """Raise 400 `validation_error` on `field` for a password that is easily guessed."""
+    """Raise 400 `validation_error` on `field` for a password that is easily guessed.
+
+    `details.reason` is too_short, too_long, common or personal.
+    """
     if len(password) < MIN_LENGTH:
-        raise errors.invalid(f"Must have at least {MIN_LENGTH} characters.", field)
+        raise _refused(f"Must have at least {MIN_LENGTH} characters.", field, "too_short")
     if len(password) > MAX_LENGTH:
-        raise errors.invalid(f"Must have at most {MAX_LENGTH} characters.", field)
+        raise _refused(f"Must have at most {MAX_LENGTH} characters.", field, "too_long")
     folded = _fold(password)
     if _is_common(folded):
-        raise errors.invalid("This is one of the passwords that are tried first.", field)
+        raise _refused("This is one of the passwords that are tried first.", field, "common")
     if _is_made_of(folded, _parts(email, name)):
-        raise errors.invalid("Must not be made of your name or your e-mail address.", field)
+        raise _refused("Must not be made of your name or your e-mail address.", field, "personal")
+
+
+def _refused(message: str, field: str, reason: str) -> ApiError:
+    return errors.invalid(message, field, reason=reason)
 
 
 @cache

@@ -85,16 +85,19 @@ def plain(wording: Wording, values: Mapping[str, str]) -> tuple[str, list[str]]:
     return subject, [_plain(_filled(parts, given)) for parts in wording.paragraphs]
 
 
-def render(wording: Wording, values: Values, *, public_url: str, service: str) -> Rendered:
+def render(
+    wording: Wording, values: Values, *, public_url: str, service: str, pages_url: str | None = None
+) -> Rendered:
     """Put `values` into `wording`.
 
-    :param values: by name; `link` is an address or a path under `public_url`, or None where there
-        is nothing to open; `token` is shown below the button unless the text names it.
+    :param values: by name; `link` is an address or a path under `pages_url` (by default
+        `public_url`), or None where there is nothing to open; `token` is shown below the button
+        unless the text names it.
     :param service: who writes: the name in the sender's address.
     :raises KeyError: a value is missing.
     """
     given = {name: "" if v is None else _harmless(v) for name, v in values.items()}
-    given["link"] = _link(given.get("link", ""), public_url)
+    given["link"] = _link(given.get("link", ""), pages_url or public_url)
     link = given["link"] if wording.action else ""
     token = "" if "token" in wording.names else given.get("token", "")
     words = _words(wording.language)
@@ -122,8 +125,8 @@ def render(wording: Wording, values: Values, *, public_url: str, service: str) -
     return Rendered(subject, "\n\n".join(blocks) + "\n", html, wording.language)
 
 
-def _link(link: str, public_url: str) -> str:
+def _link(link: str, pages_url: str) -> str:
     """An absolute http(s) address; nothing else becomes one that can be opened."""
     if _PATH.fullmatch(link):
-        return f"{public_url}/{link.removeprefix('/')}"
+        return f"{pages_url}/{link.removeprefix('/')}"
     return link if _ADDRESS.fullmatch(link) else ""

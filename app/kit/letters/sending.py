@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parseaddr
 from pathlib import Path
 from uuid import UUID
 
@@ -72,8 +71,9 @@ class Letters:
         """Queue the letter `name` in the running transaction; a worker sends it.
 
         :param locale: of the reader; a language without the letter falls back to English.
-        :param values: all that the letter shows. `link` is an address or a path under PUBLIC_URL,
-            None where there is nothing to open; a `token` is shown for those who use the API.
+        :param values: all that the letter shows. `link` is an address, or a path that
+            `app.kit.links` built, None where there is nothing to open; a `token` is shown for
+            those who use the API.
         :param organization_id: whose letter it is: it is gone, unsent, once they are erased.
         :param message_id: of the mail, for a letter that is known by an id of its own.
         :raises WordingError: no such letter, or a value is missing; a mistake of the caller's.
@@ -115,12 +115,12 @@ class Letters:
         """The letter as `locale` reads it. Raises WordingError like `post`."""
         self._check(name, values)
         settings = container.settings()
-        sender, address = parseaddr(settings.mail_from)
         return render(
             self.wordings.find(name, locale),
             values,
             public_url=settings.public_url,
-            service=sender or address,
+            pages_url=settings.pages_url,
+            service=settings.service_name,
         )
 
     def send(

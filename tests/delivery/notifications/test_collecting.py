@@ -116,7 +116,8 @@ def test_all_of_a_kind_goes_in_one_letter(desk: Desk, inbox: Inbox, work: Work, 
     said = letter.text.replace("\r\n", "\n")
     assert said.startswith(f"{sent_back}\nNo total\n\nCorrect them")
     address = container.settings().public_url
-    assert f"{address}/api/v1/users/me/assignments?kind=label\n" in said
+    page = f"{address}/open/{desk.org.slug}/users/me/assignments?kind=label&lang=en"
+    assert f"{page}\n" in said
     assert "2 of your label sets were rejected\nNot a bill\n\n" in said
     post()
     assert len(inbox.letters("labeler")) == 1

@@ -68,7 +68,7 @@ def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
     mails = _mails(org)
     assert {mail["To"] for mail in mails} == {_address(org, "owner"), _address(org, "second")}
     assert {mail["Subject"] for mail in mails} == {"[Test] Somebody asks"}
-    link = container.settings().public_url + "/api/v1/artifacts/1"
+    link = f"{container.settings().public_url}/open/{org.slug}/artifacts/1?lang=en"
     for mail in mails:
         plain, html = mail.get_body(("plain",)), mail.get_body(("html",))
         assert plain.get_content().splitlines()[:5] == ["Look at it.", "", "Open:", link, ""]

@@ -165,6 +165,19 @@ def test_a_refused_password_leaves_the_link_good(person: Person) -> None:
     assert person.device().post(CONFIRM, {"token": token, "password": NEW}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("password", "reason"),
+    [
+        ("short", "too_short"),
+        ("password123!", "common"),
+        ("Nora-Berg-1999", "personal"),
+    ],
+)
+def test_a_refused_password_says_why(person: Person, password: str, reason: str) -> None:
+    answer = person.device().post(CONFIRM, {"token": forget(person), "password": password})
+    assert answer.json["error"]["details"] == {"reason": reason}
+
+
 def test_only_a_hash_of_the_token_is_kept(person: Person) -> None:
     token = forget(person)
     row = run(person, "SELECT * FROM mailed_tokens WHERE email = :e AND purpose = 'password_reset'")

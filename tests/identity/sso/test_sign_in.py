@@ -293,7 +293,7 @@ def _login(body: dict[str, str]) -> dict[str, str]:
 def _token_of(email: str) -> str:
     plain = mails(email)[-1].get_body(("plain",))
     assert plain is not None
-    return str(plain.get_content().split("token=")[1].split()[0])
+    return str(plain.get_content().split("token=")[1].split("&")[0])
 
 
 def _rename(org: Org, user_id: Any, email: str) -> None:

@@ -37,7 +37,7 @@ _CLOSE = text(
                            WHERE member.organization_id = closed.organization_id
                              AND member.user_id = closed.user_id) AS mailed,
            users.email, users.locale, users.time_zone, users.notification_preferences AS chosen,
-           organizations.name AS organization
+           organizations.name AS organization, organizations.slug
     FROM closed
     JOIN users ON users.id = closed.user_id
     JOIN organizations ON organizations.id = closed.organization_id
@@ -63,6 +63,7 @@ class Closed(NamedTuple):
     time_zone: str
     chosen: dict[str, Any]
     organization: str
+    slug: str
 
 
 def close_due() -> list[Closed]:

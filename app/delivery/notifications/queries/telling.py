@@ -84,6 +84,7 @@ class Mail(NamedTuple):
     body: str
     link: str | None
     organization: str
+    slug: str
 
 
 def mail_of(notification_id: UUID) -> Mail | None:
@@ -96,6 +97,7 @@ def mail_of(notification_id: UUID) -> Mail | None:
             Notification.body,
             Notification.link,
             Organization.name,
+            Organization.slug,
         )
         .join(User, User.id == Notification.user_id)
         .join(Organization, Organization.id == Notification.organization_id)

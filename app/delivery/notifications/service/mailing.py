@@ -7,8 +7,8 @@ from app.delivery.notifications.queries import mailing as queries
 from app.delivery.notifications.queries.mailing import Closed
 from app.delivery.notifications.service import telling
 from app.identity.users import preferences
-from app.kit import container
 from app.kit.letters import Letter
+from app.kit.links import build_open_link, make_absolute
 
 _LISTED = 20
 """How many notifications of one kind a letter quotes."""
@@ -48,6 +48,7 @@ def _letter(notes: Sequence[Closed]) -> Letter:
         address=first.email,
         locale=first.locale,
         organization=first.organization,
+        slug=first.slug,
         title=title,
         body=body,
         link=link,
@@ -63,5 +64,9 @@ def _title(first: Closed, more: int) -> str:
 
 def _quoted(one: Closed) -> str:
     # Each leads somewhere else, so the letter has no button.
-    lines = (one.title, one.body, f"{container.settings().public_url}{one.link}")
+    page = ""
+    if one.link:
+        link = build_open_link(one.link, org_slug=one.slug, language=one.locale)
+        page = make_absolute(link)
+    lines = (one.title, one.body, page)
     return "\n".join(line for line in lines if line)

@@ -10,6 +10,7 @@ from app.identity.users import preferences
 from app.kit import events, tenancy
 from app.kit.letters import Letter, Letters, Message, Messages
 from app.kit.letters.messages import Value
+from app.kit.links import build_open_link
 from app.kit.permissions import Role
 
 _FOLDER = Path(__file__).parents[1]
@@ -39,7 +40,8 @@ def tell(
     They are those among `user_ids`, those in one of `team_ids`, and all with exactly `role`, as far
     as their role is at least `least`, less `but`. A user is told once per `unique_key`, and not at
     all where they want to hear of `kind` neither in the application nor by e-mail. `message` is one
-    of messages/en.toml, `values` and `count` what it shows; `link` is a path under PUBLIC_URL.
+    of messages/en.toml, `values` and `count` what it shows; `link` is the path of
+    an operation, with its query.
     """
 
     @cache
@@ -74,6 +76,7 @@ def post_mail(notification_id: UUID) -> None:
                 address=found.address,
                 locale=found.locale,
                 organization=found.organization,
+                slug=found.slug,
                 title=found.title,
                 body=found.body or found.title,
                 link=found.link,
@@ -83,14 +86,25 @@ def post_mail(notification_id: UUID) -> None:
 
 
 def letter(
-    notification_id: UUID, organization_id: UUID, *, address: str, locale: str, **values: str | None
+    notification_id: UUID,
+    organization_id: UUID,
+    *,
+    address: str,
+    locale: str,
+    slug: str,
+    link: str | None,
+    **values: str,
 ) -> Letter:
-    """A notification as it is mailed. `values`: organization, title, body, link."""
+    """Return a notification as an email. `values`: organization, title, body.
+
+    `link` is what the notification stores, an operation's path: the email leads to its page.
+    """
+    page = build_open_link(link, org_slug=slug, language=locale) if link else None
     return Letter(
         name="notification",
         to=address,
         locale=locale,
-        values=values,
+        values={**values, "link": page},
         organization_id=organization_id,
         message_id=f"notification-{notification_id}",
     )

@@ -15,6 +15,7 @@ from app.identity.users import service as users
 from app.identity.users.models import User
 from app.kit import db, errors, locales
 from app.kit.letters import Letters
+from app.kit.links import WebPage, build_token_link
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
@@ -86,7 +87,7 @@ def _mail(caller: Caller, made: Any, token: str, account: User | None) -> None:
             "inviter": made.invited_by["name"],
             "role": made.role,
             "expires": locales.written(made.expires_at, language, zone),
-            "link": f"/accept-invitation?token={token}",
+            "link": build_token_link(WebPage.ACCEPT_INVITATION, token=token, language=locale),
             "token": token,
         },
     )

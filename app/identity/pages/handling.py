@@ -1,0 +1,157 @@
+"""The path of a request for a page with a token: reading with GET, acting with POST.
+
+GET and HEAD change nothing, for mail programs and scanners open links on their own. POST does what
+the API's operation does: same service, same rate limit, same audit entry, one commit.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from flask import Response, g, request
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.identity.pages import rendering
+from app.identity.pages.problems import Problem, explain
+from app.identity.pages.rendering import View
+from app.identity.pages.token_pages import Context, Form, TokenPage
+from app.kit import audit, db, db_errors, ratelimit
+from app.kit.api import requests
+from app.kit.errors import ApiError
+
+_MAX_FORM = 16 * 1024
+_ALLOWED_SITES = {"same-origin", "none"}
+_BAD_REQUEST = 400
+_NEED_ANOTHER_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"}
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise the database's errors as errors of the API, with the transaction rolled back."""
+    try:
+        yield
+    except ApiError:
+        db.session().rollback()
+        raise
+    except SQLAlchemyError as failure:
+        db.session().rollback()
+        raise db_errors.translate(failure) from failure
+
+
+def show(page: TokenPage) -> Response:
+    """Answer GET and HEAD: what the token is for, and the form. The token stays good."""
+    g.operation = f"show_{page.name}"
+    language = rendering.choose_language(request.args.get("lang", ""))
+    token = request.args.get("token", "")
+    try:
+        context = _read(page, token, language)
+    except ApiError as error:
+        return _refuse(page, error, language)
+    return rendering.render(_form_view(page, token, {}, context, []), language)
+
+
+def submit(page: TokenPage) -> Response:
+    """Answer POST: do it, or show the form again with what is wrong."""
+    g.operation = f"submit_{page.name}"
+    try:
+        _check_site()
+        form, _ = requests.form_body(page.form(), _MAX_FORM)
+    except ApiError as error:
+        return _refuse(page, error, rendering.choose_language(""))
+    language = rendering.choose_language(form["lang"])
+    try:
+        context = _read(page, form["token"], language)
+        problems = page.check(form, context)
+        if not problems:
+            _perform(page, form, context)
+            return rendering.render(_done_view(page, context), language)
+    except ApiError as error:
+        return _show_again(page, form, error, language)
+    view = _form_view(page, form["token"], form, context, problems)
+    return rendering.render(view, language, _BAD_REQUEST)
+
+
+def _check_site() -> None:
+    """Refuse a form that the browser says another site has sent.
+
+    Whoever could forge a request would have to know the token, so this is a second line.
+    """
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None and site not in _ALLOWED_SITES:
+        raise ApiError(
+            "permission_denied",
+            "The form was sent by another site.",
+            details={"reason": "other_site"},
+        )
+
+
+def _read(page: TokenPage, token: str, language: str) -> Context:
+    db.set_reading(reading=True)
+    try:
+        with _translated():
+            return page.read(token, language)
+    finally:
+        # What was read must not stand for what the transaction of the work finds.
+        db.session().close()
+        db.set_reading(reading=False)
+
+
+def _perform(page: TokenPage, form: Form, context: Context) -> None:
+    if page.limit:
+        ratelimit.check(page.limit, lambda: "")
+    audit.begin(
+        page.operation,
+        records=page.records,
+        request_id=g.request_id,
+        ip_address=request.remote_addr,
+    )
+    with _translated():
+        page.perform(form, context)
+        db.session().commit()
+
+
+def _show_again(page: TokenPage, form: Form, error: ApiError, language: str) -> Response:
+    """Return the form with the error, or the error alone where the token is no longer good."""
+    try:
+        context = _read(page, form["token"], language)
+    except ApiError:
+        return _refuse(page, error, language)
+    problem = _explain(page, error, language)
+    view = _form_view(page, form["token"], form, context, [problem])
+    return _with_headers(rendering.render(view, language, error.status), error.headers)
+
+
+def _refuse(page: TokenPage, error: ApiError, language: str) -> Response:
+    """Return a page without a form: the link leads nowhere."""
+    problem = _explain(page, error, language)
+    again = [f"{page.name}.again"] if problem.phrase in _NEED_ANOTHER_LINK else []
+    view = View(title=f"{page.name}.title", problems=[problem], paragraphs=again)
+    return _with_headers(rendering.render(view, language, error.status), error.headers)
+
+
+def _explain(page: TokenPage, error: ApiError, language: str) -> Problem:
+    return page.phrases.get(error.code) or explain(error, language)
+
+
+def _with_headers(response: Response, headers: Mapping[str, str]) -> Response:
+    response.headers.update(headers)
+    return response
+
+
+def _form_view(
+    page: TokenPage, token: str, form: Form, context: Context, problems: list[Problem]
+) -> View:
+    kind = "existing" if context.get("has_account") else "intro"
+    return View(
+        title=f"{page.name}.title",
+        paragraphs=[f"{page.name}.{kind}"],
+        values=context,
+        problems=problems,
+        action=str(page.page),
+        token=token,
+        inputs=page.inputs(form, context),
+        button=f"{page.name}.button",
+    )
+
+
+def _done_view(page: TokenPage, context: Context) -> View:
+    return View(title=f"{page.name}.done_title", paragraphs=[f"{page.name}.done"], values=context)

@@ -1,0 +1,79 @@
+"""The page behind the links of notifications: what a link leads to, and how to read it.
+
+It is made of the link alone. Nothing of the organization is looked up, so nothing is shown to who
+has not signed in; not even whether the record exists.
+"""
+
+import re
+from urllib.parse import urlencode
+
+from flask import Response, g, request
+
+from app.identity.organizations.slugs import is_slug
+from app.identity.pages import rendering
+from app.identity.pages.problems import Problem
+from app.identity.pages.rendering import View
+from app.kit import container, links
+
+_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+TARGETS = {
+    rf"artifacts/{_ID}": "document",
+    rf"tag-sets/{_ID}": "tag_set",
+    rf"tag-sets/{_ID}/comments": "comments",
+    r"tag-sets": "tag_sets",
+    rf"review-queue/{_ID}": "review",
+    r"review-queue": "reviews",
+    r"users/me/assignments": "assignments",
+    rf"webhooks/{_ID}": "webhook",
+}
+"""What notifications link to: the pattern of the path, and the name of its phrase."""
+PARAMETERS = {
+    "kind": r"label|review",
+    "escalated": r"true",
+    "status": r"draft|submitted|accepted|rejected",
+    "labeler_id": _ID,
+}
+"""Query parameters that their links have, and the pattern of the values."""
+_NOT_FOUND = 404
+
+
+def show(slug: str, resource: str) -> Response:
+    """Explain what a notification's link leads to. Any other link is 404."""
+    g.operation = "show_open"
+    language = rendering.choose_language(request.args.get("lang", ""))
+    phrase = _find_target(resource) if is_slug(slug) else None
+    if phrase is None:
+        view = View(title="open.title", problems=[Problem("target_unknown")])
+        return rendering.render(view, language, _NOT_FOUND)
+    return rendering.render(_view(slug, resource, phrase, language), language)
+
+
+def _find_target(resource: str) -> str | None:
+    return next((name for path, name in TARGETS.items() if re.fullmatch(path, resource)), None)
+
+
+def _view(slug: str, resource: str, phrase: str, language: str) -> View:
+    settings = container.settings()
+    query = urlencode(_parameters())
+    path = f"/api/v1/{resource}" + (f"?{query}" if query else "")
+    front_end = None
+    if settings.frontend_url:
+        link = links.build_open_link(path, org_slug=slug, language=language)
+        front_end = links.make_absolute(link)
+    return View(
+        title=f"open.{phrase}",
+        paragraphs=["open.intro", "open.front_end" if front_end else "open.api"],
+        values={"organization": slug},
+        operation=[
+            f"GET {settings.public_url}{path}",
+            "Authorization: Bearer …",
+            f"X-Org-Slug: {slug}",
+        ],
+        link=front_end,
+    )
+
+
+def _parameters() -> dict[str, str]:
+    """Return the query parameters of the link that a notification can have, and no others."""
+    given = ((name, request.args.get(name, "")) for name in PARAMETERS)
+    return {name: value for name, value in given if re.fullmatch(PARAMETERS[name], value)}

@@ -1,0 +1,82 @@
+"""Errors of the services, in the words of the pages."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from babel import Locale
+from babel.dates import format_timedelta
+
+from app.kit.errors import ApiError
+
+_MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a request.
+
+    `phrase` names a phrase of the table `errors`, `input` the field that the person has to change.
+    `message` is the API's own message in English, where no phrase says it.
+    """
+
+    phrase: str
+    input: str | None = None
+    values: dict[str, str] = field(default_factory=dict)
+    message: str | None = None
+
+
+_BY_REASON = {
+    "too_short": Problem("password_short", "password"),
+    "too_long": Problem("password_long", "password"),
+    "common": Problem("password_common", "password"),
+    "personal": Problem("password_personal", "password"),
+    "other_browser": Problem("other_browser"),
+    "application": Problem("application"),
+    "other_site": Problem("other_site"),
+    "busy": Problem("busy"),
+    "database": Problem("unavailable"),
+}
+_BY_STATE = {
+    "accepted": Problem("invitation_accepted"),
+    "revoked": Problem("invitation_revoked"),
+    "expired": Problem("invitation_expired"),
+}
+_BY_CODE = {
+    "not_found": Problem("link_invalid"),
+    "invalid_credentials": Problem("password_wrong", "password"),
+    "payload_too_large": Problem("form"),
+    "unsupported_media_type": Problem("form"),
+    "service_unavailable": Problem("unavailable"),
+}
+_BY_FIELD = {
+    ("validation_error", "token"): Problem("link_invalid"),
+    ("unprocessable", "name"): Problem("name_invalid", "name"),
+    ("conflict", "email"): Problem("email_taken"),
+}
+
+
+def explain(error: ApiError, language: str) -> Problem:
+    """Return the problem that an error of a service is to the person at the page."""
+    details = error.details or {}
+    if "retry_after" in details:
+        return Problem("too_many", values={"wait": format_wait(details["retry_after"], language)})
+    if details.get("single_sign_on"):
+        return Problem("single_sign_on")
+    found = (
+        _BY_REASON.get(str(details.get("reason")))
+        or _BY_STATE.get(str(details.get("state")))
+        or _BY_FIELD.get((error.code, error.field or ""))
+        or _BY_CODE.get(error.code)
+    )
+    if found is None and error.code == "unprocessable":
+        found = Problem("form")
+    return found or Problem("other", message=error.message)
+
+
+def format_wait(seconds: int, language: str) -> str:
+    """Return how long to wait as text, such as "in 2 minutes", rounded up."""
+    if seconds > _MINUTE:
+        seconds = -(-seconds // _MINUTE) * _MINUTE
+    locale = Locale.parse(language, sep="-")
+    wait = timedelta(seconds=seconds)
+    return format_timedelta(wait, add_direction=True, locale=locale)

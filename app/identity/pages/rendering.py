@@ -1,0 +1,84 @@
+"""From what a page says to its HTML, in the reader's language."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Response, render_template, request
+
+from app.identity.pages.problems import Problem
+from app.kit import container
+from app.kit.letters.phrases import Phrases
+from app.kit.letters.wording import direction
+
+PHRASES = Phrases(Path(__file__).parent / "words")
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_MAX_LANGUAGES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A field of a form. Its label is the phrase `label`, and `hint` one that explains it.
+
+    A field without a `name` only shows its value.
+    """
+
+    label: str
+    kind: str
+    autocomplete: str
+    name: str | None = None
+    hint: str | None = None
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a page says; all texts are names of phrases.
+
+    `action` is the path that the form is sent to, and `token` its hidden secret; without `action`
+    the page has no form. `operation` is a request of the API that the page shows.
+    """
+
+    title: str
+    paragraphs: Sequence[str] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    problems: Sequence[Problem] = ()
+    action: str | None = None
+    token: str = ""
+    inputs: Sequence[Input] = ()
+    button: str = ""
+    operation: Sequence[str] = ()
+    link: str | None = None
+
+
+def choose_language(wanted: str) -> str:
+    """Return the language that the link asks for, else the first that the browser accepts."""
+    accepted = [tag for tag, _ in request.accept_languages[:_MAX_LANGUAGES]]
+    return PHRASES.choose_language([wanted, *accepted])
+
+
+def render(view: View, language: str, status: int = 200) -> Response:
+    """Return a page as a response with the headers that its secrets need."""
+    settings = container.settings()
+    html = render_template(
+        "pages/page.html",
+        view=view,
+        # Behind a proxy the service may have a path of its own before all others.
+        base=urlsplit(settings.public_url).path,
+        values=dict(view.values),
+        language=language,
+        direction=direction(language),
+        service=settings.service_name,
+        parts=lambda key: PHRASES.find(key, language),
+    )
+    response = Response(html, status, mimetype="text/html")
+    response.headers["Content-Security-Policy"] = _POLICY
+    response.headers["Content-Language"] = language
+    # The address holds a token: no store keeps the page, and no other host learns the address.
+    response.headers["Cache-Control"] = "no-store"
+    return response

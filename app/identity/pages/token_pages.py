@@ -1,0 +1,204 @@
+"""The pages that take a token from an email: what each shows, checks and does."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import request
+from marshmallow import Schema
+
+from app.identity.auth import email_change, links, password_policy, recovery, sessions
+from app.identity.invitations import service as invitations
+from app.identity.invitations.schemas import AcceptInvitation
+from app.identity.pages.problems import Problem
+from app.identity.pages.rendering import Input
+from app.identity.pages.schemas import InvitationForm, NewPasswordForm, TokenForm
+from app.identity.sso import confirmations, cookies
+from app.identity.sso import service as sso
+from app.identity.users import passwords
+from app.kit import locales
+from app.kit.api import requests
+from app.kit.links import WebPage
+
+Context = dict[str, Any]
+Form = dict[str, Any]
+
+
+def _no_problems(_form: Form, _context: Context) -> list[Problem]:
+    return []
+
+
+def _no_inputs(_form: Form, _context: Context) -> list[Input]:
+    return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenPage:
+    """A page of one form.
+
+    `name` is its table of phrases. `operation`, `records` and `limit` are those of the API's
+    operation that does the same. `read(token, language)` returns what the page shows and leaves the
+    token good; `check` finds what is wrong with a form before the limit counts it; `perform` does
+    the work. `phrases` replaces the phrase of an error code.
+    """
+
+    name: str
+    page: WebPage
+    operation: str
+    records: str
+    limit: str | None
+    read: Callable[[str, str], Context]
+    perform: Callable[[Form, Context], None]
+    form: type[Schema] = TokenForm
+    check: Callable[[Form, Context], list[Problem]] = _no_problems
+    inputs: Callable[[Form, Context], Sequence[Input]] = _no_inputs
+    phrases: Mapping[str, Problem] = field(default_factory=dict)
+
+
+def _client() -> dict[str, Any]:
+    return {"ip_address": request.remote_addr, "user_agent": request.headers.get("User-Agent")}
+
+
+def _check_new_password(form: Form) -> list[Problem]:
+    if not form["password"]:
+        return [Problem("password_missing", "password")]
+    if form["password"] != form["repeat"]:
+        return [Problem("passwords_differ", "repeat")]
+    return []
+
+
+def _account(email: str) -> Input:
+    """Return the field by which password managers know whose password it is."""
+    return Input("email", "email", "username", value=email)
+
+
+def _new_password() -> list[Input]:
+    return [
+        Input("new_password", "password", "new-password", "password", hint="password_hint"),
+        Input("repeat", "password", "new-password", "repeat"),
+    ]
+
+
+def _read_reset(token: str, _language: str) -> Context:
+    return {"email": links.find_email(token, links.RESET)}
+
+
+def _reset(form: Form, _context: Context) -> None:
+    login = recovery.confirm_reset(token=form["token"], password=form["password"], **_client())
+    sessions.discard(login)
+
+
+RESET_PASSWORD = TokenPage(
+    name="reset_password",
+    page=WebPage.RESET_PASSWORD,
+    operation="confirm_password_reset",
+    records="sessions",
+    limit="password",
+    read=_read_reset,
+    perform=_reset,
+    form=NewPasswordForm,
+    check=lambda form, _context: _check_new_password(form),
+    inputs=lambda _form, context: [_account(context["email"]), *_new_password()],
+)
+
+
+def _read_email(token: str, _language: str) -> Context:
+    return {"email": links.find_email(token, links.EMAIL)}
+
+
+def _confirm_email(form: Form, _context: Context) -> None:
+    email_change.confirm(form["token"])
+
+
+CONFIRM_EMAIL = TokenPage(
+    name="confirm_email",
+    page=WebPage.CONFIRM_EMAIL,
+    operation="confirm_email_change",
+    records="sessions",
+    limit=None,
+    read=_read_email,
+    perform=_confirm_email,
+)
+
+
+def _read_invitation(token: str, language: str) -> Context:
+    offer = invitations.offer(token)
+    if not offer["has_account"]:
+        password_policy.check_address(offer["email"])
+    return {
+        "email": offer["email"],
+        "organization": offer["organization"]["name"],
+        "inviter": offer["inviter_name"] or offer["organization"]["name"],
+        "role": offer["role"],
+        "expires": locales.written(offer["expires_at"], language, "UTC"),
+        "has_account": offer["has_account"],
+    }
+
+
+def _check_invitation(form: Form, context: Context) -> list[Problem]:
+    if context["has_account"]:
+        return [] if form["password"] else [Problem("password_missing", "password")]
+    problems = []
+    if not form["name"].strip():
+        problems.append(Problem("name_missing", "name"))
+    problems += _check_new_password(form)
+    if not problems:
+        # Before the limit of three an hour counts: a weak password must not use it up.
+        requests.load(AcceptInvitation(), {"name": form["name"]})
+        passwords.check(form["password"], email=context["email"], name=form["name"])
+    return problems
+
+
+def _invitation_inputs(form: Form, context: Context) -> list[Input]:
+    account = _account(context["email"])
+    if context["has_account"]:
+        return [account, Input("password", "password", "current-password", "password")]
+    name = Input("name", "text", "name", "name", value=form.get("name", ""))
+    return [account, name, *_new_password()]
+
+
+def _accept_invitation(form: Form, context: Context) -> None:
+    name = None if context["has_account"] else form["name"].strip()
+    login = invitations.accept(
+        form["token"], authorization=None, name=name, password=form["password"], **_client()
+    )
+    sessions.discard(login)
+
+
+ACCEPT_INVITATION = TokenPage(
+    name="accept_invitation",
+    page=WebPage.ACCEPT_INVITATION,
+    operation="accept_invitation",
+    records="invitations",
+    limit="accept_invitation",
+    read=_read_invitation,
+    perform=_accept_invitation,
+    form=InvitationForm,
+    check=_check_invitation,
+    inputs=_invitation_inputs,
+)
+
+
+def _read_sign_on(token: str, _language: str) -> Context:
+    return confirmations.get_confirmation(token, browser=cookies.read())
+
+
+def _confirm_sign_on(form: Form, _context: Context) -> None:
+    login = sso.exchange(
+        code=form["token"], code_verifier=None, browser=cookies.read(), **_client()
+    )
+    sessions.discard(login)
+
+
+CONFIRM_SIGN_ON = TokenPage(
+    name="confirm_sign_on",
+    page=WebPage.CONFIRM_SIGN_ON,
+    operation="exchange_sso_code",
+    records="sessions",
+    limit="sso",
+    read=_read_sign_on,
+    perform=_confirm_sign_on,
+    phrases={"invalid_credentials": Problem("link_invalid")},
+)
+
+TOKEN_PAGES = (RESET_PASSWORD, CONFIRM_EMAIL, ACCEPT_INVITATION, CONFIRM_SIGN_ON)

@@ -1,0 +1,46 @@
+"""The links of emails and notifications to web pages. No other place defines their paths.
+
+`app.identity.pages` serves these pages. With FRONTEND_URL the links lead to another application,
+which serves the same paths (docs/integrators/front-end.md).
+"""
+
+from enum import StrEnum
+from urllib.parse import urlencode
+
+from app.kit import container
+
+_API = "/api/v1"
+
+
+class WebPage(StrEnum):
+    """A page that emails link to; the value is its path."""
+
+    RESET_PASSWORD = "/reset-password"  # noqa: S105 - a path
+    CONFIRM_EMAIL = "/confirm-email"
+    ACCEPT_INVITATION = "/accept-invitation"
+    CONFIRM_SIGN_ON = "/confirm-sign-on"
+    OPEN = "/open"
+
+
+def build_token_link(page: WebPage, *, token: str, language: str) -> str:
+    """Return the path and query of a page that takes a token from an email.
+
+    `language` is the reader's locale; the page is shown in the closest language that it has.
+    """
+    return f"{page}?{urlencode({'token': token, 'lang': language})}"
+
+
+def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
+    """Return the path and query of the page that explains how to reach `api_path`.
+
+    `api_path` begins with `/api/v1/` and may have a query: it is what a notification stores. It
+    stays readable in the link, with the organization before it.
+    """
+    resource, _, query = api_path.removeprefix(_API).partition("?")
+    parameters = "&".join(filter(None, (query, urlencode({"lang": language}))))
+    return f"{WebPage.OPEN}/{org_slug}{resource}?{parameters}"
+
+
+def make_absolute(link: str) -> str:
+    """Return the address of a link that one of the functions above built."""
+    return f"{container.settings().pages_url}{link}"

@@ -1,0 +1,99 @@
+"""Visitors of the pages that emails link to, and the people of the features behind them."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from lxml import html as lxml_html
+from werkzeug.test import TestResponse
+
+from tests.factories.letters import Letter
+from tests.identity.auth.conftest import person as person  # noqa: PLC0414 - a fixture
+from tests.identity.auth.conftest import register as register  # noqa: PLC0414 - a fixture
+from tests.identity.invitations.conftest import desk as desk  # noqa: PLC0414 - a fixture
+
+NEW = "another river meets here"
+
+
+@dataclass
+class Shown:
+    """A page as a visitor sees it."""
+
+    answer: TestResponse
+
+    @cached_property
+    def tree(self) -> Any:
+        return lxml_html.document_fromstring(self.answer.text)
+
+    @property
+    def status(self) -> int:
+        return self.answer.status_code
+
+    @property
+    def language(self) -> str:
+        return str(self.tree.get("lang"))
+
+    @property
+    def title(self) -> str:
+        return str(self.tree.xpath("string(//title)"))
+
+    @property
+    def heading(self) -> str:
+        (found,) = self.tree.xpath("//h1")
+        return str(found.text_content()).strip()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.tree.xpath("string(//main)").split())
+
+    @property
+    def problems(self) -> list[str]:
+        found = self.tree.xpath("//*[@role='alert']//li")
+        return [" ".join(item.text_content().split()) for item in found]
+
+    @property
+    def has_form(self) -> bool:
+        return bool(self.tree.xpath("//form"))
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        found = self.tree.xpath("//input[@type='hidden']")
+        return {field.get("name"): field.get("value") for field in found}
+
+    def field(self, name: str) -> Any:
+        (found,) = self.tree.xpath("//form//input[@id=$name]", name=name)
+        return found
+
+
+@dataclass
+class Visitor:
+    """Somebody with a browser."""
+
+    client: FlaskClient
+
+    def open(self, path: str, **kwargs: Any) -> Shown:
+        return Shown(self.client.get(path, **kwargs))
+
+    def send(self, page: Shown, *, headers: Any = None, **values: str) -> Shown:
+        """Fill the page's form in and send it, as a browser does."""
+        (form,) = page.tree.xpath("//form")
+        assert form.get("method") == "post"
+        data = {**page.hidden, **values}
+        answer = self.client.post(form.get("action"), data=data, headers=headers)
+        return Shown(answer)
+
+
+@pytest.fixture
+def visitor(app: Flask) -> Visitor:
+    return Visitor(app.test_client())
+
+
+def link_of(letter: Letter) -> str:
+    """The path and query of the link in an email."""
+    found = re.search(r"https?://[^/\s]+(/\S+[?&]\S*)", letter.text)
+    assert found is not None, letter.text
+    return found[1]

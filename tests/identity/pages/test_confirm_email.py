@@ -1,0 +1,74 @@
+"""The page behind the link that confirms an address."""
+
+from sqlalchemy import text
+
+from app.kit import db
+from tests.identity.auth.conftest import PASSWORD, Person, address
+from tests.identity.auth.test_recovery import run
+from tests.identity.pages.conftest import Visitor, link_of
+
+
+def _link(person: Person, to: str | None = None) -> str:
+    return link_of([one for one in person.letters(to) if "Confirm" in one.subject][-1])
+
+
+def _move(person: Person, new: str) -> str:
+    """Ask for another address; the link that its mailbox gets."""
+    run(
+        person,
+        "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
+    )
+    asked = person.api.post("/auth/email-change/request", {"email": new, "password": PASSWORD})
+    assert asked.status_code == 202
+    return _link(person, new)
+
+
+def test_the_present_address_is_confirmed(person: Person, visitor: Visitor) -> None:
+    link = _link(person)
+    page = visitor.open(link)
+    assert (page.status, page.heading) == (200, "Confirm your email address")
+    assert person.email in page.text
+    me = person.api.get("/users/me").json["data"]
+    assert me["email_verified"] is False, "GET changes nothing"
+    done = visitor.send(page)
+    assert (done.status, done.heading) == (200, "Your email address is confirmed")
+    assert person.api.get("/users/me").json["data"]["email_verified"] is True
+    used = visitor.open(link)
+    assert (used.status, used.has_form) == (400, False)
+    assert visitor.send(page).status == 400
+
+
+def test_another_address_is_taken_over(person: Person, visitor: Visitor) -> None:
+    new = address()
+    done = visitor.send(visitor.open(_move(person, new)))
+    assert new in done.text
+    assert person.api.get("/users/me").status_code == 401
+    person.email = new
+    assert person.signed_in().get("/users/me").json["data"]["email"] == new
+
+
+def test_an_address_that_somebody_else_has_by_now(person: Person, visitor: Visitor) -> None:
+    new = address()
+    page = visitor.open(_move(person, new))
+    taken = {"email": new, "password": PASSWORD, "name": "Somebody Else"}
+    assert person.device().post("/auth/register", taken).status_code == 201
+    again = visitor.send(page)
+    assert again.status == 409
+    assert again.problems == ["This address belongs to another account by now."]
+
+
+def test_a_link_for_another_purpose(person: Person, visitor: Visitor) -> None:
+    """A token to confirm an address sets no password, and the other way round."""
+    token = person.token("Confirm")
+    assert visitor.open(f"/reset-password?token={token}").status == 400
+
+
+def test_a_name_that_looks_like_html_stays_text(person: Person, visitor: Visitor) -> None:
+    new = f"<b>{address()}"
+    link = _link(person)
+    with person.app.app_context(), db.transaction() as session:
+        put = text("UPDATE mailed_tokens SET email = :new WHERE email = :e")
+        session.execute(put, {"new": new, "e": person.email})
+    page = visitor.open(link)
+    assert not page.tree.xpath("//b")
+    assert new in page.text

@@ -1,0 +1,131 @@
+"""The page that confirms a single sign-on, in the browser that began it."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from sqlalchemy import select, text
+
+from app.identity.sso import flows
+from app.identity.sso.models import Identity
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.letters import letters_to
+from tests.identity.pages.conftest import Visitor, link_of
+from tests.identity.sso.conftest import *  # noqa: F403 - its fixtures
+from tests.identity.sso.conftest import Browser, Configure, Person, person
+
+Work = Callable[[], None]
+
+
+def _member(org: Org) -> Person:
+    return person(email=org.email("labeler"))
+
+
+def _begin(org: Org, browser: Browser, who: Person, work: Work, **start: Any) -> str:
+    """Sign in at the provider; the link that the member is mailed."""
+    url = browser.start(org, **start)
+    assert browser.come_back(browser.sign_in(url, who)).status_code in (200, 303)
+    work()
+    return link_of(letters_to(who.email)[-1])
+
+
+def _identities(org: Org) -> int:
+    with org.app.app_context(), tenancy.organization(org.id):
+        return len(db.session().scalars(select(Identity)).all())
+
+
+def test_the_browser_that_began_confirms(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    who = _member(org)
+    link = _begin(org, browser, who, work)
+    assert urlsplit(link).path == "/confirm-sign-on"
+    visitor = Visitor(browser.service)
+    page = visitor.open(link)
+    assert (page.status, page.heading) == (200, "Confirm your single sign-on")
+    assert who.email in page.text
+    assert "Test" in page.text
+    assert _identities(org) == 0, "GET changes nothing"
+    done = visitor.send(page)
+    assert (done.status, done.heading) == (200, "Your single sign-on is confirmed")
+    assert _identities(org) == 1
+    used = visitor.open(link)
+    assert (used.status, used.has_form) == (400, False)
+    assert "Begin the sign-in again" in used.text
+    # From now on the provider's word is enough.
+    assert Browser(org.app).token(org, who)
+
+
+def test_another_browser_uses_nothing_up(
+    org: Org, browser: Browser, other_browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    who = _member(org)
+    link = _begin(org, browser, who, work)
+    page = Visitor(browser.service).open(link)
+    for wrong in (Visitor(other_browser.service), Visitor(org.app.test_client())):
+        for shown in (wrong.open(link), wrong.send(page)):
+            assert (shown.status, shown.has_form) == (400, False)
+            assert shown.problems == [
+                "Open this link in the browser that you began to sign in with."
+            ]
+            assert who.email not in shown.text
+    assert _identities(org) == 0
+    assert Visitor(browser.service).send(page).status == 200
+
+
+def test_a_sign_in_that_an_application_began(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    """It keeps the proof that the exchange takes, so the code is left for it."""
+    configure(org)
+    who = _member(org)
+    verifier = "v" * 43
+    link = _begin(org, browser, who, work, code_challenge=flows.s256(verifier))
+    visitor = Visitor(browser.service)
+    page = visitor.open(link)
+    assert (page.status, page.has_form) == (400, False)
+    assert "An application began this sign-in" in page.problems[0]
+    code = letters_to(who.email)[-1].token
+    assert browser.exchange(code, code_verifier=verifier).status_code == 200
+
+
+def test_an_expired_link_and_a_code_that_was_not_mailed(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    who = _member(org)
+    link = _begin(org, browser, who, work)
+    visitor = Visitor(browser.service)
+    page = visitor.open(link)
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("UPDATE sso_codes SET expires_at = now()"))
+    for shown in (visitor.open(link), visitor.send(page)):
+        assert (shown.status, shown.has_form) == (400, False)
+    newcomer = Browser(org.app)
+    code = newcomer.whole(org, person()).json["data"]["code"]
+    assert code
+    assert Visitor(newcomer.service).open(f"/confirm-sign-on?token={code}").status == 400
+    assert newcomer.exchange(code).status_code == 200
+
+
+def test_single_sign_on_was_switched_off_meanwhile(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    link = _begin(org, browser, _member(org), work)
+    visitor = Visitor(browser.service)
+    page = visitor.open(link)
+    configure(org, enabled=False)
+    refused = visitor.send(page)
+    assert (refused.status, refused.has_form) == (403, False)
+    assert "not open to you" in refused.problems[0]
+
+
+@pytest.mark.parametrize("token", ["", "x", "%00", "a" * 5000])
+def test_an_unknown_link(visitor: Visitor, token: str) -> None:
+    page = visitor.open(f"/confirm-sign-on?token={token}")
+    assert (page.status, page.has_form) == (400, False)

@@ -1,0 +1,121 @@
+"""The page behind the links of notifications: it explains, and shows nothing of a tenant."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.delivery.notifications.service.collecting import SORTS
+from app.identity.pages.opening import PARAMETERS, TARGETS
+from app.kit import container, links
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.identity.pages.conftest import Visitor
+
+APP = Path(__file__).parents[3] / "app"
+ID = "0190c0de-0000-7000-8000-000000000001"
+
+
+@pytest.mark.parametrize(
+    ("resource", "heading"),
+    [
+        (f"artifacts/{ID}", "Open a document"),
+        (f"tag-sets/{ID}", "Open a tag set"),
+        (f"tag-sets/{ID}/comments", "Open the comments of a tag set"),
+        (f"review-queue/{ID}", "Open a review"),
+        ("review-queue?escalated=true", "Open the review queue"),
+        ("users/me/assignments?kind=review", "Open your assignments"),
+        (f"tag-sets?status=rejected&labeler_id={ID}", "Open your tag sets"),
+        (f"webhooks/{ID}", "Open a webhook"),
+    ],
+)
+def test_it_says_how_to_read_what_the_link_is_about(
+    visitor: Visitor, resource: str, heading: str
+) -> None:
+    link = links.build_open_link(f"/api/v1/{resource}", org_slug="acme", language="en")
+    page = visitor.open(link)
+    assert (page.status, page.heading) == (200, heading)
+    shown = page.tree.xpath("string(//pre)").splitlines()
+    public_url = container.settings().public_url
+    assert shown == [
+        f"GET {public_url}/api/v1/{resource}",
+        "Authorization: Bearer …",
+        "X-Org-Slug: acme",
+    ]
+    assert "acme" in page.text
+    assert not page.has_form
+
+
+def test_the_same_for_a_record_that_is_there_and_one_that_is_not(
+    org: Org, visitor: Visitor
+) -> None:
+    webhook = {"url": "https://127.0.0.2/hook", "events": ["artifact.ingested"]}
+    made = org.api().post("/webhooks", webhook)
+    assert made.status_code == 201, made.json
+    there, other = made.json["data"]["id"], str(uuid7())
+    pages = [visitor.open(f"/open/{org.slug}/webhooks/{one}") for one in (there, other)]
+    first, second = (page.answer.text for page in pages)
+    assert first.replace(there, other) == second
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/open/acme/artifacts/1",
+        f"/open/acme/artifacts/{ID}/file",
+        f"/open/ACME/artifacts/{ID}",
+        f"/open/a%20b/artifacts/{ID}",
+        "/open/acme/https://evil.example/",
+        "/open/acme/%3Cscript%3E",
+        "/open/acme/%00",
+    ],
+)
+def test_any_other_link_leads_nowhere(visitor: Visitor, path: str) -> None:
+    page = visitor.open(path)
+    assert page.status == 404
+    assert page.problems == ["This link leads nowhere. Open the link in the email again."]
+    assert "evil" not in page.answer.text
+    assert "<script" not in page.answer.text
+
+
+@pytest.mark.parametrize("path", ["/open/acme//evil.example", f"/open/acme/artifacts/{ID}%0A"])
+def test_what_is_no_path_of_this_page_is_not_found(visitor: Visitor, path: str) -> None:
+    assert visitor.client.get(path).status_code == 404
+
+
+def test_other_parameters_are_dropped(visitor: Visitor) -> None:
+    page = visitor.open("/open/acme/users/me/assignments?kind=review&say=evil&status=%3Cb%3E")
+    assert "?kind=review\n" in page.tree.xpath("string(//pre)")
+    assert "evil" not in page.answer.text
+
+
+def test_with_a_front_end_the_page_leads_there(
+    app: Flask, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front = dataclasses.replace(container.settings(), frontend_url="https://front.example/app")
+    monkeypatch.setattr(container.current(), "settings", front)
+    page = visitor.open("/open/acme/users/me/assignments?kind=review&lang=de")
+    (button,) = page.tree.xpath("//a[@class='button']")
+    expected = "https://front.example/app/open/acme/users/me/assignments?kind=review&lang=de"
+    assert button.get("href") == expected
+    assert page.tree.xpath("//pre")
+
+
+def test_every_link_of_notifications_has_a_page() -> None:
+    """Whoever adds a notification with another link adds what its page says."""
+    files = [*(APP / "delivery/notifications").rglob("*.py"), APP / "delivery/webhooks/recorder.py"]
+    path = re.compile(r'f"(?:{_API}|/api/v1)/([a-z](?:[^"{]|{[^}]*})*)"')
+    in_code = [
+        re.sub(r"{[^}]*}", ID, found)
+        for file in files
+        for found in path.findall(file.read_text(encoding="utf-8"))
+    ]
+    assert len(in_code) >= 6
+    for link in [*in_code, *(sort.link.format(user_id=ID) for sort in SORTS.values())]:
+        resource, _, query = link.partition("?")
+        assert any(re.fullmatch(pattern, resource) for pattern in TARGETS), link
+        for parameter in filter(None, query.split("&")):
+            name, value = parameter.split("=")
+            assert re.fullmatch(PARAMETERS[name], value), link

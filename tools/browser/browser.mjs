@@ -1,0 +1,117 @@
+// A browser that a test drives: Chromium through playwright-core, told what to do line by line.
+//
+// Standard input: one JSON object per line, {do, ...}; standard output: one line {answer} or
+// {error} for each. The browser ends with its standard input. See COMMANDS.
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+import { CHROMIUM } from './unpack.mjs';
+
+const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+const browser = await chromium.launch({
+  executablePath: join(CHROMIUM, 'chromium'),
+  // Tests may run as root, and in containers where Chromium cannot make its sandbox.
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  env: {
+    ...process.env,
+    LD_LIBRARY_PATH: join(CHROMIUM, 'al2023', 'lib'),
+    FONTCONFIG_PATH: join(CHROMIUM, 'fonts'),
+  },
+});
+
+let page;
+let blocked = [];
+let requests = [];
+
+async function watch() {
+  blocked = [];
+  requests = [];
+  const session = await page.context().newCDPSession(page);
+  await session.send('Audits.enable');
+  session.on('Audits.issueAdded', ({ issue }) => {
+    if (issue.code === 'ContentSecurityPolicyIssue') blocked.push(JSON.stringify(issue.details));
+  });
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) blocked.push(message.text());
+  });
+  page.on('pageerror', (error) => blocked.push(String(error)));
+  page.on('request', (request) => requests.push(request));
+}
+
+async function state() {
+  const sent = await Promise.all(requests.map((request) => request.allHeaders()));
+  // The focus of `autofocus` is set when the page is first drawn.
+  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  const shown = await page.evaluate(() => ({
+    language: document.documentElement.lang,
+    heading: document.querySelector('h1')?.innerText,
+    text: document.body.innerText,
+    focused: { id: document.activeElement.id, role: document.activeElement.getAttribute('role') },
+    outline: getComputedStyle(document.activeElement).outlineStyle,
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    problems: [...document.querySelectorAll('[role=alert] li')].map((item) => item.innerText),
+  }));
+  const referers = sent.map((headers) => headers.referer).filter(Boolean);
+  const urls = requests.map((request) => request.url());
+  return { ...shown, title: await page.title(), url: page.url(), blocked, referers, urls };
+}
+
+const COMMANDS = {
+  // A new profile: {locale, width, cookies}.
+  async begin({ locale, width = 1280, cookies = [] }) {
+    await page?.context().close();
+    const context = await browser.newContext({ locale, viewport: { width, height: 800 } });
+    await context.addCookies(cookies);
+    page = await context.newPage();
+    await watch();
+  },
+  async open({ url }) {
+    const response = await page.goto(url);
+    return { ...(await state()), status: response.status() };
+  },
+  async fill({ values }) {
+    for (const [label, value] of Object.entries(values)) await page.getByLabel(label, { exact: true }).fill(value);
+  },
+  // Presses a key, in the element that has the focus.
+  async press({ key }) {
+    await page.keyboard.press(key);
+    return state();
+  },
+  // Presses the form's button and waits for the next page.
+  async submit() {
+    const [response] = await Promise.all([
+      page.waitForResponse((found) => found.request().isNavigationRequest()),
+      page.locator('form button').click(),
+    ]);
+    await page.waitForLoadState();
+    return { ...(await state()), status: response.status() };
+  },
+  // What axe-core finds against WCAG 2.2 AA. It is evaluated through the devtools protocol, which
+  // the page's policy does not bind; its own requests for style sheets are off, for those it would.
+  async check() {
+    await page.evaluate(axe.source);
+    const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false };
+    const found = await page.evaluate((given) => globalThis.axe.run(document, given), options);
+    return {
+      passes: found.passes.map((rule) => rule.id),
+      violations: found.violations.map((rule) => ({
+        id: rule.id,
+        nodes: rule.nodes.map((node) => `${node.html} ${node.failureSummary}`),
+      })),
+    };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { do: name, ...given } = JSON.parse(line);
+  let said;
+  try {
+    said = { answer: (await COMMANDS[name](given)) ?? null };
+  } catch (error) {
+    said = { error: String(error.stack ?? error) };
+  }
+  process.stdout.write(`${JSON.stringify(said)}\n`);
+}
+await browser.close();
