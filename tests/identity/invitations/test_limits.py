@@ -32,14 +32,15 @@ def test_an_address_is_invited_once_a_minute_however_it_is_spelled(
 ) -> None:
     email = address()
     assert desk.invite(email).status_code == 201
-    elsewhere = Desk(other_org, work)
-    for again in (desk.invite(email), desk.invite(email.upper()), elsewhere.invite(email)):
+    for again in (desk.invite(email), desk.invite(email.upper())):
         assert (again.status_code, code(again)) == (429, "rate_limited")
         wait = int(again.headers["Retry-After"])
         assert 1 <= wait <= 60
         assert again.json["error"]["details"]["retry_after"] == wait
     assert desk.invite(address()).status_code == 201
     assert len(desk.letters(email)) == 1
+    elsewhere = Desk(other_org, work)
+    assert elsewhere.invite(email).status_code == 201, "others do not learn of the invitation"
 
 
 @pytest.mark.usefixtures("counted")

@@ -6,7 +6,7 @@ from app.identity.users import addresses
 from app.kit import container, ratelimit, tenancy
 
 PER_ADDRESS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
-"""By all organizations together: whoever is written to has one mailbox."""
+"""By each organization. A common count would tell one organization whom others invite."""
 
 
 def count_invitation(email: str) -> None:
@@ -15,9 +15,9 @@ def count_invitation(email: str) -> None:
     Args:
         email: the address as `addresses.parse` returns it.
     """
-    mailbox = container.keyring().fingerprint("invited", addresses.canonical(email))
+    organization = str(tenancy.current_organization_id())
+    mailbox = container.keyring().fingerprint("invited", organization + addresses.canonical(email))
     for item in PER_ADDRESS:
         ratelimit.count(item, "invited_address", mailbox, what="Invitations to one address")
     daily = RateLimitItemPerDay(container.settings().invitations_per_day)
-    organization = str(tenancy.current_organization_id())
     ratelimit.count(daily, "invitations", organization, what="Invitations of one organization")
