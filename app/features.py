@@ -97,9 +97,6 @@ BLUEPRINTS: list[Blueprint] = [
     billing_periods.blueprint,
 ]
 
-PAGES: list[FlaskBlueprint] = [pages.blueprint]
-"""Web pages for people; they are not in the description."""
-
 JOBS: list[ModuleType] = [
     upkeep,
     counter_jobs,
@@ -117,6 +114,9 @@ JOBS: list[ModuleType] = [
     sso_jobs,
 ]
 """Importing a jobs module declares its handlers."""
+
+PAGES: list[FlaskBlueprint] = [pages.blueprint]
+"""Web pages for people; they are not in the description."""
 
 MODELS: list[ModuleType] = [
     auth_models,
