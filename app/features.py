@@ -122,6 +122,9 @@ JOBS: list[ModuleType] = [
 ]
 """Importing a jobs module declares its handlers."""
 
+PAGES: list[FlaskBlueprint] = [pages.blueprint]
+"""Web pages for people; they are not in the description."""
+
 MODELS: list[ModuleType] = [
     auth_models,
     api_key_models,

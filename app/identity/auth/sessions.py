@@ -70,3 +70,9 @@ def end_all(user: User) -> int:
     """
     user_queries.set_security(user, token_version=User.token_version + 1)
     return queries.revoke_all(user.id)
+
+
+def discard(login: dict[str, Any]) -> None:
+    """Revoke the session of a login response that nobody will use."""
+    claims = tokens.read(login["access_token"])
+    queries.revoke(claims.session_id, db.utc_now())
