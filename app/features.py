@@ -101,9 +101,6 @@ BLUEPRINTS: list[Blueprint] = [
 WEBHOOKS = webhook_descriptions.describe()
 """The requests that the service sends, for the description."""
 
-PAGES: list[FlaskBlueprint] = [pages.blueprint]
-"""Web pages for people; they are not in the description."""
-
 JOBS: list[ModuleType] = [
     upkeep,
     counter_jobs,

@@ -57,12 +57,6 @@ def end_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | Non
     queries.revoke_single_sign_on(user_id, organization_id, keep=keep)
 
 
-def discard(login: dict[str, Any]) -> None:
-    """Revoke the session of a login response that nobody will use."""
-    claims = tokens.read(login["access_token"])
-    queries.revoke(claims.session_id, db.utc_now())
-
-
 def end_all(user: User) -> int:
     """Raise the token version and end all sessions of a user, locked or new; how many there were.
 
