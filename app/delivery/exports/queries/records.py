@@ -5,11 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import exists, func, or_, select, text, update
+from sqlalchemy import Select, exists, func, or_, select, text, update
 from sqlalchemy.engine import Row
 
 from app.delivery.exports.models import Export
-from app.identity.audit import service as audit
 from app.identity.organizations.models import Membership
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
@@ -71,13 +70,13 @@ def locked(export_id: UUID) -> Export | None:
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
 
-def was_downloaded(export_id: UUID, actor_id: UUID, *, within: timedelta) -> bool:
-    """Return whether the audit log says that somebody downloaded the export a short time ago."""
-    entries = audit.about("exports", export_id).subquery()
+def was_downloaded(about: Select[Any], actor_id: UUID, *, lately: timedelta) -> bool:
+    """Return whether somebody downloaded an export lately; `about` selects its audit entries."""
+    entries = about.subquery()
     statement = select(entries.c.id).where(
         entries.c.action == "exports.download",
         entries.c.actor_id == actor_id,
-        entries.c.at > func.now() - within,
+        entries.c.at > func.now() - lately,
     )
     return db.session().execute(statement.limit(1)).first() is not None
 

@@ -106,7 +106,7 @@ ORDER BY v.published_at DESC, v.id DESC
 class Receive(Protocol):
     """Takes a row piece by piece."""
 
-    def __call__(self, piece: bytes, *, is_last: bool) -> None:
+    def __call__(self, piece: bytes, /, *, is_last: bool) -> None:
         """Take the next piece of a row; `is_last` ends the row."""
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from app.delivery.exports.queries import records
 from app.engines.formats import FORMATS
+from app.identity.audit import service as audit
 from app.kit import container, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
@@ -102,8 +103,10 @@ def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range:
     """
     found = records.locked(export_id)
     assert found is not None, "the request has read it"
-    if is_range and records.was_downloaded(export_id, actor_id, within=RANGES_TOGETHER):
-        return
+    if is_range:
+        entries = audit.about("exports", export_id)
+        if records.was_downloaded(entries, actor_id, lately=RANGES_TOGETHER):
+            return
     records.count_download(export_id)
     events.emit(
         "export.downloaded",
