@@ -153,8 +153,8 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
 
     Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with
     tag sets of any status is therefore refused with 409 conflict and details.tag_sets: their
-    evidence would point at other words. Discard drafts first. No tag set is changed or deleted. The
-    claim ends, and the status is processing until the file is read.
+    evidence would point at other words. Discard drafts first. No tag set is changed or deleted.
+    The claim ends, and the status is processing until the file is read.
     """
     return service.reprocess(artifact_id, revision=revision, by=caller.user_id)
 

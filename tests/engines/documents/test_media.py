@@ -158,3 +158,11 @@ def test_any_bytes_give_a_type_or_the_one_error(
     with suppress(UnsupportedMediaType):
         found = detect(head, name, declared)
     assert found is None or found in MEDIA_TYPES
+
+
+@pytest.mark.parametrize("declared", [None, "application/mbox", "message/rfc822", "text/plain"])
+def test_a_mailbox_is_mail(declared: str | None) -> None:
+    box = b"From a@b.example Mon Mar  4 10:00:00 2024\nFrom: a@b.example\nSubject: x\n\nbody\n"
+    assert detect(box, "archive.mbox", declared) == "message/rfc822"
+    if declared != "text/plain":
+        assert detect(box, "archive", declared) == "message/rfc822"

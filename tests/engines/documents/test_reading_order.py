@@ -1,9 +1,14 @@
 """PDF text in the order in which people read it, whatever the order of the file."""
 
+import io
+import random
 from pathlib import Path
 
 import pytest
+from reportlab.lib.enums import TA_JUSTIFY, TA_LEFT
+from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph
 
 from app.engines.documents import ParsedDocument, parse
 from tests.engines.documents.pages import (
@@ -198,3 +203,38 @@ def test_parts_of_a_word_become_one_word(tmp_path: Path) -> None:
 
 def test_empty_pages(tmp_path: Path) -> None:
     assert read(tmp_path, empty_pages_pdf(3)).text == "\f\f"
+
+
+@pytest.mark.parametrize("alignment", [TA_LEFT, TA_JUSTIFY])
+@pytest.mark.parametrize(("columns", "gutter"), [(2, 12), (2, 20), (3, 12), (3, 20)])
+def test_set_columns_keep_their_paragraphs(
+    tmp_path: Path, columns: int, gutter: int, alignment: int
+) -> None:
+    dice = random.Random(columns * gutter + alignment)
+    words = [word.strip(".,") for line in (*LEFT, *RIGHT) for word in line.split()]
+    paragraphs = [
+        " ".join(dice.choices(words, k=dice.randint(30, 60))).capitalize() + "." for _ in range(10)
+    ]
+    width = (495 - gutter * (columns - 1)) / columns
+    frames = [
+        Frame(50 + number * (width + gutter), 280, width, 420, 0, 0, 0, 0)
+        for number in range(columns)
+    ]
+
+    def draw_margins(canvas: Canvas, _: object) -> None:
+        for x, y, text in (
+            (50, 760, "A title as wide as the page, or nearly so"),
+            (50, 30, "2024"),
+        ):
+            canvas.drawString(x, y, text)
+        canvas.drawRightString(545, 30, "Page 1")
+
+    style = ParagraphStyle("body", fontSize=10, leading=12, alignment=alignment, spaceAfter=6)
+    out = io.BytesIO()
+    template = BaseDocTemplate(out, pagesize=(595, 842))
+    template.addPageTemplates(PageTemplate(frames=frames, onPage=draw_margins))
+    template.build([Paragraph(text, style) for text in paragraphs])
+    document = read(tmp_path, out.getvalue())
+    assert len(document.pages) == 1
+    text = " ".join(document.text.split())
+    assert [paragraph in text for paragraph in paragraphs] == [True] * len(paragraphs)

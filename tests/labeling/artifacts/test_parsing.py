@@ -1,5 +1,6 @@
 """The job that reads files: once, page by page, and never without an end."""
 
+import io
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from app.kit.storage import blob_key
 from app.labeling.artifacts import service
 from app.labeling.artifacts.models import ArtifactPage
 from app.labeling.artifacts.service import parsing
+from tests.engines.documents import samples
 from tests.factories import Org, run_jobs_of
 from tests.labeling.artifacts.conftest import make_pdf, make_png, upload
 
@@ -100,6 +102,20 @@ def test_a_text_layer_is_shown_as_far_as_it_is_known(org: Org, work: Work) -> No
     work()
     listed = org.api("viewer").get("/artifacts").json["data"]
     assert sorted(one["has_text_layer"] for one in listed) == [False, True]
+
+
+def test_a_word_document_of_pictures_is_ready_without_text(org: Org, work: Work) -> None:
+    picture = io.BytesIO(make_png())
+    data = samples.word(lambda document: document.add_picture(picture))
+    artifact_id = _upload(org, data, "scan.docx")["id"]
+    work()
+    document = _get(org, artifact_id)
+    assert (document["status"], document["page_count"]) == ("ready", 1)
+    assert document["has_text_layer"] is False
+    (page,) = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
+    assert page["words"] == []
+    image = org.api("viewer").get(f"/artifacts/{artifact_id}/pages/1/image?width=300")
+    assert (image.status_code, image.mimetype) == (200, "image/png")
 
 
 def test_running_twice_changes_nothing(org: Org) -> None:

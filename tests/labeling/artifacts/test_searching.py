@@ -286,3 +286,14 @@ def test_large_metadata_leaves_room_for_the_text(org: Org) -> None:
     }
     create_text(org.api("labeler"), ENGLISH, "a", metadata=metadata)
     assert _found(org, "rent") == ["a"]
+
+
+def test_accents_are_found_however_they_are_encoded(org: Org) -> None:
+    api = org.api("labeler")
+    create_text(api, "Cafe\u0301 in Zu\u0308rich", "decomposed", metadata={"a": "Mu\u0308nster"})
+    create_text(api, "Café in Zürich, as one code point each", "compose\u0301d")
+    for query in ("café", "cafe\u0301", '"in Zürich"', '"in Zu\u0308rich"'):
+        assert _found(org, query) == ["decomposed", "compose\u0301d"]
+    assert _found(org, "Münster") == _found(org, "Mu\u0308nster") == ["decomposed"]
+    assert _found(org, "composéd") == ["compose\u0301d"]
+    assert _found(org, "café -münster") == ["compose\u0301d"]

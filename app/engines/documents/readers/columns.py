@@ -7,12 +7,16 @@ numbers belong to a table or a form, which is read row by row.
 """
 
 from collections.abc import Sequence
+from itertools import chain, pairwise
 from statistics import median
 
 from app.engines.documents.readers.tokens import Token
 
 _MAX_CANDIDATES = 12
 _EDGE = 0.5  # of a line's height, by which the left edges of a column may differ
+_CUT_COST = 3  # words that a better edge must bring for each segment that it cuts
+_LEAST_GUTTER = 0.45  # of a line's height
+_WIDER = 1.6  # than the usual gap of a line
 _LEAST_LINES = 3
 _LEAST_LINES_OF_CAPITALS = 5
 _LEAST_WORDS = 3
@@ -40,6 +44,13 @@ class Segment:
     def middle(self) -> float:
         return (self.top + self.bottom) / 2
 
+    @classmethod
+    def of(cls, tokens: Sequence[Token]) -> "Segment":
+        segment = cls(tokens[0])
+        for token in tokens[1:]:
+            segment.add(token)
+        return segment
+
     def add(self, token: Token) -> None:
         self.tokens.append(token)
         self.x1 = max(self.x1, token.x1)
@@ -60,7 +71,11 @@ def find_columns(segments: list[Segment]) -> list[Band] | None:
     ordered = sorted(segments, key=lambda one: (one.middle, one.x0))
     for edge in _left_edges(segments):
         bands = _bands(ordered, edge)
-        gain = sum(len(band[0]) + len(band[1]) for band in bands if isinstance(band, tuple))
+        gain = sum(
+            len(one.tokens) for band in bands if isinstance(band, tuple) for one in chain(*band)
+        )
+        cuts = sum(len(band) if isinstance(band, list) else sum(map(len, band)) for band in bands)
+        gain -= _CUT_COST * (cuts - len(segments))
         if gain > most:
             best, most = bands, gain
     return best
@@ -70,7 +85,7 @@ def _left_edges(segments: list[Segment]) -> list[float]:
     """Return the left edges that most segments have in common, the leftmost first."""
     reach = _EDGE * median(one.height for one in segments)
     clusters: list[list[float]] = []
-    for x0 in sorted(one.x0 for one in segments):
+    for x0 in sorted(x0 for one in segments for x0 in _starts(one)):
         if clusters and x0 - clusters[-1][0] <= reach:
             clusters[-1].append(x0)
         else:
@@ -78,6 +93,32 @@ def _left_edges(segments: list[Segment]) -> list[float]:
     common = [one for one in clusters[1:] if len(one) >= _LEAST_LINES]
     common.sort(key=len, reverse=True)
     return sorted(one[0] for one in common[:_MAX_CANDIDATES])
+
+
+def _starts(segment: Segment) -> list[float]:
+    """Return where a segment begins, and where it goes on after a gap that may be a gutter."""
+    tokens = segment.tokens
+    return [segment.x0, *(tokens[index].x0 for index in _wide_gaps(segment))]
+
+
+def _wide_gaps(segment: Segment) -> list[int]:
+    """Return the indexes of the words after gaps that are wider than the line's usual ones."""
+    gaps = [token.x0 - last.x1 for last, token in pairwise(segment.tokens)]
+    if not gaps or max(gaps) < _LEAST_GUTTER * segment.height:
+        return []
+    wide = max(_LEAST_GUTTER * segment.height, _WIDER * median(gaps))
+    return [index for index, gap in enumerate(gaps, start=1) if gap >= wide]
+
+
+def _cut(segment: Segment, edge: float) -> list[Segment]:
+    """Cut a segment at the gutter left of `edge`, unless it has words there."""
+    reach = _EDGE * segment.height
+    if not segment.x0 < edge - reach < segment.x1:
+        return [segment]
+    for index in _wide_gaps(segment):
+        if edge - reach / 2 <= segment.tokens[index].x0 <= edge + reach:
+            return [Segment.of(segment.tokens[:index]), Segment.of(segment.tokens[index:])]
+    return [segment]
 
 
 def _bands(ordered: list[Segment], edge: float) -> list[Band]:
@@ -97,7 +138,7 @@ def _bands(ordered: list[Segment], edge: float) -> list[Band]:
         rest += below
         left, right = [], []
 
-    for segment in ordered:
+    for segment in chain.from_iterable(_cut(one, edge) for one in ordered):
         slack = 0.1 * segment.height
         if segment.x0 >= edge - 2 * slack:
             right.append(segment)
@@ -159,8 +200,9 @@ def _are_columns(left: list[Segment], right: list[Segment]) -> bool:
     """Return whether two groups of lines are running text side by side."""
     if min(len(left), len(right)) < _LEAST_LINES or not _overlap(left, right):
         return False
-    flows = _flow(left), _flow(right)
-    prose = _is_prose(left), _is_prose(right)
+    lines = _lines(left), _lines(right)
+    flows = _flow(lines[0]), _flow(lines[1])
+    prose = _is_prose(lines[0]), _is_prose(lines[1])
     if all(prose) and min(flows) >= _FLOWING:
         return True
     if max(flows) >= _FLOWING and any(prose) and _aligned(left, right) < _ALIGNED:
@@ -168,7 +210,23 @@ def _are_columns(left: list[Segment], right: list[Segment]) -> bool:
     # Lines that all begin with a capital: two lists, or cells. Cells are short here and there.
     fewest = min(len(left), len(right))
     words = [len(one.tokens) for one in (*left, *right)]
+    prose = _is_prose(left), _is_prose(right)
     return all(prose) and fewest >= _LEAST_LINES_OF_CAPITALS and min(words) >= _LEAST_WORDS
+
+
+def _lines(segments: Sequence[Segment]) -> list[Segment]:
+    """Join the segments of one line, which the wide spaces of justified text part."""
+    lines: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda one: (one.middle, one.x0)):
+        if lines and abs(lines[-1][0].middle - segment.middle) <= _SAME_LINE * segment.height:
+            lines[-1].append(segment)
+        else:
+            lines.append([segment])
+    found = []
+    for line in lines:
+        line.sort(key=lambda one: one.x0)
+        found.append(Segment.of([token for one in line for token in one.tokens]))
+    return found
 
 
 def _overlap(left: list[Segment], right: list[Segment]) -> bool:

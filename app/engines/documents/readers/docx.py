@@ -46,11 +46,19 @@ _AFTER = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES, RELATIONSHIP_
 def text(file: BinaryIO, limits: Limits) -> str:
     """The document's text. Raises `ParseFailed`."""
     document = open_document(file, limits)
-    styles = HiddenStyles(document.styles.element)
     part = document.part
+    styles = HiddenStyles(_styles(part))
     body = _Walk(part.element, styles).text()
     pieces = [*_related(part, _BEFORE, styles), body, *_related(part, _AFTER, styles)]
     return normalize(clean("\n".join(piece for piece in pieces if piece)))
+
+
+def _styles(part: Any) -> Any:
+    """Return the element with the styles; None where there is none, of which documents make do."""
+    try:
+        return part.part_related_by(RELATIONSHIP_TYPE.STYLES).element
+    except (KeyError, AttributeError):
+        return None
 
 
 def open_document(file: BinaryIO, limits: Limits) -> Any:

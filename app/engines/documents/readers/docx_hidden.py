@@ -24,7 +24,7 @@ class HiddenStyles:
     def __init__(self, styles: Any) -> None:
         self._hides: dict[str, bool | None] = {}
         self._based_on: dict[str, str | None] = {}
-        for style in styles.iterchildren(_WORD + "style"):
+        for style in () if styles is None else styles.iterchildren(_WORD + "style"):
             name = style.get(_WORD + "styleId")
             base = style.find(_WORD + "basedOn")
             self._hides[name] = is_on(style.find(_WORD + "rPr"), "vanish")

@@ -44,6 +44,8 @@ def render(
     for count, picture in enumerate(_pictures(file, limits), start=1):
         if count == number:
             return _drawn(picture, size)
+    if count == 0:
+        raise ParseFailed("empty_document", "The document has no text.")
     raise PageNotFound(number, count)
 
 

@@ -134,8 +134,8 @@ class _Extractor:
                     Glyph(one.text, turn_box(one.box, -quarters, width, height)) for one in glyphs
                 ]
         top, bottom = band[1], band[3]
-        if bottom - top < _LEAST_BAND * (box[3] - box[1]):
-            top, bottom = box[1], box[3]
+        if not _LEAST_BAND * (box[3] - box[1]) <= bottom - top <= max(width, height):
+            top, bottom = box[1], box[3]  # the font gives no sensible measures, or no number at all
         return Token(text, box, band=(top, bottom), index=index, gap=gap, glyphs=glyphs)
 
     def _ink(self, first: int, end: int) -> Box:

@@ -5,6 +5,7 @@ somebody typed, for each language that the organization has documents in.
 """
 
 import re
+import unicodedata
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -69,7 +70,8 @@ class Asked(NamedTuple):
 
 def ask(typed: str) -> Asked:
     """Return what words ask of the index."""
-    typed = _DASHES.sub(" ", typed)
+    # The index has composed letters, whatever the file or the keyboard makes of accents.
+    typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
     tsquery, backlog = db.session().execute(_ASK, {"query": typed}).one()
     return Asked(typed, tsquery, backlog)
 
