@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.engines.fields.evidence import MAX_EVIDENCE_TEXT
+from app.engines.fields.source_text import MAX_EVIDENCE_TEXT
 
 Schema = dict[str, Any]
 

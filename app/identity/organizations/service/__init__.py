@@ -16,13 +16,14 @@ from app.identity.organizations.service.reading import (
     show,
     with_retention,
 )
-from app.identity.organizations.service.settings import claim_minutes
+from app.identity.organizations.service.settings import claim_minutes, draft_hours
 
 __all__ = [
     "claim_minutes",
     "close",
     "close_record",
     "create",
+    "draft_hours",
     "get",
     "join",
     "list_of_caller",
