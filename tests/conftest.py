@@ -20,6 +20,8 @@ from app.runtime.postgres import EmbeddedPostgres
 from app.runtime.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 
+_LONG = 16
+
 INSIDE = "127.0.0.2/32"
 """The address of loopback that tests allow deliveries to reach; the rest of it is refused."""
 
@@ -37,6 +39,12 @@ def _written_lines() -> Iterator[None]:
     """A test's log lines are with its own output, not with that of whichever test comes next."""
     yield
     logging.flush(10)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name long bytes after their argument: files that tests make carry times, and each process of
+    pytest-xdist must collect the same names."""
+    return argname if isinstance(val, bytes) and len(val) > _LONG else None
 
 
 @pytest.fixture

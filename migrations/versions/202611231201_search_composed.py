@@ -7,7 +7,7 @@ composed queries do not find those of them that have decomposed accents, as befo
 from alembic import op
 
 revision = "202611231201"
-down_revision = "202611230705"
+down_revision = "202611231121"
 branch_labels = None
 depends_on = None
 

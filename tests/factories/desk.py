@@ -150,6 +150,14 @@ class Desk:
         body = {"tags": tags, "revision": draft["revision"], **body}
         return self.org.api(by).put(f"/tag-sets/{draft['id']}/tags", json=body)
 
+    def mark_as_models(self, tag_set: dict[str, Any]) -> None:
+        """Let a model have made all tags of a draft, as of one that began with its prediction."""
+        self.sql(
+            'UPDATE tag_sets SET tags = (SELECT jsonb_agg(one || \'{"source": "model"}\')'
+            " FROM jsonb_array_elements(tags) AS one) WHERE id = :id",
+            id=tag_set["id"],
+        )
+
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Rows of a statement in the organization, committed."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:

@@ -8,8 +8,9 @@ OPEN, STANDING = ("ready", "in_progress"), ("submitted", "accepted")
 
 @dataclass
 class Labels:
-    """A label set. `kept` has (kind, value) of each revision; `handed`: with a reason, which
-    reserves the document for its labeler; times are ticks of the test's clock."""
+    """A label set. `kept` has (kind, value) of each revision; `handed`: with a reason, or `begun`:
+    saved with tags and not released since; each reserves the document for its labeler. `earlier`
+    are the rejections of its labeler's before it; times are ticks of the test's clock."""
 
     id: str
     labeler: str
@@ -18,7 +19,9 @@ class Labels:
     value: str | None = None
     status: str = "draft"
     rejections: int = 0
+    earlier: int = 0
     handed: bool = False
+    begun: bool = False
     submitted: bool = False
     reviewer: str | None = None
     kept: list[tuple[str, str | None]] = field(default_factory=list)
@@ -30,6 +33,11 @@ class Labels:
     def since(self) -> int:
         """From when on a skip is about this draft."""
         return max(self.created, self.decided)
+
+    @property
+    def spent(self) -> bool:
+        """Whether it cannot go back to its labeler once more."""
+        return self.rejections + self.earlier >= MAX_REJECTIONS
 
     @property
     def revision(self) -> int:
@@ -48,6 +56,7 @@ class Document:
     reserved_for: list[str] = field(default_factory=list)
     sets: list[Labels] = field(default_factory=list)
     skips: dict[str, int] = field(default_factory=dict)
+    passed_over: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
 
     def of(self, who: str, *states: str) -> list[Labels]:
@@ -65,7 +74,7 @@ class Document:
             one.labeler
             for one in self.sets
             if one.status == "draft"
-            and one.handed
+            and (one.handed or one.begun)
             and one.labeler not in self.gone
             and not self.skipped(one.labeler, one.since)
         ]
@@ -79,6 +88,18 @@ class Document:
             self.status = "in_progress"
         else:
             self.status = "ready"
+
+    def unskip(self, who: str) -> bool:
+        """Forget that somebody skipped it, or was passed over; whether they were."""
+        had = who in self.skips or who in self.passed_over
+        self.skips.pop(who, None)
+        self.passed_over.discard(who)
+        return had
+
+    def kept_from(self, who: str) -> bool:
+        """Whether others' drafts keep the last place from a labeler."""
+        reserved = [one for one in self.reserved_for if one != who]
+        return bool(reserved) and len(self.labeled_by) + len(reserved) >= WANTED
 
     def wants(self, who: str) -> bool:
         """Whether one more label set is missing, and none of theirs stands."""

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.kit import db
 from app.labeling.artifacts.queries import claiming as claims
-from app.labeling.artifacts.queries import drawing
+from app.labeling.artifacts.queries import drawing, skipping
 from app.labeling.tag_sets import service
 from app.labeling.tag_sets.queries import deciding, saving
 from app.labeling.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
@@ -154,7 +154,7 @@ def no_claim_ends_with_the_work(patch: Patch) -> None:
 
 
 def nobody_is_kept_from_what_they_skipped(patch: Patch) -> None:
-    patch.setattr(claims, "skip", _none)
+    patch.setattr(skipping, "skip", _none)
 
 
 def who_left_keeps_what_they_hold(patch: Patch) -> None:

@@ -148,20 +148,26 @@ class ArtifactLife(RuleBasedStateMachine):
     def claim(self, who: str) -> None:
         document = self.document
         free = document.holder in (None, who)
-        refused = None if free and document.status in OPEN and not document.archived else 409
+        open_for_them = document.status in OPEN and not document.archived
+        refused = None if free and open_for_them and not document.kept_from(who) else 409
         if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/claim"), refused):
             document.holder, document.status = who, "in_progress"
-            if document.skips.pop(who, None):
+            if document.unskip(who):
                 document.follow()
 
     def release(self, who: str, reason: str | None) -> None:
         holder = self.document.holder
-        refused = None if holder == who else 409 if holder is None else 403
+        begun = [one for one in self.document.of(who, "draft") if one.begun]
+        refused = None if holder == who or begun else 409 if holder is None else 403
         body = {"reason": reason} if reason else {}
         if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/release", body), refused):
             if reason:
                 self.document.skips[who] = self._now()
-            self.document.holder = None
+                self.document.passed_over.discard(who)
+            for one in begun:
+                one.begun = False
+            if holder == who:
+                self.document.holder = None
             self.document.follow()
 
     def run_out(self, cleared: bool) -> None:
@@ -187,11 +193,14 @@ class ArtifactLife(RuleBasedStateMachine):
         document = self.document
         closed = document.archived or document.status not in (*OPEN, "in_review")
         has = document.of(who, "draft", *STANDING)
-        enough = document.count(*STANDING) >= WANTED
+        enough = document.count(*STANDING) >= WANTED or document.kept_from(who)
         refused = 409 if closed or has or enough else None
         answer = self._post(who, f"/artifacts/{self.artifact_id}/tag-sets")
         if self._expect(answer, refused, 201):
-            made = Labels(answer.json["data"]["id"], who, self._now())
+            before = [one.rejections + one.earlier for one in document.sets if one.labeler == who]
+            made = Labels(
+                answer.json["data"]["id"], who, self._now(), earlier=max(before, default=0)
+            )
             self._add(made)
             self._take(who)
             document.follow()
@@ -263,7 +272,11 @@ class ArtifactLife(RuleBasedStateMachine):
         elif self._expect(answer, 409 if behind or labels.status != "draft" else None):
             labels.value = value
             labels.note("save")
-            self._take(who)
+            labels.begun = True
+            if not self.document.archived:
+                self._take(who)
+                if who not in self.document.reserved_for:
+                    self.document.reserved_for.append(who)
 
     def submit(self, number: int) -> None:
         self._submit(self._some(number, "draft"))
@@ -316,7 +329,7 @@ class ArtifactLife(RuleBasedStateMachine):
         if heir in self.document.gone and refused is None:
             refused = 400
         if heir is not None and refused is None:
-            spent = back and labels.rejections >= MAX_REJECTIONS
+            spent = back and labels.spent
             has = [one for one in self.document.of(heir, "draft", *STANDING) if one is not labels]
             refused = 409 if spent or has else None
         send_to = str(self.org.users[to]) if to in LABELERS else {"back": "labeler"}.get(to, to)
@@ -328,7 +341,14 @@ class ArtifactLife(RuleBasedStateMachine):
             labels.note("reject")
             if heir is not None:
                 self._hand_on(labels, heir)
+            else:
+                self._pass_over(labels)
             self.document.follow()
+
+    def _pass_over(self, labels: Labels) -> None:
+        """It comes last for its labeler; a skip of theirs stands."""
+        if labels.labeler not in self.document.skips:
+            self.document.passed_over.add(labels.labeler)
 
     def _hand_on(self, labels: Labels, heir: str) -> None:
         self._take(heir)
@@ -340,7 +360,15 @@ class ArtifactLife(RuleBasedStateMachine):
             id=self.artifact_id,
             heir=self.org.users[heir],
         )
-        draft = Labels(str(found[0].id), heir, self._now(), value=labels.value, handed=True)
+        rejections = labels.rejections + labels.earlier
+        draft = Labels(
+            str(found[0].id),
+            heir,
+            self._now(),
+            value=labels.value,
+            handed=True,
+            earlier=rejections,
+        )
         self._add(draft)
 
     def reopen(self, who: str, number: int, behind: int, *, back: bool) -> None:
@@ -367,7 +395,7 @@ class ArtifactLife(RuleBasedStateMachine):
             labels.note("reopen")
             if back:
                 self._take(labels.labeler)
-                document.skips.pop(labels.labeler, None)
+                document.unskip(labels.labeler)
             document.follow()
 
     def archive(self, archived: bool) -> None:
@@ -395,7 +423,7 @@ class ArtifactLife(RuleBasedStateMachine):
         for labels in document.sets:
             others = document.of(labels.labeler, "draft", *STANDING)
             in_the_way = [one for one in others if one is not labels]
-            spent = labels.rejections >= MAX_REJECTIONS or labels.labeler in document.gone
+            spent = labels.spent or labels.labeler in document.gone
             if labels.status != "submitted" or (back and (spent or in_the_way)):
                 continue
             labels.status, labels.reviewer = "draft" if back else "rejected", who
@@ -405,6 +433,8 @@ class ArtifactLife(RuleBasedStateMachine):
             well.append(labels.id)
             if back:
                 self._take(labels.labeler)
+            else:
+                self._pass_over(labels)
         send_to = "labeler" if back else "pool"
         self._all(who, "reject", well, reason="No", send_to=send_to)
 

@@ -14,7 +14,7 @@ DOCUMENTS = 15_000
 # What follows from documents and label sets, worked out by other means than triggers and backfills.
 ASSIGNED = """
 SELECT a.organization_id, a.id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid, a.schema_id,
-    a.priority, coalesce(a.due_at, a.created_at), a.labeled_by,
+    a.priority, least(a.due_at - interval '87600 hours', a.created_at), a.labeled_by,
     a.status IN ('ready', 'in_progress') AND NOT a.archived
 FROM artifacts a CROSS JOIN jsonb_array_elements(a.assignees) AS one
 """

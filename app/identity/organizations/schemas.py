@@ -58,6 +58,11 @@ class OrganizationSettings(Schema):
         minimum=1,
         metadata={"description": "How long a claim holds that nobody renews."},
     )
+    draft_hours = Int(
+        required=True,
+        minimum=1,
+        metadata={"description": "How long a begun draft that nobody saves keeps its document."},
+    )
     allow_self_review = Bool(
         required=True, metadata={"description": "Whether reviewers may decide on their own labels."}
     )
@@ -103,6 +108,7 @@ class SettingsInput(Schema):
     time_zone = Str(max_length=64)
     retention_days = Int(allow_none=True)
     claim_minutes = Int()
+    draft_hours = Int()
     allow_self_review = Bool()
     ai_provider = Nested(AiProviderInput)
 

@@ -108,6 +108,24 @@ def expire_claims(job: Job) -> None:
         job.checkpoint()
 
 
+@jobs.handler("artifacts.start_freeing")
+def start_freeing(_job: Job) -> None:
+    """Give each organization with begun drafts that were left for too long its job."""
+    for organization_id in service.list_organizations_to_free():
+        jobs.enqueue(
+            "artifacts.free_expired",
+            {},
+            organization_id=organization_id,
+            unique_key=f"free_expired:{organization_id}",
+        )
+
+
+@jobs.handler("artifacts.free_expired", queue="bulk")
+def free_expired(job: Job) -> None:
+    """Free the documents of begun drafts that were left for too long."""
+    service.free_expired(job.checkpoint)
+
+
 @jobs.handler("artifacts.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10)
 def unassign_team(job: Job) -> None:
     """Give the work of a team that was deleted back to the pool."""
@@ -173,4 +191,5 @@ def retain(job: Job) -> None:
 jobs.periodic("artifacts.expire_claims", every=10)
 jobs.periodic("artifacts.start_retention", every=86_400)
 jobs.periodic("artifacts.index", every=60)
+jobs.periodic("artifacts.start_freeing", every=60)
 jobs.periodic("artifacts.sweep", every=3600)

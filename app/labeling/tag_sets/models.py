@@ -88,6 +88,9 @@ class TagSet(TenantModel, db.Revised, db.Base):
     label set, so they raise no revision. While it waits, `artifact_archived` is its document's mark
     and `due_at` when the review is due, or else the document: triggers keep both.
 
+    `rejections` counts how often it was rejected; `earlier_rejections` how often those were that it
+    follows on its document. `reserved_until`: until when a begun draft keeps its document.
+
     A merge (`source`) was made of the label sets in `merged_from`; `provenance` has an entry for
     each of its values. Those of them that still waited when it was accepted are `superseded_by` it.
     `reopened`: a reviewer took a verdict back, so that no machine gives another one.
@@ -162,6 +165,11 @@ class TagSet(TenantModel, db.Revised, db.Base):
             where="assignee_id IS NOT NULL AND due_at IS NOT NULL AND ",
         ),
         Index(
+            "ix_tag_sets_reserved",
+            "reserved_until",
+            postgresql_where=text("status = 'draft' AND reserved_until IS NOT NULL"),
+        ),
+        Index(
             "ix_tag_sets_claimed",
             "organization_id",
             "claim_user_id",
@@ -195,6 +203,8 @@ class TagSet(TenantModel, db.Revised, db.Base):
     seconds_spent: Mapped[int] = mapped_column(default=0)
     comment_count: Mapped[int] = mapped_column(default=0)
     rejections: Mapped[int] = mapped_column(default=0)
+    earlier_rejections: Mapped[int] = mapped_column(default=0, server_default="0")
+    reserved_until: Mapped[datetime | None]
     review_rank: Mapped[int] = mapped_column(BigInteger, default=0)
     claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     claim_expires_at: Mapped[datetime | None]

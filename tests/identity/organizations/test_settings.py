@@ -15,6 +15,7 @@ DEFAULTS = {
     "time_zone": "UTC",
     "retention_days": None,
     "claim_minutes": 30,
+    "draft_hours": 168,
     "allow_self_review": False,
     "ai_provider": {"kind": "builtin", "base_url": None, "model": None, "api_key_set": False},
 }
@@ -53,6 +54,7 @@ def test_settings_are_merged_member_by_member(org: Org) -> None:
         **DEFAULTS,
         "locale": "de-AT",
         "claim_minutes": 5,
+        "draft_hours": 168,
         "time_zone": "Europe/Vienna",
         "retention_days": 30,
     }
@@ -81,6 +83,8 @@ def test_names_that_could_not_stand_in_a_mail_are_refused(org: Org, name: str) -
         ("retention_days", 40_000),
         ("claim_minutes", 0),
         ("claim_minutes", 1441),
+        ("draft_hours", 0),
+        ("draft_hours", 8761),
     ],
 )
 def test_values_outside_their_range_are_named(org: Org, member: str, value: Any) -> None:

@@ -55,7 +55,8 @@ def test_what_fits_it_is_saved_and_fits_it_as_kept(desk: Desk, tags: list[Any]) 
     schema = desk.schema()
     judge = Draft202012Validator(_described(desk, schema))
     assert judge.is_valid(tags)
-    saved = desk.save(desk.draft(desk.artifact(schema)), tags)
+    text = "xx ABCD" + "x" * 993
+    saved = desk.save(desk.draft(desk.artifact(schema, text=text)), tags)
     assert saved.status_code == 200, saved.json
     kept = desk.org.api("labeler").get(f"/tag-sets/{saved.json['data']['id']}").json["data"]["tags"]
     assert len(kept) == len(tags)

@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
+from app.labeling.artifacts.models import DUE_LEAD
 from app.labeling.tag_sets.service.decisions import review_rank
 from tests.factories import Org
 from tests.factories.desk import Desk, counts
@@ -51,7 +52,7 @@ def test_every_member_can_be_changed_and_the_revision_rises_once(desk: Desk) -> 
     changed = answer.json["data"]
     assert {name: changed[name] for name in wanted} == wanted
     assert (changed["revision"], answer.headers["ETag"]) == (2, '"2"')
-    assert desk.org.api("viewer").get(f"/artifacts/{document['id']}").json["data"] == changed
+    assert desk.org.api("reviewer").get(f"/artifacts/{document['id']}").json["data"] == changed
     (told,) = desk.events("artifact.updated")
     assert told == {
         "artifact_id": document["id"],
@@ -257,7 +258,7 @@ def test_urgency_moves_what_waits_for_review(desk: Desk) -> None:
     assert rank(sent) == review_rank(80, submitted_at)
     due = submitted_at + timedelta(days=3)
     _patch(desk.org, sent["artifact_id"], due_at=due.isoformat())
-    assert rank(sent) == review_rank(80, due)
+    assert rank(sent) == review_rank(80, due - DUE_LEAD)
     _patch(desk.org, sent["artifact_id"], due_at=None, priority=50)
     assert rank(sent) == before
     _patch(desk.org, rejected["artifact_id"], priority=80)

@@ -35,7 +35,7 @@ def test_the_most_urgent_comes_first(desk: Desk, draw: Draw) -> None:
     due = desk.artifact(schema, created_at=_NOON, due_at=_NOON - timedelta(days=9))
     high = desk.artifact(schema, priority=90)
     other = desk.artifact(desk.schema(), priority=60)
-    wanted = [high, other, due, old, late, None]
+    wanted = [high, other, due, late, old, None]
     assert [draw(skip_held=True) for _ in wanted] == wanted
 
 

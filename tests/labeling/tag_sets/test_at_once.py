@@ -78,7 +78,7 @@ def test_a_save_and_a_submission_at_once_lose_nothing(desk: Desk) -> None:
             lambda d=draft: desk.org.api("labeler").post(f"/tag-sets/{d['id']}/submit"),
         )
         assert sent.status_code == 200
-        read = desk.org.api("viewer").get(f"/tag-sets/{draft['id']}").json["data"]
+        read = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
         expected = "B" if saved.status_code == 200 else "A-1"
         assert read["tags"][0]["value"] == expected
         assert read["status"] == "submitted"

@@ -7,15 +7,19 @@ from uuid import UUID
 import pytest
 
 from app.labeling.tag_sets.service import rules
-from app.labeling.tag_sets.service.automatic import confident
+from app.labeling.tag_sets.service.automatic import is_confident
 from tests.factories.desk import POLICY, Desk, counts, rows, tag
 from tests.labeling.tag_sets.test_at_once import _together
 
 A, B = tag("number", "A"), tag("number", "B")
 
 
-def _sent(desk: Desk, artifact_id: UUID, tags: list[Any], *, by: str = "labeler") -> dict[str, Any]:
+def _sent(
+    desk: Desk, artifact_id: UUID, tags: list[Any], *, by: str = "labeler", model: bool = False
+) -> dict[str, Any]:
     draft = desk.save(desk.draft(artifact_id, by=by), tags, by=by).json["data"]
+    if model:
+        desk.mark_as_models(draft)
     answer = desk.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
@@ -28,7 +32,7 @@ def _overlapping(desk: Desk, **policy: Any) -> UUID:
 
 
 def _state(desk: Desk, tag_set: dict[str, Any]) -> str:
-    found = desk.org.api("viewer").get(f"/tag-sets/{tag_set['id']}").json["data"]["status"]
+    found = desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]["status"]
     return str(found)
 
 
@@ -49,19 +53,22 @@ def _flags(desk: Desk) -> dict[str, list[str]]:
     ],
 )
 def test_each_tag_must_be_as_sure(confidences: list[Any], least: Any, enough: bool) -> None:
-    assert confident([{"confidence": c} for c in confidences], least) is enough
+    tags = [{"source": "model", "confidence": one} for one in confidences]
+    assert is_confident(tags, least) is enough
+    assert not is_confident([{**one, "source": "human"} for one in tags], least)
+    assert not is_confident([{**one, "source": "import"} for one in tags], least)
 
 
 def test_by_confidence(desk: Desk) -> None:
     schema = desk.schema(auto_accept_confidence=0.8)
-    sure = tag("number", "A", confidence=0.9, source="model")
-    sent = _sent(desk, desk.artifact(schema), [sure])
+    sure = tag("number", "A", confidence=0.9)
+    sent = _sent(desk, desk.artifact(schema), [sure], model=True)
     assert (sent["status"], sent["reviewer"]) == ("accepted", None)
     (told,) = desk.events("tag_set.accepted")
     assert (told["tag_set_id"], told["reviewer_id"]) == (sent["id"], None)
     assert desk.artifact_row(sent["artifact_id"]).status == "done"
-    for doubt in (A, tag("number", "A", confidence=0.7, source="model")):
-        assert _sent(desk, desk.artifact(schema), [doubt])["status"] == "submitted"
+    for doubt in (A, tag("number", "A", confidence=0.7)):
+        assert _sent(desk, desk.artifact(schema), [doubt], model=True)["status"] == "submitted"
     assert len(desk.events("tag_set.accepted")) == 1
 
 
@@ -100,7 +107,7 @@ def test_below_it_all_are_flagged_and_wait(desk: Desk) -> None:
     assert desk.artifact_row(artifact_id).status == "in_review"
     assert desk.events("tag_set.accepted") == []
     # The flag is no change of the label set.
-    assert desk.org.api("viewer").get(f"/tag-sets/{first['id']}").json["data"] == first
+    assert desk.org.api("reviewer").get(f"/tag-sets/{first['id']}").json["data"] == first
 
 
 def test_the_share_is_the_schemas(desk: Desk) -> None:
@@ -181,8 +188,8 @@ def _ask(desk: Desk, of: dict[str, Any], policy: dict[str, Any]) -> None:
 def test_one_that_needs_no_review_still_agrees_with_those_that_wait(desk: Desk) -> None:
     artifact_id = _overlapping(desk, auto_accept_confidence=0.9)
     first = _sent(desk, artifact_id, [A])
-    sure = tag("number", "A", confidence=0.95, source="model")
-    assert _sent(desk, artifact_id, [sure], by="second")["status"] == "accepted"
+    sure = tag("number", "A", confidence=0.95)
+    assert _sent(desk, artifact_id, [sure], by="second", model=True)["status"] == "accepted"
     assert _state(desk, first) == "accepted"
     assert len(desk.events("tag_set.accepted")) == 2
 

@@ -78,7 +78,7 @@ def test_corrections_are_checked(tags: list[Any], code: str, desk: Desk) -> None
     answer = _accept(desk, sent, tags=tags)
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == code
-    assert desk.org.api("viewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
+    assert desk.org.api("reviewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
     assert desk.events("tag_set.accepted") == []
 
 
@@ -132,5 +132,5 @@ def test_every_other_move_is_a_conflict(desk: Desk) -> None:
             assert answer.json["error"]["code"] == "conflict"
             assert answer.json["error"]["details"] == {"state": state}
     for state, tag_set in states.items():
-        read = desk.org.api("viewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
+        read = desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
         assert read["status"] == state

@@ -9,7 +9,7 @@ from tests.factories import Org
 from tests.factories.desk import Desk, rows, tag
 
 
-def _diff(desk: Desk, tag_set: dict[str, Any], query: str, *, by: str = "viewer") -> Any:
+def _diff(desk: Desk, tag_set: dict[str, Any], query: str, *, by: str = "reviewer") -> Any:
     return desk.org.api(by).get(f"/tag-sets/{tag_set['id']}/diff?{query}")
 
 
@@ -123,5 +123,5 @@ def test_a_row_put_in_at_the_top_is_the_only_change(desk: Desk) -> None:
     assert (changed["row"], changed["from"]["row"], changed["to"]["row"]) == (2, 1, 2)
     assert found["moved"] == [{"table": "lines", "from": 0, "to": 1, "count": 3}]
     path = f"/tag-sets/{draft['id']}/revisions"
-    latest = desk.org.api("viewer").get(path).json["data"][0]["changes"]
+    latest = desk.org.api("reviewer").get(path).json["data"][0]["changes"]
     assert (latest["added"], latest["changed"], latest["moved"]) == (1, 1, found["moved"])

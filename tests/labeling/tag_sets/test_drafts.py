@@ -28,7 +28,7 @@ def test_a_draft_starts_empty_and_takes_the_claim(desk: Desk) -> None:
     assert row.claim_expires_at > datetime.now(UTC) + timedelta(minutes=29)
     assert [r.kind for r in desk.revisions(made["id"])] == ["create"]
     assert desk.events("tag_set.created")[0]["tag_set_id"] == made["id"]
-    read = desk.org.api("viewer").get(f"/tag-sets/{made['id']}")
+    read = desk.org.api("reviewer").get(f"/tag-sets/{made['id']}")
     assert read.json["data"] == made
     assert read.headers["ETag"] == '"1"'
 
@@ -216,5 +216,5 @@ def test_another_tenants_label_sets_do_not_exist(desk: Desk, other_org: Org) -> 
     absent = api.get(f"/tag-sets/{uuid7()}")
     assert {a.data for a in answers} == {absent.data}
     assert {a.status_code for a in answers} == {404}
-    assert desk.org.api("viewer").get(path).json["data"]["revision"] == 1
+    assert desk.org.api("reviewer").get(path).json["data"]["revision"] == 1
     assert api.get("/tag-sets").json["data"] == []

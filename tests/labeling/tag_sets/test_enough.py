@@ -17,13 +17,10 @@ def _accept(desk: Desk, tag_set: dict[str, Any]) -> Any:
 
 
 def _two_drafts(desk: Desk, artifact_id: UUID) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Drafts of two people on one document: the first one's claim ran out."""
+    """Drafts of two people on one document, which the first one has released."""
     desk.org.add_user("second", "labeler")
     first = desk.saved(artifact_id)
-    desk.sql(
-        "UPDATE artifacts SET claim_expires_at = now() - interval '1 second' WHERE id = :id",
-        id=artifact_id,
-    )
+    desk.release(artifact_id)
     return first, desk.saved(artifact_id, by="second")
 
 
@@ -121,7 +118,7 @@ def test_none_is_sent_to_a_person_who_has_an_independent_one(desk: Desk, accepte
     answer = _act(desk, sent, "reject", by="reviewer", **body)
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
-    assert desk.org.api("viewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
+    assert desk.org.api("reviewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
     body["send_to"] = str(third)
     assert _act(desk, sent, "reject", by="reviewer", **body).status_code == 200
 

@@ -131,6 +131,7 @@ def test_who_decided_on_a_hidden_label_set_is_not_found_out(desk: Desk) -> None:
 
 def test_a_hidden_label_set_cannot_be_copied(desk: Desk) -> None:
     artifact_id, first, _ = _overlapping(desk)
+    desk.release(artifact_id, by="second")
     desk.org.add_user("third", "labeler")
     answer = desk.org.api("third").post(
         f"/artifacts/{artifact_id}/tag-sets", json={"from": first["id"]}

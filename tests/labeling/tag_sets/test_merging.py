@@ -32,7 +32,7 @@ def _merge(desk: Desk, sets: list[dict[str, Any]], *, by: str = "reviewer", **bo
 
 
 def _status(desk: Desk, tag_set: dict[str, Any]) -> dict[str, Any]:
-    return dict(desk.org.api("viewer").get(f"/tag-sets/{tag_set['id']}").json["data"])
+    return dict(desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"])
 
 
 A, B = tag("number", "A"), tag("number", "B")
@@ -252,7 +252,7 @@ def test_a_draft_is_not_merged(desk: Desk) -> None:
 
 def test_lists_show_a_merge_as_reading_it_does(desk: Desk) -> None:
     made = _merge(desk, _sets(desk, [A], [A])).json["data"]
-    (listed,) = desk.org.api("viewer").get("/tag-sets?source=merge").json["data"]
+    (listed,) = desk.org.api("reviewer").get("/tag-sets?source=merge").json["data"]
     assert listed == made
 
 

@@ -11,7 +11,9 @@ from tests.factories.counting import statements
 from tests.factories.desk import Desk, tag
 
 
-def _revisions(desk: Desk, tag_set: dict[str, Any], query: str = "", *, by: str = "viewer") -> Any:
+def _revisions(
+    desk: Desk, tag_set: dict[str, Any], query: str = "", *, by: str = "reviewer"
+) -> Any:
     return desk.org.api(by).get(f"/tag-sets/{tag_set['id']}/revisions{query}")
 
 

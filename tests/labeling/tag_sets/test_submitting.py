@@ -1,11 +1,12 @@
 """Submitting."""
 
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from app.kit.ids import uuid7
-from app.labeling.tag_sets.service.automatic import sampled
+from app.labeling.tag_sets.service.automatic import is_sampled
 from app.labeling.tag_sets.service.decisions import review_rank
 from tests.factories.desk import Desk, counts, tag
 
@@ -40,7 +41,7 @@ def test_submission_needs_every_required_field(desk: Desk) -> None:
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "required_fields_missing"
     assert answer.json["error"]["details"] == {"fields": ["number"]}
-    assert desk.org.api("viewer").get(f"/tag-sets/{draft['id']}").json["data"] == saved
+    assert desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"] == saved
 
 
 def test_submission_checks_against_the_document_as_it_is_now(desk: Desk) -> None:
@@ -75,24 +76,44 @@ def test_what_sampling_passes_by_is_accepted_by_itself(desk: Desk) -> None:
     assert desk.artifact_row(sent["artifact_id"]).status == "done"
 
 
-def test_the_sample_is_decided_by_the_id(desk: Desk) -> None:
+def test_the_sample_is_decided_by_document_and_labeler(desk: Desk) -> None:
     schema_id = desk.schema(sample_rate=0.5)
     sent = [desk.submitted(desk.artifact(schema_id)) for _ in range(8)]
+    labeler_id = desk.org.users["labeler"]
     for tag_set in sent:
-        lot = sampled(UUID(tag_set["id"]), 0.5)
+        with desk.org.app.app_context():
+            lot = is_sampled(UUID(tag_set["artifact_id"]), labeler_id, 0.5)
         assert tag_set["status"] == ("submitted" if lot else "accepted")
 
 
-def test_the_sample_is_of_the_rate_and_grows_with_it() -> None:
-    ids = [uuid7() for _ in range(4000)]
-    low = {i for i in ids if sampled(i, 0.2)}
-    high = {i for i in ids if sampled(i, 0.6)}
-    assert low < high
-    assert 600 < len(low) < 1000
-    assert 2200 < len(high) < 2600
-    assert all(sampled(i, 1.0) for i in ids)
-    assert not any(sampled(i, 0.0) for i in ids)
-    assert low == {i for i in ids if sampled(i, 0.2)}
+def test_nobody_is_spared_by_beginning_again(desk: Desk) -> None:
+    schema_id = desk.schema(sample_rate=0.5)
+    api = desk.org.api("labeler")
+    sent = []
+    for _ in range(16):
+        artifact_id = desk.artifact(schema_id)
+        draft = desk.draft(artifact_id)
+        # A hash that anybody could work out, of something that changes with each draft.
+        while sha256(UUID(draft["id"]).bytes).digest()[0] < 128:
+            answer = api.delete(f"/tag-sets/{draft['id']}?revision=1")
+            assert answer.status_code == 204, answer.json
+            draft = desk.draft(artifact_id)
+        desk.save(draft, [tag("number", "A")])
+        sent.append(api.post(f"/tag-sets/{draft['id']}/submit").json["data"]["status"])
+    assert "submitted" in sent
+
+
+def test_the_sample_is_of_the_rate_and_grows_with_it(desk: Desk) -> None:
+    pairs = [(uuid7(), uuid7()) for _ in range(4000)]
+    with desk.org.app.app_context():
+        low = {i for i in pairs if is_sampled(*i, 0.2)}
+        high = {i for i in pairs if is_sampled(*i, 0.6)}
+        assert low < high
+        assert 600 < len(low) < 1000
+        assert 2200 < len(high) < 2600
+        assert all(is_sampled(*i, 1.0) for i in pairs)
+        assert not any(is_sampled(*i, 0.0) for i in pairs)
+        assert low == {i for i in pairs if is_sampled(*i, 0.2)}
 
 
 def test_the_revision_counts_in_the_body_too(desk: Desk) -> None:
@@ -109,8 +130,8 @@ def test_the_revision_counts_in_the_body_too(desk: Desk) -> None:
 
 def test_a_doubtful_prediction_is_flagged(desk: Desk) -> None:
     draft = desk.draft()
-    doubtful = tag("number", "A", confidence=0.4, source="model")
-    saved = desk.save(draft, [doubtful]).json["data"]
+    saved = desk.save(draft, [tag("number", "A", confidence=0.4)]).json["data"]
+    desk.mark_as_models(saved)
     _act(desk, saved, "submit", by="labeler")
     (queued,) = desk.org.api("reviewer").get("/review-queue?flag=low_confidence").json["data"]
     assert queued["id"] == draft["id"]

@@ -112,10 +112,10 @@ def test_five_thousand_tags(desk: Desk) -> None:
     saved = desk.save(draft, tags).json["data"]
     assert saved["tag_count"] == 5000
     assert saved["tags"][4999]["value"] == "n4999"
-    (listed,) = desk.org.api("viewer").get("/tag-sets").json["data"]
+    (listed,) = desk.org.api("reviewer").get("/tag-sets").json["data"]
     assert listed["tag_count"] == 5000
     assert listed["tags"] is None
-    (alone,) = desk.org.api("viewer").get("/tag-sets?page_size=1").json["data"]
+    (alone,) = desk.org.api("reviewer").get("/tag-sets?page_size=1").json["data"]
     assert len(alone["tags"]) == 5000
 
 

@@ -142,6 +142,7 @@ def test_what_spared_it_a_reviewer(desk: Desk) -> None:
 
     draft = desk.draft(desk.artifact(desk.schema(auto_accept_confidence=0.9)))
     assert desk.save(draft, [tag("number", "A-1", confidence=0.95)]).status_code == 200
+    desk.mark_as_models(draft)
     sure = sent(desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit"))
     assert history(desk.org, sure["artifact_id"])[0]["note"] == "confidence"
 

@@ -33,7 +33,7 @@ def _codes(result: Any) -> list[str | None]:
 
 
 def _state(desk: Desk, tag_set: dict[str, Any]) -> str:
-    read = desk.org.api("viewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
+    read = desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
     status: str = read["status"]
     return status
 
@@ -49,7 +49,7 @@ def test_many_are_accepted_as_one_is(desk: Desk, schema: Any) -> None:
     result = _bulk(desk, "accept", [*ids, ids[0]], note="Good")
     assert (result["succeeded"], _codes(result)) == (3, [None] * 3)
     for one in sent:
-        read = desk.org.api("viewer").get(f"/tag-sets/{one['id']}").json["data"]
+        read = desk.org.api("reviewer").get(f"/tag-sets/{one['id']}").json["data"]
         assert (read["status"], read["reason"]) == ("accepted", "Good")
         assert read["reviewer"]["id"] == str(desk.org.users["reviewer"])
         assert read["revision"] == one["revision"] + 1

@@ -57,8 +57,8 @@ def test_the_most_urgent_comes_first(desk: Desk) -> None:
     wanted = [
         {"priority": 90, "due_at": now + timedelta(days=9)},
         {"priority": 50, "due_at": now - timedelta(days=1)},
-        {"priority": 50},
         {"priority": 50, "due_at": now + timedelta(days=1)},
+        {"priority": 50},
         {"priority": 0, "due_at": now - timedelta(days=30)},
     ]
     sent = [desk.submitted(desk.artifact(schema_id, **w))["id"] for w in reversed(wanted)]

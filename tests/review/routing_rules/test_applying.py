@@ -159,13 +159,8 @@ def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> Non
     router.rule(where("text", "contains", "urgent"), priority=90)
     router.rule(where("confidence", "less_than", 0.5), priority=10)
     router.rule(where("confidence", "not_exists"), priority=20)
-    urgent, doubtful, sure, unlabeled = (desk.artifact(schema) for _ in range(4))
-    desk.sql(
-        "INSERT INTO artifact_texts (organization_id, artifact_id, text)"
-        " VALUES (:org, :id, 'An URGENT letter')",
-        org=desk.org.id,
-        id=urgent,
-    )
+    urgent = desk.artifact(schema, text="An URGENT letter")
+    doubtful, sure, unlabeled = (desk.artifact(schema) for _ in range(3))
     older = [tag("number", "A", confidence=0.1)]
     for artifact_id, confidences in ((doubtful, [0.9, 0.4]), (sure, [0.9, None])):
         for age, tags in ((2, older), (1, [tag("x", "A", confidence=one) for one in confidences])):

@@ -67,8 +67,8 @@ def test_the_most_urgent_comes_first(desk: Desk) -> None:
     wanted: list[dict[str, Any]] = [
         {"priority": 90, "due_at": now + timedelta(days=9)},
         {"priority": 50, "due_at": now - timedelta(days=1)},
-        {"priority": 50},
         {"priority": 50, "due_at": now + timedelta(days=1)},
+        {"priority": 50},
         {"priority": 0, "due_at": now - timedelta(days=30)},
     ]
     made = [desk.artifact(schema, assignees=mine, **w) for w in reversed(wanted)][::-1]

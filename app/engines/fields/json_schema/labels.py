@@ -15,9 +15,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DESCRIPTION = (
     "The tags of a label set, as they are kept and as they may be sent. What fits this is "
     "accepted if it also keeps what a JSON Schema cannot say: a column that is not multiple "
-    "(x-multiple) has one tag in a row; evidence lies within the document, its end after its "
-    "start, x0 before x1 and y0 before y1 in its box; values fit the named formats and, where no "
-    "pattern stands beside it, the x-pattern (RE2). Other notations than the ones described here "
+    "(x-multiple) has one tag in a row; evidence lies within the document and repeats its text, "
+    "with its end after its start, x0 before x1 and y0 before y1 in its box; values fit the named "
+    "formats and, where no pattern stands beside it, the x-pattern (RE2). Other notations than the "
+    "ones described here "
     "may be sent too: they are brought into these. Required fields (x-required) may be missing "
     "until the label set is submitted."
 )

@@ -23,13 +23,14 @@ from app.identity.organizations.service.reading import (
     with_retention,
 )
 from app.identity.organizations.service.roles import lock_role
-from app.identity.organizations.service.settings import claim_minutes
+from app.identity.organizations.service.settings import claim_minutes, draft_hours
 
 __all__ = [
     "claim_minutes",
     "close",
     "close_record",
     "create",
+    "draft_hours",
     "get",
     "join",
     "list_of_caller",

@@ -12,10 +12,11 @@ DEFAULTS: Mapping[str, Any] = {
     "time_zone": "UTC",
     "retention_days": None,
     "claim_minutes": 30,
+    "draft_hours": 168,
     "allow_self_review": False,
 }
 _BUILTIN: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "model": None}
-_RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440)}
+_RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hours": (1, 8760)}
 
 
 def shown(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
@@ -27,6 +28,11 @@ def shown(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]
 def claim_minutes(stored: Mapping[str, Any]) -> int:
     """For how long the organization gives work away."""
     return int(stored.get("claim_minutes") or DEFAULTS["claim_minutes"])
+
+
+def draft_hours(stored: Mapping[str, Any]) -> int:
+    """Return for how many hours a begun draft that nobody saves keeps its document."""
+    return int(stored.get("draft_hours") or DEFAULTS["draft_hours"])
 
 
 def merge(

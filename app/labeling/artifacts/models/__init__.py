@@ -6,7 +6,14 @@ from app.labeling.artifacts.models.content import (
     ArtifactSearchBacklog,
     ArtifactText,
 )
-from app.labeling.artifacts.models.documents import STATUSES, Artifact, no_labels
+from app.labeling.artifacts.models.documents import (
+    DUE_LEAD,
+    STATUSES,
+    URGENT_AT,
+    Artifact,
+    no_labels,
+    urgent_at,
+)
 from app.labeling.artifacts.models.people import (
     SCHEMA_OR_NONE,
     ArtifactAct,
@@ -15,8 +22,10 @@ from app.labeling.artifacts.models.people import (
 )
 
 __all__ = [
+    "DUE_LEAD",
     "SCHEMA_OR_NONE",
     "STATUSES",
+    "URGENT_AT",
     "Artifact",
     "ArtifactAct",
     "ArtifactAssignee",
@@ -26,4 +35,5 @@ __all__ = [
     "ArtifactSkip",
     "ArtifactText",
     "no_labels",
+    "urgent_at",
 ]

@@ -1,6 +1,6 @@
 """Artifacts: the documents."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +20,25 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
+
+
+DUE_LEAD = timedelta(hours=87_600)
+"""Ten years. Work counts as waiting since its due time less this, if that is before it came in. So
+what has a due time comes before what has none, the earliest first."""
+
+URGENT_AT = (
+    "least(timezone('UTC', timezone('UTC', {of}due_at) - interval '87600 hours'), {of}created_at)"
+)
+"""The time by which documents of one priority are ordered; `of` is a table's alias. It is immutable
+only when it is written by way of UTC, and an index needs that."""
+
+
+def urgent_at(due_at: datetime | None, since: datetime) -> datetime:
+    """Return the time by which work that has waited since `since` is ordered in its priority."""
+    return since if due_at is None else min(since, max(due_at, _EARLIEST_DUE) - DUE_LEAD)
+
+
+_EARLIEST_DUE = datetime(1980, 1, 1, tzinfo=UTC)
 
 
 def _list_index(name: str, *columns: str) -> Index:
@@ -86,11 +105,11 @@ class Artifact(TenantModel, db.Revised, db.Base):
         ),
         # What nobody is assigned to and nobody holds, in the order in which it is handed out.
         Index(
-            "ix_artifacts_pool",
+            "ix_artifacts_urgent",
             "organization_id",
             "schema_id",
             text("priority DESC"),
-            text("coalesce(due_at, created_at)"),
+            text(URGENT_AT.format(of="")),
             "id",
             postgresql_where=text(
                 "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"

@@ -7,6 +7,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Uuid,
+    false,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -29,7 +30,7 @@ row-level security uses no index by it."""
 class ArtifactAssignee(TenantModel, db.Base):
     """Who a document is assigned to, to be found from their side. `is_open`: there is to label.
 
-    `urgent_at` is when it is due or, without, when it came. `places_taken` is how many label sets
+    `urgent_at` is the place in its priority (`URGENT_AT`). `places_taken` is how many label sets
     the document has or is reserved for, `assignees_hash` differs for other assignees. Follows the
     document by triggers; nothing else writes it. A text index on the list would not serve: under
     row-level security PostgreSQL may not use it.
@@ -94,7 +95,10 @@ class ArtifactAssignee(TenantModel, db.Base):
 
 class ArtifactSkip(TenantModel, db.Base):
     """Somebody gave a document back with a reason: it is not handed to them again by itself, until
-    it is assigned or sent to them by name."""
+    it is assigned or sent to them by name.
+
+    `rejected`: a reviewer put their work back into the pool, and the document comes last for them.
+    """
 
     __tablename__ = "artifact_skips"
     __table_args__ = (
@@ -108,6 +112,7 @@ class ArtifactSkip(TenantModel, db.Base):
     )
     reason: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+    rejected: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class ArtifactAct(TenantModel, db.Base):

@@ -5,12 +5,24 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, TextClause, and_, case, delete, func, or_, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    TextClause,
+    and_,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
-from app.labeling.artifacts.models import Artifact, ArtifactSkip
+from app.labeling.artifacts.models import Artifact
 from app.labeling.artifacts.queries.reading import COLUMNS
 
 DEFAULT_MINUTES = 30
@@ -18,6 +30,17 @@ BATCH = 1000
 _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 CLAIMABLE = ("ready", "in_progress")
 _LIVE = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
+
+# Sent-back and begun work keeps a place of its document.
+_SETS: ColumnElement[int] = literal_column(
+    """(
+    SELECT coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
+    FROM schemas JOIN schema_versions version ON version.organization_id = schemas.organization_id
+     AND version.id = schemas.current_version_id
+    WHERE schemas.organization_id = artifacts.organization_id AND schemas.id = artifacts.schema_id)
+    """,
+    Integer,
+)
 
 _minutes = (
     select(func.coalesce(Organization.settings["claim_minutes"].as_integer(), DEFAULT_MINUTES))
@@ -29,7 +52,8 @@ _END = func.now() + _minutes * text("interval '1 minute'")
 # The documents' own rows are written last, from counts of the moment; their label sets decide, then
 # a live claim. What is being read or could not be keeps its state. A document whose label sets
 # were all rejected waits for labels again. A draft that has a reason was sent back or handed to its
-# labeler, and is reserved for them unless they skipped the document since, or label here no more.
+# labeler. It is reserved for them, as one that they have begun is for a time, unless they skipped
+# the document since, or label here no more.
 _COUNT_ANEW = """
     WITH counted AS (
         SELECT document.id,
@@ -41,7 +65,8 @@ _COUNT_ANEW = """
                    FILTER (WHERE tag_sets.status IN ('submitted', 'accepted')), '{{}}')
                    AS labeled_by,
                coalesce(array_agg(tag_sets.labeler_id)
-                   FILTER (WHERE tag_sets.status = 'draft' AND tag_sets.reason IS NOT NULL
+                   FILTER (WHERE tag_sets.status = 'draft'
+                       AND (tag_sets.reason IS NOT NULL OR tag_sets.reserved_until > now())
                        AND keeper.user_id IS NOT NULL AND skip.user_id IS NULL),
                    '{{}}') AS reserved_for,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
@@ -109,18 +134,6 @@ _EXPIRE = text(
     """  # noqa: S608 - made of constants
 )
 
-# Nobody else is to wait for who does not want it.
-_UNNAME = text(
-    """
-    UPDATE artifacts SET assignees = coalesce((
-        SELECT jsonb_agg(one ORDER BY place)
-        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
-        WHERE one ->> 'user_id' IS DISTINCT FROM :user_id
-    ), '[]')
-    WHERE organization_id = :organization_id AND id = :id AND assignees <> '[]'
-    """
-)
-
 # As many at once as a person holds; the state that follows is the same as when a claim runs out.
 _RELEASE_ALL = text(
     f"""
@@ -158,7 +171,9 @@ _LABELED = text(
 
 
 def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
-    """Take or renew the claim, if the document can be claimed and nobody else holds it."""
+    """Take or renew the claim, if the document can be claimed and nobody else holds it, or has the
+    last place of it."""
+    reserved = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
     statement = (
         update(Artifact)
         .where(
@@ -170,6 +185,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
                 Artifact.claim_user_id == user_id,
                 Artifact.claim_expires_at <= func.now(),
             ),
+            or_(reserved == 0, func.cardinality(Artifact.labeled_by) + reserved < _SETS),
         )
         .values(
             claim_user_id=user_id,
@@ -197,31 +213,6 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
             .execution_options(synchronize_session=False)
         )
     return holder
-
-
-def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
-    """Note that a user gave the document, which is locked, back with a reason, and take their name
-    off it: their last word stands."""
-    organization_id = tenancy.current_organization_id()
-    values = {"reason": reason, "created_at": db.utc_now()}
-    db.session().execute(
-        insert(ArtifactSkip)
-        .values(organization_id=organization_id, artifact_id=artifact_id, user_id=user_id, **values)
-        .on_conflict_do_update(constraint="pk_artifact_skips", set_=values)
-    )
-    named = {"organization_id": organization_id, "id": artifact_id, "user_id": str(user_id)}
-    db.session().execute(_UNNAME, named)
-
-
-def unskip(artifact_id: UUID, user_id: UUID) -> bool:
-    """Forget that a user skipped the document; whether they had."""
-    statement = (
-        delete(ArtifactSkip)
-        .where(ArtifactSkip.artifact_id == artifact_id, ArtifactSkip.user_id == user_id)
-        .returning(ArtifactSkip.artifact_id)
-        .execution_options(synchronize_session=False)
-    )
-    return db.session().execute(statement).first() is not None
 
 
 def release_all(user_id: UUID) -> list[UUID]:

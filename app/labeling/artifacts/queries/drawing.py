@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from app.kit import tenancy
 from app.kit.prepared import Prepared
+from app.labeling.artifacts.models import URGENT_AT
 from app.labeling.artifacts.queries.reading import COLUMNS
 
 WIDTH = 48
@@ -22,7 +23,7 @@ WIDTH = 48
 LEFTOVER_WIDTH = 2000
 """The same when nothing was found: more than one request takes by their ids, such as in bulk."""
 
-_URGENT = "coalesce(d.due_at, d.created_at)"
+_URGENT = URGENT_AT.format(of="d.")
 _ORDER = f"d.priority DESC, {_URGENT}, d.id"
 _OPEN = "d.status IN ('ready', 'in_progress') AND NOT d.archived"
 _FREE = "(d.claim_user_id IS NULL OR d.claim_expires_at <= now())"
@@ -35,8 +36,10 @@ _WANTED = """
 """
 _NOT_SKIPPED = """
     NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
-        AND skip.user_id = $2 AND skip.artifact_id = d.id)
+        AND skip.user_id = $2 AND skip.artifact_id = d.id {only_skips})
 """
+# What a reviewer rejected comes last for whoever labeled it: when nothing else was found.
+_PASSED_OVER_TOO = "AND NOT skip.rejected"
 _MINE = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
@@ -152,11 +155,18 @@ def _written(column: Any) -> str:
 
 
 _SHOWN = ", ".join(_written(column) for column in COLUMNS)
-_NEXT = Prepared("draw_artifact", _TYPES, _DRAW.format(left="", width=WIDTH, columns=_SHOWN))
+_NEXT = Prepared(
+    "draw_artifact", _TYPES, _DRAW.format(left="", width=WIDTH, columns=_SHOWN, only_skips="")
+)
 _REST = Prepared(
     "draw_leftover",
     _TYPES,
-    _DRAW.format(left=f"UNION ALL {_LEFT}", width=LEFTOVER_WIDTH, columns=_SHOWN),
+    _DRAW.format(
+        left=f"UNION ALL {_LEFT.format(only_skips=_PASSED_OVER_TOO)}",
+        width=LEFTOVER_WIDTH,
+        columns=_SHOWN,
+        only_skips=_PASSED_OVER_TOO,
+    ),
 )
 _Drawn = NamedTuple("_Drawn", [(str(column.key), Any) for column in COLUMNS])  # type: ignore[misc]
 _NEXT.shape = _REST.shape = _Drawn._make
@@ -175,8 +185,8 @@ class Wish(NamedTuple):
 def draw(user_id: UUID, wish: Wish, *, minutes: int, leftover: bool) -> Any:
     """Claim the next document for a user; a named tuple of `reading.COLUMNS`, or None.
 
-    With `leftover` those too whose claim ran out and is not cleared yet, and those that come after
-    many which others have locked.
+    With `leftover` those too whose claim ran out and is not cleared yet, those of which a reviewer
+    rejected the user's work, and those that come after many which others have locked.
     """
     values = (
         str(tenancy.current_organization_id()),

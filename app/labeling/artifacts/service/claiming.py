@@ -1,13 +1,13 @@
 """Who works on a document, and which state its label sets put it in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row
 
 from app.kit import errors, events
-from app.labeling.artifacts.queries import acting
+from app.labeling.artifacts.queries import acting, reserving, skipping
 from app.labeling.artifacts.queries import claiming as queries
 from app.labeling.artifacts.service.reading import get
 
@@ -16,7 +16,8 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
     """Take the document for labeling, or renew one's claim.
 
     Lasts as long as the organization's `claim_minutes` say. Raises 404; 409 `conflict` with
-    `details.claim` while somebody else holds it, with `details.state` where nothing is to label.
+    `details.claim` while somebody else holds it, with `details.reserved` while it is kept for
+    somebody else's draft, with `details.state` where nothing is to label.
     """
     row = queries.claim(artifact_id, user_id)
     if row is not None:
@@ -26,7 +27,11 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
         raise errors.conflict("The document is archived.", state="archived")
     if row.status not in queries.CLAIMABLE:
         raise errors.conflict("The document is not open for labeling.", state=row.status)
-    raise errors.conflict("Somebody else works on the document.", claim=row.claim)
+    if row.claim is not None and row.claim["user_id"] != str(user_id):
+        raise errors.conflict("Somebody else works on the document.", claim=row.claim)
+    raise errors.conflict(
+        "The document is kept for somebody who has begun to label it.", reserved=True
+    )
 
 
 def release(
@@ -36,11 +41,14 @@ def release(
 
     The holder's own reason makes it a skip: the document is not drawn for them again (`draw`) until
     it is assigned or sent to them by name, or they claim it. It is assigned to them by name no
-    more: with no assignee left it is in the pool. A blank reason is none. Emits `artifact.released`
-    with the reason. Raises 404, 409 when nobody holds it, 403 when somebody else does.
+    more: with no assignee left it is in the pool. A blank reason is none. A begun draft keeps the
+    document no longer, even if the claim has ended. Emits `artifact.released` with the reason.
+    Raises 404, 409 when nobody holds it, 403 when somebody else does.
     """
     reason = reason if reason and reason.strip() else None
     holder = queries.release(artifact_id, None if as_admin else user_id)
+    kept_for = reserving.end_reservations(artifact_id, holder or (None if as_admin else user_id))
+    holder = holder or next(iter(kept_for), None)
     if holder is None:
         row = get(artifact_id)
         if row.claim is None:
@@ -48,7 +56,7 @@ def release(
         raise errors.denied("Somebody else holds the document.")
     skips = holder == user_id
     if reason and skips:
-        queries.skip(artifact_id, user_id, reason)
+        skipping.skip(artifact_id, user_id, reason)
     if reason:
         kind = "skip" if skips else "release"
         acting.note(artifact_id, kind, by=user_id, tag_set_id=None, note=reason)
@@ -64,7 +72,7 @@ def unskip(artifact_id: UUID, user_id: UUID) -> bool:
 
     Begun work that was sent back to them is kept for them again.
     """
-    skipped = queries.unskip(artifact_id, user_id)
+    skipped = skipping.unskip(artifact_id, user_id)
     if skipped:
         queries.refresh([artifact_id])
     return skipped
@@ -125,3 +133,31 @@ def refresh_schema(schema_id: UUID, checkpoint: Callable[[], None]) -> None:
 def expire_claims() -> int:
     """End the claims that ran out, of every organization; how many (at most 1,000)."""
     return queries.expire()
+
+
+def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
+    """Return how many places of a document are kept for others' drafts."""
+    return reserving.count_reserved_for_others(artifact_id, user_id)
+
+
+def pass_over(labelers: Mapping[UUID, UUID], reason: str) -> None:
+    """Let locked documents, of which a reviewer rejected somebody's work, come last for them.
+
+    `labelers` is {document: user}. They are assigned to these users by name no more.
+    """
+    reserving.pass_over(labelers, reason)
+
+
+def list_organizations_to_free() -> list[UUID]:
+    """Return the organizations with begun drafts that keep their document no longer."""
+    return reserving.list_organizations_with_expired()
+
+
+def free_expired(checkpoint: Callable[[], None]) -> None:
+    """Free documents of the bound organization whose begun drafts were left for too long.
+
+    The drafts stay. `checkpoint` is called between batches.
+    """
+    while freed := reserving.end_expired():
+        queries.refresh(freed)
+        checkpoint()

@@ -27,13 +27,13 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.kit import db, tenancy
-from app.labeling.artifacts.models import Artifact, ArtifactSkip
+from app.labeling.artifacts.models import DUE_LEAD, Artifact, ArtifactSkip
 
 LISTED = 1000
 """How many documents are told by id."""
 
 CLOSED = ("done", "failed")
-_URGENT_AT = func.coalesce(Artifact.due_at, Artifact.created_at)
+_URGENT_AT = func.least(Artifact.due_at - DUE_LEAD, Artifact.created_at)
 URGENCY: tuple[ColumnElement[Any], ...] = (-Artifact.priority, _URGENT_AT)
 """The order in which documents are given: the most urgent first."""
 

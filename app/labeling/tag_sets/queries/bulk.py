@@ -32,7 +32,8 @@ _LOCK = text(
     SELECT item.id, item.artifact_id, item.schema_id, item.schema_version_id, item.labeler_id,
            {MAKERS.format(of="item.")} AS makers,
            {LABELS_WANTED.format(of="item.")} AS labels_wanted,
-           item.status, item.source, item.rejections, item.revision,
+           item.status, item.source, item.rejections, item.earlier_rejections,
+           item.revision,
            CASE WHEN item.claim_expires_at > now() THEN item.claim_user_id END AS claimed_by,
            item.claim_expires_at, item.assignee_id, item.assignee_team_id, version.review_policy
     FROM tag_sets item

@@ -66,6 +66,7 @@ _LOCKED = (
         TagSet.tags,
         TagSet.status,
         TagSet.rejections,
+        TagSet.earlier_rejections,
         TagSet.revision,
         TagSet.source,
         TagSet.submitted_at,
@@ -185,6 +186,17 @@ def in_states(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
         TagSet.artifact_id == artifact_id, TagSet.status.in_(states)
     )
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
+
+
+def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | None) -> int:
+    """Return how often a document's tag sets of a schema were rejected, or only a labeler's."""
+    rejected = TagSet.rejections + TagSet.earlier_rejections
+    statement = select(func.coalesce(func.max(rejected), 0)).where(
+        TagSet.artifact_id == artifact_id, TagSet.schema_id == schema_id
+    )
+    if labeler_id is not None:
+        statement = statement.where(TagSet.labeler_id == labeler_id)
+    return int(db.session().execute(statement).scalar_one())
 
 
 def labelers(user_ids: Iterable[UUID]) -> set[UUID]:

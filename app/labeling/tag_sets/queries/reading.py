@@ -60,7 +60,7 @@ _SHOWN: tuple[Any, ...] = (
     TagSet.submitted_at,
     TagSet.decided_at,
     TagSet.reason,
-    TagSet.rejections,
+    (TagSet.rejections + TagSet.earlier_rejections).label("rejections"),
     TagSet.seconds_spent,
     TagSet.comment_count,
     TagSet.merged_from,

@@ -22,7 +22,8 @@ _LOCK = Prepared(
                jsonb_build_object('id', l.id, 'email', l.email, 'name', l.name) END AS labeler,
            CASE WHEN r.id IS NOT NULL THEN
                jsonb_build_object('id', r.id, 'email', r.email, 'name', r.name) END AS reviewer,
-           t.source, t.status, t.submitted_at, t.decided_at, t.reason, t.rejections,
+           t.source, t.status, t.submitted_at, t.decided_at, t.reason,
+           t.rejections + t.earlier_rejections AS rejections,
            t.seconds_spent, t.comment_count, t.created_at, t.revision, a.text_length, a.page_count,
            a.updated_at AS artifact_updated_at
     FROM tag_sets t
@@ -33,13 +34,18 @@ _LOCK = Prepared(
     FOR NO KEY UPDATE OF a, t
     """,
 )
+_FREE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
+# With its first content a draft begins to keep its document for its labeler.
+_BEGINS = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
 _SAVE = Prepared(
     "save_draft",
-    "uuid, uuid, jsonb, int, uuid, uuid, uuid, int",
-    """
+    "uuid, uuid, jsonb, int, uuid, uuid, uuid, int, int",
+    f"""
     WITH saved AS (
         UPDATE tag_sets SET tags = $3, seconds_spent = COALESCE($4, seconds_spent),
-                            revision = revision + 1, updated_at = now()
+                            revision = revision + 1, updated_at = now(),
+                            reserved_until = CASE WHEN $3 = '[]' THEN reserved_until
+                                             ELSE now() + make_interval(hours => $9) END
         WHERE organization_id = $1 AND id = $2
         RETURNING revision, tags, tag_count, tags_bytes, seconds_spent, updated_at
     ), noted AS (
@@ -48,13 +54,24 @@ _SAVE = Prepared(
              created_at)
         SELECT $1, $2, revision, tags, $5, 'save', tag_count, tags_bytes, updated_at FROM saved
     ), claimed AS (
-        UPDATE artifacts
-        SET claim_user_id = $7, claim_expires_at = now() + make_interval(mins => $8)
+        UPDATE artifacts SET
+            claim_user_id = CASE WHEN {_FREE} THEN $7 ELSE claim_user_id END,
+            claim_expires_at = CASE WHEN {_FREE} THEN now() + make_interval(mins => $8)
+                               ELSE claim_expires_at END,
+            reserved_for = CASE WHEN {_BEGINS} THEN array_append(reserved_for, $7)
+                           ELSE reserved_for END
         WHERE organization_id = $1 AND id = $6 AND $7 IS NOT NULL AND NOT archived
-          AND (claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())
+          AND ({_FREE} OR {_BEGINS})
     )
     SELECT revision, tag_count, seconds_spent, updated_at FROM saved
-    """,
+    """,  # noqa: S608 - made of constants
+)
+
+
+_TAGS = Prepared(
+    "get_draft_tags",
+    "uuid, uuid",
+    "SELECT tags FROM tag_sets WHERE organization_id = $1 AND id = $2",
 )
 
 
@@ -99,6 +116,12 @@ def lock(tag_set_id: UUID) -> Draft | None:
     return Draft(*row) if row is not None else None
 
 
+def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
+    """Return the tags of a tag set as they are stored."""
+    row = _TAGS.first(str(tenancy.current_organization_id()), str(tag_set_id))
+    return list(row[0]) if row is not None else []
+
+
 def save(
     draft: Draft,
     tags: list[dict[str, Any]],
@@ -106,10 +129,12 @@ def save(
     author_id: UUID,
     seconds_spent: int | None,
     claim_minutes: int,
+    draft_hours: int,
 ) -> Saved:
     """Store the tags, a revision of them, and a longer claim for the draft's labeler.
 
-    A claim that somebody else holds stays theirs.
+    A claim that somebody else holds stays theirs. A draft with tags keeps its document for
+    `draft_hours`, whether claimed or not.
     """
     row = _SAVE.first(
         str(tenancy.current_organization_id()),
@@ -120,6 +145,7 @@ def save(
         str(draft.artifact_id),
         str(draft.labeler_id) if draft.labeler_id else None,
         claim_minutes,
+        draft_hours,
     )
     assert row is not None, "the draft is locked"
     return Saved(*row)

@@ -56,7 +56,13 @@ class TagSet(Schema):
     reason = Str(
         required=True, allow_none=True, metadata={"description": "What the reviewer said, if so."}
     )
-    rejections = Int(required=True, metadata={"description": "How often it was rejected."})
+    rejections = Int(
+        required=True,
+        metadata={
+            "description": "How often it was rejected, and those before it on the document (only "
+            "the labeler's own where several people label)."
+        },
+    )
     seconds_spent = Int(required=True)
     comment_count = Int(required=True)
     merged_from = List(

@@ -3,11 +3,11 @@
 docs/decisions/0025 has the rules in full. What a reviewer once sent back, no machine accepts.
 """
 
-import hashlib
 from typing import Any
 from uuid import UUID
 
 from app.engines.agreement import agrees, line_up
+from app.kit import container
 from app.labeling.tag_sets.queries import beside, deciding
 from app.labeling.tag_sets.service import rules
 
@@ -18,21 +18,28 @@ NOT_INDEPENDENT = ("merge", "model")
 """Label sets from these sources are no opinion of their own."""
 
 
-def sampled(tag_set_id: UUID, rate: float) -> bool:
-    """Whether a label set is among the share `rate` (0..1) that is reviewed.
+def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
+    """Return whether a labeler's work on a document is among the share `rate` (0..1) to review.
 
-    Its id alone decides, by SHA-256 as a number in 0..1, so that neither a retry nor anybody's wish
-    changes the lot, and a higher rate reviews all that a lower one would.
+    A keyed hash of the two decides, so nobody can foresee or change the lot, and a draft that is
+    discarded and begun again has the same one. A higher rate reviews all that a lower one would.
     """
-    lot = int.from_bytes(hashlib.sha256(tag_set_id.bytes).digest()[:8], "big")
-    return lot < rate * 2**64
+    payload = artifact_id.bytes + (labeler_id.bytes if labeler_id else b"")
+    lot = container.keyring().sign("review_sampling", payload)
+    return int.from_bytes(lot[:8], "big") < rate * 2**64
 
 
-def confident(tags: list[dict[str, Any]], least: float | None) -> bool:
-    """Whether there are tags, and each is as sure as `least`; None: no confidence is enough."""
+def is_confident(tags: list[dict[str, Any]], least: float | None) -> bool:
+    """Return whether there are tags, and a machine made each with at least that confidence.
+
+    A person's own confidence spares no review. With None, no confidence is enough.
+    """
     if least is None or not tags:
         return False
-    return all(tag["confidence"] is not None and tag["confidence"] >= least for tag in tags)
+    return all(
+        tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] >= least
+        for tag in tags
+    )
 
 
 def sent_back(held: Any) -> bool:
@@ -46,9 +53,9 @@ def spared_by(held: Any, terms: rules.Terms) -> str | None:
     `SAMPLING`, `CONFIDENCE`, or None."""
     if sent_back(held):
         return None
-    if not sampled(held.id, terms.sample_rate):
+    if not is_sampled(held.artifact_id, held.labeler_id, terms.sample_rate):
         return SAMPLING
-    return CONFIDENCE if confident(held.tags, terms.auto_accept_confidence) else None
+    return CONFIDENCE if is_confident(held.tags, terms.auto_accept_confidence) else None
 
 
 def agreed(held: Any, terms: rules.Terms) -> list[Any]:

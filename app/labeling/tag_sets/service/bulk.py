@@ -156,6 +156,9 @@ def reject_many(
     _change(decided, values, kind="reject", caller=caller)
     if back:
         _reserve(decided, caller)
+    else:
+        labeled = {held.artifact_id: held.labeler_id for held in decided if held.labeler_id}
+        artifacts.pass_over(labeled, reason)
     _conclude("rejected", decided, **verdict, send_to=send_to, draft_id=None)
     return batch.failures
 
@@ -172,7 +175,7 @@ def _check_return(batch: _Batch, held: Any, labelers: AbstractSet[UUID]) -> None
     if held.labeler_id is None:
         raise errors.invalid("The label set has no labeler to go back to.", "send_to")
     check_labels(held.labeler_id, labelers)
-    if limit is not None and held.rejections >= limit:
+    if limit is not None and held.rejections + held.earlier_rejections >= limit:
         raise errors.conflict(
             "It was sent back as often as the schema allows. Send it to the pool or to a member."
         )

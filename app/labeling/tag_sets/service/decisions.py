@@ -11,7 +11,7 @@ from app.kit.errors import ApiError
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, deciding, reading
-from app.labeling.tag_sets.service import provenance, rules
+from app.labeling.tag_sets.service import provenance, rules, sources
 from app.labeling.tag_sets.service.drafts import tell
 from app.labeling.tag_sets.service.reviewing import check_review
 
@@ -63,7 +63,7 @@ def accept(
     check_sources(caller, sources)
     terms = rules.terms(held.schema_version_id)
     _check_wanted(held)
-    changes = _corrections(held, terms, tags)
+    changes = _corrections(held, terms, tags, caller)
     kind = "correction" if changes else "accept"
     mark_accepted(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
     artifacts.refresh_status(held.artifact_id)
@@ -90,9 +90,13 @@ def check_sources(caller: Caller, sources: Iterable[Any]) -> None:
                 raise
 
 
-def _corrections(held: Any, terms: rules.Terms, tags: list[Any] | None) -> dict[str, Any]:
+def _corrections(
+    held: Any, terms: rules.Terms, tags: list[Any] | None, caller: Caller
+) -> dict[str, Any]:
     """What other tags change of a label set. Raises 400."""
     checked = held.tags if tags is None else check(terms, held, tags)
+    if not sources.may_claim(checked, caller):
+        sources.set_sources(checked, held.tags)
     # Tags of before evidence was completed are no correction when they are sent as they were read.
     if held.tags in (checked, tags):
         return {}
@@ -172,8 +176,8 @@ def reject(
 ) -> Any:
     """Reject a submitted label set: back to its labeler as a draft, or on to somebody else.
 
-    With `pool` it stays rejected and the document is free for another labeler; with a member's id
-    it stays rejected and that member gets a draft with its tags.
+    With `pool` it stays rejected and the document is free for other labelers, and comes last for
+    its own; with a member's id it stays rejected and that member gets a draft with its tags.
 
     Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
     `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others, `tag_set_id` of one
@@ -197,6 +201,8 @@ def reject(
     }
     deciding.change(held.id, values, kind="reject", author_id=caller.user_id, note=reason)
     draft_id = _pass_on(held, heir, reason, caller) if heir and not back else None
+    if heir is None and held.labeler_id is not None:
+        artifacts.pass_over({held.artifact_id: held.labeler_id}, reason)
     if heir is not None:
         deciding.take_claim(held.artifact_id, heir, minutes=rules.claim_minutes(caller))
     artifacts.refresh_status(held.artifact_id)
@@ -238,10 +244,11 @@ def check_labels(labeler_id: UUID, labelers: AbstractSet[UUID]) -> None:
 
 def _check_return(held: Any) -> None:
     limit = rules.terms(held.schema_version_id).max_rejections
-    if limit is not None and held.rejections >= limit:
+    rejections = held.rejections + held.earlier_rejections
+    if limit is not None and rejections >= limit:
         raise errors.conflict(
             "It was sent back as often as the schema allows. Send it to the pool or to a member.",
-            rejections=held.rejections,
+            rejections=rejections,
             max_rejections=limit,
         )
 
@@ -264,6 +271,7 @@ def _pass_on(held: Any, heir: UUID, reason: str, caller: Caller) -> UUID:
         "labeler_id": heir,
         "tags": held.tags,
         "reason": reason,
+        "earlier_rejections": held.rejections + held.earlier_rejections + 1,
     }
     draft_id = deciding.insert_new(values, author_id=caller.user_id)
     tell("created", draft_id, values)

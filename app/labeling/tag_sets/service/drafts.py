@@ -5,6 +5,7 @@ from uuid import UUID
 
 from app.engines.agreement import diff
 from app.engines.fields import CompiledFields, TagErrors
+from app.identity.organizations import service as organizations
 from app.kit import errors, events
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
@@ -12,7 +13,7 @@ from app.kit.principal import Caller
 from app.labeling.artifact_schemas import service as schemas
 from app.labeling.artifacts import service as artifacts
 from app.labeling.tag_sets.queries import beside, deciding, reading, revisions, saving
-from app.labeling.tag_sets.service import rules
+from app.labeling.tag_sets.service import rules, sources
 from app.labeling.tag_sets.service.changes import bounded
 
 OPEN_FOR_LABELS = ("ready", "in_progress", "in_review")
@@ -44,6 +45,12 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
         "schema_version_id": version.id,
         "labeler_id": caller.user_id,
         "tags": _copied(source, artifact, terms.fields, caller),
+        # Label sets that are independent have nothing to do with how others fared.
+        "earlier_rejections": deciding.count_rejections(
+            artifact_id,
+            version.schema_id,
+            labeler_id=caller.user_id if terms.overlapping else None,
+        ),
     }
     tag_set_id = deciding.insert_new(values, author_id=caller.user_id)
     deciding.take_claim(artifact_id, caller.user_id, minutes=rules.claim_minutes(caller))
@@ -61,6 +68,11 @@ def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
     if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.overlapping:
         raise errors.conflict("Somebody else is working on this document.", claim=claim)
     standing = deciding.in_states(artifact.id, ("submitted", "accepted"))
+    reserved = artifacts.count_reserved_for_others(artifact.id, caller.user_id)
+    if reserved and len(standing) + reserved >= terms.labels_per_artifact:
+        raise errors.conflict(
+            "The document is kept for somebody who has begun to label it.", reserved=True
+        )
     if len(standing) >= terms.labels_per_artifact or beside.merges(artifact.id, ("accepted",)):
         raise errors.conflict(
             "The document has as many label sets as its schema asks for.",
@@ -132,12 +144,15 @@ def replace_tags(
     if revision is not None and revision != draft.revision:
         raise _stale(draft, revision, terms)
     checked = rules.check_tags(terms, tags, draft)
+    if not sources.may_claim(checked, caller):
+        sources.set_sources(checked, saving.get_tags(draft.id))
     saved = saving.save(
         draft,
         checked,
         author_id=caller.user_id,
         seconds_spent=seconds_spent,
         claim_minutes=rules.claim_minutes(caller),
+        draft_hours=organizations.draft_hours(caller.org.settings),
     )
     after = {**draft._asdict(), **saved._asdict(), "tags": checked, **_NEVER_OF_DRAFTS}
     tell("saved", draft.id, after, revision=saved.revision, author_id=caller.user_id)

@@ -17,8 +17,10 @@ from app.engines.agreement import (
 from app.kit import db, errors
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
+from app.labeling.artifacts.models import urgent_at
 from app.labeling.tag_sets.queries import beside, deciding, reading
 from app.labeling.tag_sets.service import decisions, provenance, rules
+from app.labeling.tag_sets.service import sources as sources_of_tags
 from app.labeling.tag_sets.service.changes import MAX_BYTES, fitting
 from app.labeling.tag_sets.service.comparing import shown
 from app.labeling.tag_sets.service.drafts import tell
@@ -103,6 +105,8 @@ def merge(
     newest = max(sources, key=lambda one: one.version)
     terms = rules.terms(newest.schema_version_id)
     own = rules.check_tags(terms, list(tags), newest)
+    if not sources_of_tags.may_claim(own, caller):
+        sources_of_tags.set_sources(own, [tag for one in sources for tag in one.tags])
     lined = line_up([one.tags for one in sources], terms.shapes)
     cells = {one.id: by_place(tags) for one, tags in zip(sources, lined.sets, strict=True)}
     chosen = _chosen(choices, cells, own)
@@ -143,7 +147,7 @@ def _insert(
         "tags": checked,
         "merged_from": [str(one) for one in ids],
         "provenance": merged.traced(checked, sources),
-        "review_rank": decisions.review_rank(newest.priority, newest.due_at or now),
+        "review_rank": decisions.review_rank(newest.priority, urgent_at(newest.due_at, now)),
     }
     made = deciding.insert_new(values, author_id=caller.user_id, kind="merge", note=note)
     tell("merged", made, values, merged_from=ids, author_id=caller.user_id)

@@ -6,6 +6,7 @@ from uuid import UUID
 from app.kit import errors
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
+from app.labeling.artifacts.models import urgent_at
 from app.labeling.tag_sets.queries import beside, deciding, reading
 from app.labeling.tag_sets.service import decisions, rules
 from app.labeling.tag_sets.service.drafts import tell
@@ -51,7 +52,7 @@ def _draft(caller: Caller) -> dict[str, Any]:
 
 
 def _waiting(held: Any) -> dict[str, Any]:
-    since = held.due_at or held.submitted_at
+    since = urgent_at(held.due_at, held.submitted_at)
     flags = [flag for flag in held.flags if flag != "resubmitted"]
     return {
         "status": "submitted",

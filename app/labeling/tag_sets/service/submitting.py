@@ -6,6 +6,7 @@ from uuid import UUID
 from app.kit import db
 from app.kit.principal import Caller
 from app.labeling.artifacts import service as artifacts
+from app.labeling.artifacts.models import urgent_at
 from app.labeling.tag_sets.queries import deciding, reading
 from app.labeling.tag_sets.service import automatic, decisions, rules
 from app.labeling.tag_sets.service.drafts import tell
@@ -33,7 +34,7 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
         "decided_at": None,
         "reviewer_id": None,
         "reason": None,
-        "review_rank": decisions.review_rank(held.priority, held.due_at or now),
+        "review_rank": decisions.review_rank(held.priority, urgent_at(held.due_at, now)),
         "flags": _flags(held, terms),
     }
     deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)

@@ -12,9 +12,11 @@ from app.identity.teams.models import TeamMember
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.labeling.artifacts.models import URGENT_AT
 from app.labeling.tag_sets.models import MAKERS
-from app.labeling.tag_sets.service.decisions import RANK_STEP
 
+_URGENT_AT = URGENT_AT.format(of="").replace("due_at", "CAST(:due_at AS timestamptz)")
+_URGENT_AT = _URGENT_AT.replace("created_at", "item.submitted_at")
 _WHO_REVIEW = [role.name for role in Role if role >= Role.reviewer]
 
 _LOCK = text(
@@ -35,8 +37,7 @@ _ASSIGN = text(
         assignee_id = given.user_id, assignee_team_id = :team_id,
         review_due_at = coalesce(CAST(:due_at AS timestamptz), item.review_due_at),
         review_rank = CASE WHEN CAST(:due_at AS timestamptz) IS NULL THEN item.review_rank ELSE
-            (100 - document.priority) * {RANK_STEP} + least(greatest(0, CAST(floor(extract(
-                epoch FROM CAST(:due_at AS timestamptz)) * 1000) AS bigint)), {RANK_STEP - 1}) END,
+            review_rank_of(document.priority, {_URGENT_AT}) END,
         claim_user_id = CASE WHEN given.keeps THEN item.claim_user_id END,
         claim_expires_at = CASE WHEN given.keeps THEN item.claim_expires_at END
     FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps AS boolean[]))

@@ -7,6 +7,8 @@ by one. What they could begin may be as long as a team's backlog: it is counted 
 `OFFERED`, less what is looked at.
 """
 
+from app.labeling.artifacts.models import URGENT_AT
+
 PEOPLE = """
 people AS MATERIALIZED (
     SELECT user_id FROM unnest(CAST(:people AS uuid[])) AS person (user_id)
@@ -65,7 +67,7 @@ begun AS MATERIALIZED (
     SELECT begun.user_id, document.id AS artifact_id, begun.tag_set_id,
            CASE WHEN offer.named IS NOT TRUE THEN offer.team_id END AS team_id,
            coalesce(begun.schema_id, document.schema_id) AS schema_id,
-           document.priority, document.due_at, coalesce(document.due_at, document.created_at) AS at
+           document.priority, document.due_at, {URGENT_AT.format(of="document.")} AS at
     FROM begun
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = begun.artifact_id AND NOT document.archived
