@@ -17,9 +17,9 @@ from app.kit.permissions import Role
 def change_role(user_id: UUID, *, held: Role, wanted: Role, changed_by: UUID | None) -> None:
     """Give a member of the bound organization another role. Emits `member.role_changed`.
 
-    Open invitations end that they may not send any more.
-    Whoever becomes an owner loses the sessions that single sign-on opened: an administrator chooses
-    the provider, and the owner has not confirmed it yet.
+    Revokes the open invitations that they may not send any more. Whoever becomes an owner loses the
+    sessions that single sign-on opened: an administrator chooses the provider, and the owner has
+    not confirmed it yet.
     """
     queries.set_role(user_id, wanted.name)
     if wanted < held:
@@ -35,12 +35,13 @@ def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> Non
 
     `removed_by` is None where single sign-on's policy ends it: then sign-on may let the person in
     again. Whoever leaves or is removed by a person needs an invitation, whatever identity they
-    come with, and one that was sent afterwards. Open invitations end that they had sent.
+    come with: a new one, so an open one to their address is revoked, like those that they sent.
     """
+    if removed_by is not None:
+        # Before the membership, as whoever accepts an invitation locks the two in this order.
+        invitations.end_by_address(user_id)
+        organizations.remember_removal(user_id)
     team_ids = queries.remove(user_id)
     invitations.end_by_inviter(user_id, role=None)
-    if removed_by is not None:
-        organizations.remember_removal(user_id)
-        invitations.end_by_address(user_id)
     payload = {"role": role.name, "removed_by": removed_by}
     events.emit("member.removed", {"user_id": user_id, **payload, "team_ids": team_ids})

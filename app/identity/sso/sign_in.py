@@ -46,7 +46,8 @@ def sign_in(
     membership = queries.membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
     if not sure or _must_confirm(membership, configuration, known):
-        code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=asdict(identity))
+        pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
+        code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=pending)
         accounts.mail_confirmation(organization, user, flow, code)
         return Outcome(None)
     if unproven:
@@ -80,9 +81,14 @@ def confirm(
 ) -> None:
     """What `sign_in` left open until the person said by mail that it is them.
 
-    `membership` is locked.
+    `membership` is locked. Raises 403 `permission_denied` where the provider is another one by now:
+    the person confirmed the one that they were mailed about.
     """
-    identity = ExternalIdentity(**{**pending, "groups": tuple(pending["groups"])})
+    facts = {**pending, "groups": tuple(pending["groups"])}
+    provider = (facts["issuer"], facts.pop("anchor", None))
+    if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
+        raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
+    identity = ExternalIdentity(**facts)
     known = queries.identity(identity.issuer, identity.subject)
     if known is not None and known.user_id != user.id:
         raise errors.denied("This identity belongs to another account in the meantime.")

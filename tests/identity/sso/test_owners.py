@@ -8,7 +8,8 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, Configure, Person, person, prove
+from tests.identity.sso.conftest import Browser, Configure, Person, at, person, prove, put
+from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import (
     _as,
     _confirmed,
@@ -124,6 +125,22 @@ def test_a_mailed_code_from_before_the_promotion_confirms_nothing(
     assert browser.whole(org, who).json["data"]["confirmation"] == "email"
     _set_role(org, str(org.users["labeler"]), "owner")
     _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
+
+
+def test_a_confirmation_is_of_the_provider_that_was_mailed_about(
+    org: Org, browser: Browser, configure: Configure, hostile: Hostile, work: Work
+) -> None:
+    """An administrator changes the provider between the mail and the click."""
+    configure(org)
+    who = person(email=org.email("owner"))
+    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
+    assert put(org, at(hostile)).status_code == 200
+    _denied(browser.exchange(_mailed(who.email, work)), "Begin again")
+    assert put(org, at(hostile)).status_code == 200
+    hostile.claims = {"sub": "mallory", "email": who.email, "email_verified": True}
+    back = hostile.agree(browser.start(org))
+    answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+    assert answer.json["data"]["confirmation"] == "email"
 
 
 def test_a_password_session_goes_on_after_a_promotion(org: Org) -> None:
