@@ -139,7 +139,7 @@ class Code(TenantModel, db.Base):
     """A one-time code for the application; only its keyed hash is kept.
 
     With `pending` ({issuer, subject, …, anchor}) it was mailed: exchanging it links that identity
-    first, unless the provider's anchor is another one by then.
+    first, unless the provider's issuer or anchor is another one by then.
     `ownership_id` is that of the membership when the code was issued: a code from before somebody
     became an owner opens no session of the owner.
     """

@@ -85,7 +85,8 @@ def confirm(
     the person confirmed the one that they were mailed about.
     """
     facts = {**pending, "groups": tuple(pending["groups"])}
-    if facts.pop("anchor", None) != configuration.provider["anchor"]:
+    provider = (facts["issuer"], facts.pop("anchor", None))
+    if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
         raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
     identity = ExternalIdentity(**facts)
     known = queries.identity(identity.issuer, identity.subject)
