@@ -65,7 +65,9 @@ class BodyReader:
     """
 
     def __init__(self, limit: int, refuse: Callable[[], ApiError]) -> None:
-        self._stream = _Gunzip(request.stream) if is_encoded() else request.stream
+        self._stream: _Gunzip | IO[bytes] = request.stream
+        if is_encoded():
+            self._stream = _Gunzip(request.stream)
         self._left = limit
         self._refuse = refuse
 
