@@ -11,6 +11,13 @@ down_revision = "202611231121"
 branch_labels = None
 depends_on = None
 
+UNSAFE = (
+    (
+        "rows-without-batches",
+        "INSERT INTO artifact_search_backlog",
+        "One small row for each organization, in a table that nobody else writes but the indexing job.",
+    ),
+)
 METADATA_BYTES = 60_000
 MOST_BYTES = 240_000
 # As in 202611212310 but for the form. Cut before it as well: texts may have millions of characters,
