@@ -62,7 +62,8 @@ def read(schema: UploadSchema) -> dict[str, Any]:
     given = [name for name in schema.instead_of_file if name in form]
     leading = schema.instead_of_file[0]
     if (part is None) != (leading in given):
-        raise errors.unprocessable("file", f"Send a part named file, or one named {leading}.")
+        culprit = "file" if part is None else leading
+        raise errors.unprocessable(culprit, f"Send a part named file, or one named {leading}.")
     body = requests.load(schema, form)
     if part is None:
         for name in schema.instead_of_file:

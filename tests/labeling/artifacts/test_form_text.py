@@ -35,7 +35,7 @@ def test_a_text_may_come_in_a_form(org: Org) -> None:
         ({}, "file"),
         ({"name": "a.txt"}, "file"),
         ({"text": "x"}, "name"),
-        ({"text": "x", "name": "a.txt", "file": "both"}, "file"),
+        ({"text": "x", "name": "a.txt", "file": "both"}, "text"),
         ({"text": "x", "name": "a.txt", "no_such_member": "x"}, "no_such_member"),
     ],
 )
