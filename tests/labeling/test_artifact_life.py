@@ -448,9 +448,14 @@ class ArtifactLife(RuleBasedStateMachine):
             self.document.follow()
 
     def look(self, who: str) -> None:
-        """Labelers label blind until they have submitted a label set of the document."""
+        """Labelers label blind until they have submitted a label set of the document, and never see
+        others' drafts."""
         done = any(one.submitted for one in self.document.sets if one.labeler == who)
-        shown = {one.id for one in self.document.sets if done or one.labeler == who}
+        shown = {
+            one.id
+            for one in self.document.sets
+            if one.labeler == who or (done and one.status != "draft")
+        }
         listed = self._send(who, "GET", f"/tag-sets?artifact_id={self.artifact_id}")
         assert {one["id"] for one in listed.json["data"]} == shown
         for labels in self.document.sets:

@@ -8,7 +8,7 @@ more than one transaction says so by `db.checkpoint`, of which there are few.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 import flask_smorest
@@ -17,7 +17,6 @@ from marshmallow import Schema, fields
 
 from app.kit import cursors
 from app.kit.api import responses
-from app.kit.api.dumpers import compile_dumper, dump_many
 from app.kit.api.fields import OneOf, QueryInt, ShownOnce, Str, UploadSchema
 from app.kit.api.operation import Operation, run
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
@@ -241,7 +240,7 @@ def _responder(told: Declaration, *, many: bool) -> Callable[[Any], Response]:
         return responses.download
     if returns is None:
         return lambda _result: Response(status=status)
-    dump = partial(dump_many, returns) if many else compile_dumper(returns)
+    dump = responses.dumper_of(returns, many=many)
     if told.nullable:
         return lambda found: responses.enveloped(found, None if found is None else dump, status)
     return lambda result: responses.enveloped(result, dump, status)

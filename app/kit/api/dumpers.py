@@ -70,11 +70,17 @@ def _define(source: str, scope: dict[str, Any]) -> Dumper:
 
 
 def _members(
-    schema: Schema, read: Callable[[str, fields.Field[Any]], str], scope: dict[str, Any]
+    schema: Schema,
+    read: Callable[[str, fields.Field[Any]], str],
+    scope: dict[str, Any],
+    hidden: frozenset[str] = frozenset(),
 ) -> str:
     parts = []
     for index, (name, field) in enumerate(schema.dump_fields.items()):
         key = field.data_key or name
+        if name in hidden:
+            parts.append(f"{key!r}: None")
+            continue
         value = read(field.attribute or name, field)
         parts.append(f"{key!r}: {_expression(field, value, index, scope)}")
     return "{" + ", ".join(parts) + "}"
@@ -94,16 +100,16 @@ def _attribute(name: str, _field: fields.Field[Any]) -> str:
 
 
 @cache
-def compile_dumper(schema_class: type[Schema]) -> Dumper:
+def compile_dumper(schema_class: type[Schema], hidden: frozenset[str] = frozenset()) -> Dumper:
     """A function from a record to a plain dict: an object, or a dict that has all members but those
-    with a `dump_default` of None."""
+    with a `dump_default` of None. Members that are `hidden` are null."""
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
     _compiling.add(schema_class)
     try:
-        of_dict = _members(schema, _item, scope)
-        of_object = _members(schema, _attribute, scope)
+        of_dict = _members(schema, _item, scope, hidden)
+        of_object = _members(schema, _attribute, scope, hidden)
     finally:
         _compiling.discard(schema_class)
     return _define(
@@ -112,22 +118,26 @@ def compile_dumper(schema_class: type[Schema]) -> Dumper:
 
 
 @cache
-def compile_row_dumper(schema_class: type[Schema], columns: tuple[str, ...]) -> Dumper:
+def compile_row_dumper(
+    schema_class: type[Schema], columns: tuple[str, ...], hidden: frozenset[str] = frozenset()
+) -> Dumper:
     """A function from a tuple whose values stand in the order of `columns` to a plain dict."""
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
-    body = _members(schema, lambda name, _: f"o[{columns.index(name)}]", scope)
+    body = _members(schema, lambda name, _: f"o[{columns.index(name)}]", scope, hidden)
     return _define(f"def dump(o):\n return {body}\n", scope)
 
 
-def dump_many(schema_class: type[Schema], items: Sequence[Any]) -> list[Any]:
+def dump_many(
+    schema_class: type[Schema], items: Sequence[Any], hidden: frozenset[str] = frozenset()
+) -> list[Any]:
     """Dump a page of rows, dicts or objects."""
     if not items:
         return []
     first = items[0]
     if hasattr(first, "_fields"):
-        dump = compile_row_dumper(schema_class, tuple(first._fields))
+        dump = compile_row_dumper(schema_class, tuple(first._fields), hidden)
     else:
-        dump = compile_dumper(schema_class)
+        dump = compile_dumper(schema_class, hidden)
     return [dump(item) for item in items]

@@ -204,6 +204,7 @@ def _enter(op: Operation, caller: Caller) -> None:
     if op.method != "GET" and caller.organization.status == "suspended":
         raise errors.denied("The organization is suspended: reads go on, writes are refused.")
     tenancy.bind(caller.organization.id)
+    g.role = caller.role
     g.org_id = str(caller.organization.id)
 
 

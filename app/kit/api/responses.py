@@ -1,18 +1,20 @@
 """What goes out: envelopes, entity tags, files with ranges, and the envelope's documentation."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from urllib.parse import quote
 
 import orjson
-from flask import Response, request
+from flask import Response, g, request
 from marshmallow import Schema, fields
 from werkzeug.http import parse_range_header
 
+from app.kit.api.dumpers import compile_dumper, dump_many
 from app.kit.errors import ApiError
 from app.kit.pagination import Page
+from app.kit.permissions import Role
 
 _JSON_OPTIONS = orjson.OPT_UTC_Z
 
@@ -162,3 +164,21 @@ def download(file: Download) -> Response:
     response = Response(body, 206 if span else 200, headers=headers, mimetype=file.media_type)
     response.content_length = end - start
     return response
+
+
+def dumper_of(returns: type[Schema], *, many: bool) -> Callable[[Any], Any]:
+    """Return what shapes answers; members of `least_roles` are null to roles below theirs."""
+    least_roles: Mapping[str, Role] = getattr(returns, "least_roles", {})
+    if not least_roles:
+        return partial(dump_many, returns) if many else compile_dumper(returns)
+
+    def dump(record: Any) -> Any:
+        role = g.get("role")
+        hidden = frozenset(
+            name for name, least in least_roles.items() if role is None or role < least
+        )
+        if many:
+            return dump_many(returns, record, hidden)
+        return compile_dumper(returns, hidden)(record)
+
+    return dump

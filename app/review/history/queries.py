@@ -34,7 +34,8 @@ class Sources(NamedTuple):
     log about the document, about its label sets (None: not for this caller) and comments; acts on
     the document and on its label sets; and the rules that matched it.
 
-    With `claims_of` claims of the document by others than this user are left out.
+    With `claims_of` claims of the document by others than this user are left out. Changes of the
+    document's `hidden` members are never told.
     """
 
     document: Any
@@ -44,6 +45,7 @@ class Sources(NamedTuple):
     revisions: Any
     rules: Any
     claims_of: UUID | None
+    hidden: tuple[str, ...] = ()
 
 
 def page(
@@ -55,7 +57,7 @@ def page(
 ) -> Page:
     """A page of what the sources tell."""
     parts = [
-        _of_document(of.document, of.claims_of),
+        _of_document(of.document, of.claims_of, of.hidden),
         _of_comments(of.comments),
         _of_acts(of.acts),
         _of_revisions(of.revisions),
@@ -131,7 +133,7 @@ def _made(*parts: Any) -> Any:
     return cast(func.md5(key), Uuid())
 
 
-def _of_document(entries: Any, claims_of: UUID | None) -> Select[Any]:
+def _of_document(entries: Any, claims_of: UUID | None, hidden: tuple[str, ...]) -> Select[Any]:
     entry = entries.subquery("entry").c
     released = entry.action == "artifacts.release"
     # Whatever is done with a label set changes its document's state and claim: the act itself is
@@ -151,8 +153,11 @@ def _of_document(entries: Any, claims_of: UUID | None) -> Select[Any]:
         kind="artifact",
         action=entry.action,
         actor=_logged(entry),
-        changes=entry.changes,
+        changes=cast(entry.changes, JSONB).op("-")(cast(list(hidden), ARRAY(String))),
     ).where(not_(follows))
+    if hidden:
+        updated = entry.action == "artifacts.update"
+        statement = statement.where(not_(and_(updated, _nothing_but(entry, *hidden))))
     if claims_of is not None:
         own = func.coalesce(entry.actor_id == claims_of, False)
         statement = statement.where(or_(own, not_(or_(released, _changed(entry, "claim_user_id")))))

@@ -20,8 +20,8 @@ def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: 
     created_after, created_before.
 
     Saves are left out: they stand in their label sets' revisions. Who must label blind learns
-    nothing of what others do with the document; who does not review, nothing of who reviews what.
-    Raises 404.
+    nothing of what others do with the document; who does not review, nothing of who reviews
+    what, of others' drafts and of gold. Raises 404.
     """
     artifacts.show(artifact_id)
     own = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
@@ -34,5 +34,6 @@ def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: 
         revisions=tag_sets.acts(artifact_id, caller=caller),
         rules=routing_rules.matches(artifact_id),
         claims_of=own,
+        hidden=() if caller.has(Role.reviewer) else ("gold",),
     )
     return queries.page(page, sources, **created)

@@ -212,7 +212,7 @@ def test_a_member_of_another_organization_finds_nothing(org: Org, other_org: Org
 
 
 def _stats(org: Org, query: str = "") -> dict[str, Any]:
-    answer = org.api("viewer").get(f"/artifacts/stats?{query}")
+    answer = org.api("reviewer").get(f"/artifacts/stats?{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 

@@ -43,7 +43,7 @@ def test_text_is_ready_at_once(org: Org, stored: Stored) -> None:
         "metadata": {},
         "priority": 50,
         "due_at": None,
-        "gold": False,
+        "gold": None,
         "archived": False,
         "media_type": "text/plain",
         "size_bytes": len(TEXT),
@@ -93,16 +93,16 @@ def test_every_member_is_kept(org: Org) -> None:
         "archived": True,
     }
     kept = {**members, "due_at": "2030-01-02T02:04:05Z"}
-    document = create_text(org.api("labeler"), "by text", **members)
+    document = create_text(org.api("reviewer"), "by text", **members)
     assert {name: document[name] for name in kept} == kept
     form = {
         **members, "priority": "90", "gold": "true", "archived": "true",
         "metadata": '{"batch": 3, "urgent": true, "from": "Köln", "share": 0.5}',
     }  # fmt: skip
-    answer = upload(org.api("labeler"), b"by file", "f.txt", **form)
+    answer = upload(org.api("reviewer"), b"by file", "f.txt", **form)
     assert answer.status_code == 201, answer.json
     assert {name: answer.json["data"][name] for name in kept} == kept
-    read = org.api("viewer").get(f"/artifacts/{answer.json['data']['id']}").json["data"]
+    read = org.api("reviewer").get(f"/artifacts/{answer.json['data']['id']}").json["data"]
     assert {name: read[name] for name in kept} == kept
 
 

@@ -31,7 +31,7 @@ def _change(org: Org, artifact_id: str, **values: Any) -> None:
 
 
 def _names(org: Org, query: str) -> list[str]:
-    answer = org.api("viewer").get(f"/artifacts?{query}")
+    answer = org.api("reviewer").get(f"/artifacts?{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
     return [document["name"] for document in answer.json["data"]]

@@ -23,7 +23,7 @@ def _said(desk: Desk, tag_set: Any, *, by: str = "labeler", **body: Any) -> dict
     return dict(answer.json["data"])
 
 
-def _listed(desk: Desk, tag_set: Any, query: str = "", *, by: str = "viewer") -> list[str]:
+def _listed(desk: Desk, tag_set: Any, query: str = "", *, by: str = "reviewer") -> list[str]:
     answer = desk.org.api(by).get(f"/tag-sets/{tag_set['id']}/comments{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -62,7 +62,7 @@ def test_a_comment_is_kept_as_it_was_said(desk: Desk) -> None:
         "updated_at": said["updated_at"],
         "revision": 1,
     }
-    listed = desk.org.api("viewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
+    listed = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
     assert listed == [said]
     assert desk.events("tag_set.commented") == [
         {
@@ -109,14 +109,14 @@ def test_pages_go_through_threads(desk: Desk) -> None:
     cursor = ""
     for _ in range(3):
         path = f"/tag-sets/{draft['id']}/comments?page_size=2{cursor}"
-        answer = desk.org.api("viewer").get(path).json
+        answer = desk.org.api("reviewer").get(path).json
         assert answer["meta"]["total"] == 6
         found += [item["id"] for item in answer["data"]]
         cursor = f"&cursor={answer['meta']['next_cursor']}"
     assert found == [one for pair in zip(roots, replies, strict=True) for one in pair]
     other = desk.draft()
     path = f"/tag-sets/{other['id']}/comments?page_size=2{cursor}"
-    assert desk.org.api("viewer").get(path).status_code == 422
+    assert desk.org.api("reviewer").get(path).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_who_writes_and_who_reads(desk: Desk) -> None:
         _said(desk, draft, by=role)
     refused = _say(desk, draft, by="viewer")
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "insufficient_role")
-    assert len(_listed(desk, draft, by="viewer")) == 4
+    assert len(_listed(desk, draft)) == 4
 
 
 def test_mentions_are_of_members_once_each(desk: Desk, other_org: Org) -> None:
@@ -199,6 +199,7 @@ def test_who_must_label_blind_neither_reads_nor_is_mentioned(desk: Desk) -> None
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "mentions.0")
     desk.release(artifact_id)
     desk.submitted(artifact_id, by="second")
+    assert desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
     assert _said(desk, draft, by="reviewer", mentions=mention)["mentions"] == mention
     assert second.get(path).status_code == 200
 
@@ -215,6 +216,7 @@ def test_who_labels_blind_does_not_learn_who_is_done(desk: Desk) -> None:
     allowed = [str(desk.org.users[name]) for name in ("reviewer", "labeler")]
     assert _said(desk, draft, mentions=allowed)["mentions"] == allowed
     second = [str(desk.org.users["second"])]
+    assert desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
     assert _said(desk, draft, by="reviewer", mentions=second)["mentions"] == second
 
 
@@ -232,7 +234,7 @@ def test_a_thread_is_resolved_once_and_a_reply_opens_it(desk: Desk) -> None:
     assert _listed(desk, draft, "?resolved=false") == [other["id"]]
     _said(desk, draft, parent_id=reply["id"])
     assert _listed(desk, draft, "?resolved=true") == []
-    listed = desk.org.api("viewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
+    listed = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
     assert (listed[0]["resolved_at"], listed[0]["resolved_by"]) == (None, None)
     assert listed[0]["revision"] == 3
 
@@ -240,7 +242,7 @@ def test_a_thread_is_resolved_once_and_a_reply_opens_it(desk: Desk) -> None:
 def test_who_resolves(desk: Desk) -> None:
     schema_id = desk.schema()
     desk.org.add_user("second", "labeler")
-    draft = desk.draft(desk.artifact(schema_id))
+    draft = desk.submitted(desk.artifact(schema_id))
     by_second, by_reviewer = (_said(desk, draft, by=name) for name in ("second", "reviewer"))
     assert _resolve(desk, by_second, by="viewer").status_code == 403
     refused = _resolve(desk, by_reviewer, by="second")
@@ -276,7 +278,7 @@ def test_comments_are_counted_and_are_no_revision(desk: Desk) -> None:
 
     with ThreadPoolExecutor(len(writers)) as pool:
         assert list(pool.map(write, writers)) == [[201] * each] * len(writers)
-    after = desk.org.api("viewer").get(f"/tag-sets/{draft['id']}").json["data"]
+    after = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
     assert after == {**draft, "comment_count": each * len(writers)}
     # The labeler's next save is not stale.
     assert desk.save(draft, []).status_code == 200
@@ -307,13 +309,13 @@ def test_comments_go_with_their_label_set(desk: Desk) -> None:
 
 
 def test_who_left_stays_the_author(desk: Desk) -> None:
-    draft = desk.draft()
+    draft = desk.submitted()
     desk.org.add_user("second", "labeler")
     said = _said(desk, draft, by="second")
     person = _person(desk, "second")
     path = f"/organizations/{desk.org.slug}/members/{desk.org.users['second']}"
     assert desk.org.api("owner").delete(path).status_code == 204
-    listed = desk.org.api("viewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
+    listed = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
     assert listed == [said]
     assert listed[0]["author"] == person
 

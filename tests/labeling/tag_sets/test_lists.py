@@ -6,7 +6,7 @@ from tests.factories import Org
 from tests.factories.desk import Desk
 
 
-def _ids(desk: Desk, query: str = "", *, by: str = "viewer") -> list[str]:
+def _ids(desk: Desk, query: str = "", *, by: str = "reviewer") -> list[str]:
     answer = desk.org.api(by).get(f"/tag-sets{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -15,7 +15,7 @@ def _ids(desk: Desk, query: str = "", *, by: str = "viewer") -> list[str]:
 
 def test_the_list_shows_what_get_shows(desk: Desk) -> None:
     saved = desk.saved()
-    answer = desk.org.api("viewer").get("/tag-sets")
+    answer = desk.org.api("reviewer").get("/tag-sets")
     assert answer.json["data"] == [saved]
 
 
@@ -37,7 +37,7 @@ def test_filters(desk: Desk) -> None:
     assert _ids(desk, f"?created_after={draft['created_at']}") == [draft["id"]]
     assert _ids(desk, "?source=model") == []
     for query in ("status=nope", "artifact_id=1", "source=x", "sort=name"):
-        assert desk.org.api("viewer").get(f"/tag-sets?{query}").status_code == 422
+        assert desk.org.api("reviewer").get(f"/tag-sets?{query}").status_code == 422
 
 
 def test_several_states(desk: Desk) -> None:
@@ -48,7 +48,7 @@ def test_several_states(desk: Desk) -> None:
     assert desk.org.api("reviewer").post(f"/tag-sets/{accepted}/accept", json={}).status_code == 200
     assert _ids(desk, "?status=draft&status=submitted") == [draft, sent]
     assert _ids(desk, "?status=accepted&status=rejected") == [accepted]
-    assert desk.org.api("viewer").get("/tag-sets?status=draft&status=x").status_code == 422
+    assert desk.org.api("reviewer").get("/tag-sets?status=draft&status=x").status_code == 422
 
 
 def test_by_who_decided(desk: Desk, other_org: Org) -> None:
@@ -64,7 +64,7 @@ def test_by_who_decided(desk: Desk, other_org: Org) -> None:
     assert _ids(desk, f"?reviewer_id={users['admin']}&status=rejected") == [rejected]
     assert _ids(desk, f"?reviewer_id={users['labeler']}") == []
     assert waiting in _ids(desk)
-    theirs = other_org.api("viewer").get(f"/tag-sets?reviewer_id={users['reviewer']}")
+    theirs = other_org.api("reviewer").get(f"/tag-sets?reviewer_id={users['reviewer']}")
     assert theirs.json["meta"]["total"] == 0
 
 
@@ -74,7 +74,7 @@ def test_pages(desk: Desk) -> None:
     found: list[str] = []
     cursor = ""
     for _ in range(3):
-        answer = desk.org.api("viewer").get(f"/tag-sets?page_size=2{cursor}").json
+        answer = desk.org.api("reviewer").get(f"/tag-sets?page_size=2{cursor}").json
         assert answer["meta"]["total"] == 5
         found += [item["id"] for item in answer["data"]]
         cursor = f"&cursor={answer['meta']['next_cursor']}"
@@ -104,16 +104,21 @@ def test_labelers_do_not_see_each_other_before_they_submit(desk: Desk) -> None:
         labeler.delete(path),
     ]
     assert {h.status_code for h in hidden} == {404}
-    for role in ("viewer", "reviewer", "admin", "owner"):
+    assert _ids(desk, query, by="viewer") == []
+    for role in ("reviewer", "admin", "owner"):
         assert _ids(desk, query, by=role) == [second["id"], first["id"]]
         assert desk.org.api(role).get(path).status_code == 200
     labeler.post(f"/tag-sets/{first['id']}/submit")
-    assert _ids(desk, query, by="labeler") == [second["id"], first["id"]]
-    assert labeler.get(path).status_code == 200
-    assert labeler.delete(path).status_code == 403
-    # The other one has not submitted yet.
+    # The other one has not submitted yet: it is a draft, and labels blind.
+    assert _ids(desk, query, by="labeler") == [first["id"]]
+    assert labeler.get(path).status_code == 404
     assert _ids(desk, query, by="second") == [second["id"]]
     assert desk.org.api("second").get(f"/tag-sets/{first['id']}").status_code == 404
+    desk.org.api("second").post(f"{path}/submit")
+    for by in ("labeler", "second", "viewer"):
+        assert _ids(desk, query, by=by) == [second["id"], first["id"]]
+    assert labeler.get(path).status_code == 200
+    assert labeler.delete(path).status_code == 403
 
 
 def test_who_decided_on_a_hidden_label_set_is_not_found_out(desk: Desk) -> None:

@@ -1,6 +1,6 @@
 """Bodies and answers of artifacts."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
@@ -25,6 +25,7 @@ from app.kit.api.fields import (
     check_text,
 )
 from app.kit.api.strict_json import MAX_SAFE_INT
+from app.kit.permissions import Role
 from app.kit.serving.limits import FORM_BYTES
 from app.labeling.artifacts.models import STATUSES
 from app.labeling.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
@@ -159,7 +160,7 @@ class ArtifactFilters(Schema):
     media_type = Str(max_length=200)
     language = Str(max_length=35)
     external_id = Str(max_length=255)
-    gold = QueryBool()
+    gold = QueryBool(metadata={"description": "For reviewers."})
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
     assignee = Uuid(metadata={"description": "A user's or a team's id."})
     assigned = QueryBool(metadata={"description": "Whether it is assigned to a user or a team."})
@@ -237,6 +238,8 @@ class LabelCounts(Schema):
 class Artifact(Schema):
     """A document."""
 
+    least_roles: ClassVar = {"gold": Role.reviewer}
+
     id = Uuid(required=True)
     name = Str(required=True)
     schema_id = Uuid(required=True, allow_none=True)
@@ -244,7 +247,11 @@ class Artifact(Schema):
     metadata = JsonObject(required=True, metadata=_METADATA)
     priority = Int(required=True)
     due_at = UtcDateTime(required=True, allow_none=True)
-    gold = Bool(required=True)
+    gold = Bool(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Whether its right labels are known. Null below reviewers."},
+    )
     archived = Bool(required=True)
     media_type = Str(required=True)
     size_bytes = Int(required=True)

@@ -1,6 +1,9 @@
 """The statistics of documents."""
 
+from typing import ClassVar
+
 from app.kit.api.fields import Int, List, Nested, Schema, Str, UtcDateTime, Uuid
+from app.kit.permissions import Role
 from app.labeling.artifact_schemas.schemas import DocumentCounts
 
 
@@ -31,10 +34,12 @@ class AgeCounts(Schema):
 class ArtifactStats(DocumentCounts):
     """Counts of documents. Open: neither done nor failed, and not archived."""
 
+    least_roles: ClassVar = {"gold": Role.reviewer}
+
     by_schema = List(Nested(SchemaCounts), required=True)
     by_age = Nested(AgeCounts, required=True)
     open = Int(required=True)
     overdue = Int(required=True, metadata={"description": "Open, and due before now."})
     unassigned = Int(required=True, metadata={"description": "Open, and assigned to nobody."})
     claimed = Int(required=True, metadata={"description": "Held by somebody now."})
-    gold = Int(required=True)
+    gold = Int(required=True, allow_none=True, metadata={"description": "Null below reviewers."})

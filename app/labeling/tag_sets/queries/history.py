@@ -23,10 +23,10 @@ from app.kit import db
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet, TagSetRevision
-from app.labeling.tag_sets.queries.reading import visible_to
+from app.labeling.tag_sets.queries.reading import Reader, is_visible_to
 
 
-def acts(artifact_id: UUID, only_visible_to: UUID | None) -> Any:
+def acts(artifact_id: UUID, reader: Reader | None) -> Any:
     """A SELECT of every revision but saves: id (made of its key), at, tag_set_id, kind, author_id,
     author (an e-mail address), note, and changes: for whom it was made, and of what a merge was."""
     key = cast(TagSetRevision.tag_set_id, String) + "/" + cast(TagSetRevision.number, String)
@@ -55,17 +55,17 @@ def acts(artifact_id: UUID, only_visible_to: UUID | None) -> Any:
         .outerjoin(User, User.id == TagSetRevision.author_id)
         .where(TagSet.artifact_id == artifact_id, TagSetRevision.kind != "save")
     )
-    return statement if only_visible_to is None else statement.where(visible_to(only_visible_to))
+    return statement if reader is None else statement.where(is_visible_to(reader))
 
 
 def _from_nothing(name: str, value: Any) -> Any:
     return func.jsonb_build_object(name, func.jsonb_build_array(null(), value), type_=JSONB())
 
 
-def ids(artifact_id: UUID, only_visible_to: UUID | None) -> Any:
+def ids(artifact_id: UUID, reader: Reader | None) -> Any:
     """A SELECT of the ids of a document's label sets."""
     statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
-    return statement if only_visible_to is None else statement.where(visible_to(only_visible_to))
+    return statement if reader is None else statement.where(is_visible_to(reader))
 
 
 def is_blind(artifact_id: UUID, user_id: UUID) -> bool:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     CTE,
+    BigInteger,
     ColumnElement,
     Integer,
     Select,
@@ -13,6 +14,7 @@ from sqlalchemy import (
     Uuid,
     bindparam,
     cast,
+    false,
     func,
     or_,
     select,
@@ -26,10 +28,16 @@ from app.kit.prepared_lists import PreparedList
 from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.labeling.tag_sets.counters import TAG_SETS
 from app.labeling.tag_sets.models import TagSet
-from app.labeling.tag_sets.queries.reading import listed_columns, visible_to, with_people
+from app.labeling.tag_sets.queries.reading import (
+    Reader,
+    is_visible_to,
+    listed_columns,
+    with_people,
+)
 
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _PERIOD = ("created_after", "created_before")
+_STATUSES = ("draft", "submitted", "accepted", "rejected")
 _KEYS: Any = select(TagSet.created_at, TagSet.id)
 Versions = Sequence[UUID]
 _NEWEST = PreparedList(
@@ -43,33 +51,60 @@ _NEWEST = PreparedList(
 )
 
 
-def page(request: PageRequest, *, filters: dict[str, Any], only_visible_to: UUID | None) -> Page:
-    """A page of label sets. `filters`: columns and their values, of `status` one or more,
-    created_after, created_before."""
-    if only_visible_to is None and not filters and request.sort == "-created_at":
+def page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None) -> Page:
+    """Return a page of tag sets, those that `reader` may see.
+
+    `filters` maps columns to values, `status` to several; created_after, created_before.
+    """
+    if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.page(request)
-    blind = _overlapping_versions() if only_visible_to is not None else []
     newest = request.sort.endswith("created_at")
     conditions, keys = _conditions(filters), list[Keys]()
-    if only_visible_to is None or not blind:
+    if reader is None:
         total = _total(filters)
         keys = _keys(filters) if newest else []
     elif "artifact_id" in filters:
-        conditions.append(visible_to(only_visible_to))
-        total = counters.count(_rows(filters).where(visible_to(only_visible_to)))
+        conditions.append(is_visible_to(reader))
+        total = counters.count(_rows(filters).where(is_visible_to(reader)))
     else:
-        beside = _beside_own(filters, only_visible_to, blind)
-        total = _visible_total(filters, only_visible_to, blind, beside)
-        if newest:
-            keys = _visible_keys(filters, only_visible_to, blind, beside)
-        else:
-            conditions.append(visible_to(only_visible_to))
+        total, keys = _of_reader(filters, reader)
+        if not newest:
+            conditions, keys = [*conditions, is_visible_to(reader)], []
     statement = select(*listed_columns(request.page_size)).select_from(TagSet)
     if not keys:
         statement = statement.where(*conditions)
     return paginate(
         with_people(statement), request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys
     )
+
+
+def _of_reader(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
+    """Return how many tag sets a reader may see, and how to find them in the order of creation:
+    what is no draft, as far as they need not label blind, and their own drafts."""
+    statuses = filters.get("status") or _STATUSES
+    decided = {**filters, "status": [one for one in statuses if one != "draft"]}
+    total: ColumnElement[int] = cast(0, BigInteger)
+    keys = list[Keys]()
+    if decided["status"]:
+        total, keys = _no_drafts(decided, reader)
+    if "draft" in statuses and filters.get("labeler_id", reader.user_id) == reader.user_id:
+        own = {**filters, "status": ["draft"], "labeler_id": reader.user_id}
+        total = total + _total(own)
+        keys.append(Keys(_KEYS.where(*_conditions(own))))
+    # Others' drafts alone: there are none.
+    return total, keys or [Keys(_KEYS.where(false()))]
+
+
+def _no_drafts(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
+    blind = _overlapping_versions() if reader.blind else []
+    if not blind:
+        # Of other sources there are few, and an index of their own has them.
+        few = filters.get("source", "human") != "human"
+        keys = [] if few else _keys(filters)
+        return _total(filters), keys or [Keys(_KEYS.where(*_conditions(filters)))]
+    beside = _beside_own(filters, reader.user_id, blind)
+    total = _visible_total(filters, reader.user_id, blind, beside)
+    return total, _visible_keys(filters, reader.user_id, blind, beside)
 
 
 def _conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
@@ -139,7 +174,7 @@ def _branches(where: dict[str, Any], *shown: str, but: Versions = ()) -> Subquer
 
 def _overlapping_versions() -> Versions:
     """The versions of whose label sets a labeler sees only their own before they have submitted
-    one; see `visible_to`."""
+    one; see `visible_to_labeler`."""
     policy = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
     now = select(ArtifactSchema.id).where(
         ArtifactSchema.current_version_id.in_(select(SchemaVersion.id).where(policy > 1))

@@ -1,7 +1,7 @@
 """SQL of reading label sets: one, and pages of them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
@@ -33,6 +33,7 @@ from app.labeling.tag_sets.models import TagSet
 PAGE_BYTES = 8 * 1024 * 1024
 """How much of tags a page of a list may hold; each label set has an equal share of it."""
 
+_DRAFT = "draft"
 _labeler = aliased(User)
 _reviewer = aliased(User)
 
@@ -115,9 +116,25 @@ def shown(tag_set_id: UUID) -> Any:
     return _PREPARED.first(str(tenancy.current_organization_id()), str(tag_set_id))
 
 
-def visible_to(user_id: Any) -> ColumnElement[bool]:
-    """What a labeler may see: of overlapping sets only their own before they have submitted one
-    of the same schema, as a document may be given another.
+class Reader(NamedTuple):
+    """Who reads tag sets without seeing all of them; `blind`: as a labeler."""
+
+    user_id: UUID
+    blind: bool
+
+
+def is_visible_to(reader: Reader) -> ColumnElement[bool]:
+    """Return the condition of the tag sets that a reader may see: of drafts only their own."""
+    if reader.blind:
+        return visible_to_labeler(reader.user_id)
+    return or_(TagSet.labeler_id == reader.user_id, TagSet.status != _DRAFT)
+
+
+def visible_to_labeler(user_id: Any) -> ColumnElement[bool]:
+    """Return the condition of what a labeler may see.
+
+    That is no draft of others, and of overlapping sets only their own before they have submitted
+    one of the same schema, as a document may be given another.
 
     Sets overlap by the version that they are of, and where the schema's current one asks for more:
     those that are added now are to be as blind as if all had been. `user_id` is an id, or a column
@@ -137,31 +154,34 @@ def visible_to(user_id: Any) -> ColumnElement[bool]:
         own.labeler_id == user_id,
         own.submitted_at.is_not(None),
     )
+    not_blind = and_(
+        TagSet.schema_version_id.not_in(overlapping), TagSet.schema_id.not_in(overlapping_now)
+    )
     return or_(
-        TagSet.labeler_id == user_id,
-        and_(
-            TagSet.schema_version_id.not_in(overlapping), TagSet.schema_id.not_in(overlapping_now)
-        ),
-        submitted,
+        TagSet.labeler_id == user_id, and_(TagSet.status != _DRAFT, or_(not_blind, submitted))
     )
 
 
-def is_visible(tag_set_id: UUID, user_id: UUID) -> bool:
-    """Whether a labeler may see a label set."""
-    statement = select(TagSet.id).where(TagSet.id == tag_set_id, visible_to(user_id))
+def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
+    """Return whether a reader may see a tag set."""
+    statement = select(TagSet.id).where(TagSet.id == tag_set_id, is_visible_to(reader))
     return db.session().execute(statement).first() is not None
 
 
 def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
     """The members among some users who may see a label set, with or without `labelers`."""
-    other_role = Membership.role != Role.labeler.name
+    reviews = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])
+    views = and_(Membership.role == Role.viewer.name, TagSet.status != _DRAFT)
+    own = TagSet.labeler_id == Membership.user_id
+    others = or_(reviews, views, own) if labelers else or_(reviews, views)
+    labels = and_(Membership.role == Role.labeler.name, visible_to_labeler(Membership.user_id))
     statement = (
         select(Membership.user_id)
         .join(TagSet, TagSet.organization_id == Membership.organization_id)
         .where(
             TagSet.id == tag_set_id,
             Membership.user_id.in_(user_ids),
-            or_(other_role, visible_to(Membership.user_id)) if labelers else other_role,
+            or_(others, labels) if labelers else others,
         )
     )
     return set(db.session().scalars(statement))

@@ -88,7 +88,7 @@ def _copied(
         return []
     row = _source(source, artifact.id)
     # Neither another's labels nor what a model said may lead whoever labels blind.
-    if row is None or not (rules.sees_all(caller) or reading.is_visible(row.id, caller.user_id)):
+    if row is None or not _is_visible(row.id, caller):
         known = "empty, prediction where there is one, or a label set of this document"
         raise errors.invalid(f"Must be {known}.", "from")
     document = {
@@ -101,6 +101,10 @@ def _copied(
         return fields.check_tags(fitting, **document)
     except TagErrors as failure:
         raise rules.refusal(failure, "from") from None
+
+
+def _is_visible(tag_set_id: UUID, caller: Caller) -> bool:
+    return rules.sees_all(caller) or reading.is_visible(tag_set_id, rules.reader_of(caller))
 
 
 def _source(source: str, artifact_id: UUID) -> Any | None:

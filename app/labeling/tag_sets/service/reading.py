@@ -12,7 +12,8 @@ from app.labeling.tag_sets.service import rules
 
 
 def get(tag_set_id: UUID, *, caller: Caller) -> Any:
-    """One label set. Raises 404, also when it is hidden from a labeler who must label blind."""
+    """Return a tag set. Raises 404, also when it is hidden: a draft of others from those who do not
+    review, and from labelers what they must label blind."""
     row = find(tag_set_id, caller=caller)
     if row is None:
         raise errors.not_found()
@@ -25,9 +26,7 @@ def show(tag_set_id: UUID, *, caller: Caller) -> Any:
     row = reading.shown(tag_set_id)
     if row is None:
         raise errors.not_found()
-    if rules.sees_all(caller) or row.labeler_id == str(caller.user_id):
-        return row
-    if not reading.is_visible(tag_set_id, caller.user_id):
+    if not _may_see(row, caller, own=row.labeler_id == str(caller.user_id)):
         raise errors.not_found()
     return row
 
@@ -37,13 +36,23 @@ def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
     row = reading.get(tag_set_id)
     if row is None:
         return None
-    shown = row.labeler_id == caller.user_id or rules.sees_all(caller)
-    return row if shown or reading.is_visible(tag_set_id, caller.user_id) else None
+    return row if _may_see(row, caller, own=row.labeler_id == caller.user_id) else None
+
+
+def _may_see(row: Any, caller: Caller, *, own: bool) -> bool:
+    if own or rules.sees_all(caller):
+        return True
+    if row.status == "draft":
+        return False
+    # Only labelers may have to label blind.
+    return not rules.is_labeler(caller) or reading.is_visible(
+        UUID(str(row.id)), rules.reader_of(caller)
+    )
 
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
     """A page of the label sets that the caller may see."""
-    return listing.page(page, filters=filters, only_visible_to=_blinded(caller))
+    return listing.page(page, filters=filters, reader=_reader(caller))
 
 
 def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
@@ -76,19 +85,19 @@ def field_names(schema_version_id: UUID) -> list[str]:
 def acts(artifact_id: UUID, *, caller: Caller) -> Any:
     """A SELECT, for another statement, of what happened to those label sets of a document that the
     caller may see, saves aside: id, at, tag_set_id, kind, author_id, author, note and changes."""
-    return history.acts(artifact_id, _blinded(caller))
+    return history.acts(artifact_id, _reader(caller))
 
 
 def ids_of(artifact_id: UUID, *, caller: Caller) -> Any:
     """A SELECT, for another statement, of the ids of a document's label sets that the caller may
     see."""
-    return history.ids(artifact_id, _blinded(caller))
+    return history.ids(artifact_id, _reader(caller))
 
 
-def _blinded(caller: Caller) -> UUID | None:
-    return None if rules.sees_all(caller) else caller.user_id
+def _reader(caller: Caller) -> reading.Reader | None:
+    return None if rules.sees_all(caller) else rules.reader_of(caller)
 
 
 def is_blind(artifact_id: UUID, *, caller: Caller) -> bool:
     """Whether the caller must not know yet what others do with the document."""
-    return not rules.sees_all(caller) and history.is_blind(artifact_id, caller.user_id)
+    return rules.is_labeler(caller) and history.is_blind(artifact_id, caller.user_id)

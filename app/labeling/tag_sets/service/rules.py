@@ -132,14 +132,24 @@ def check_labeler(caller: Caller, held: Locked) -> None:
     """Raise 403 unless the label set is the caller's, 404 when it is hidden from them besides."""
     if held.labeler_id == caller.user_id or caller.has(Role.admin):
         return
-    if not sees_all(caller) and not reading.is_visible(held.id, caller.user_id):
+    if not sees_all(caller) and not reading.is_visible(held.id, reader_of(caller)):
         raise errors.not_found()
     raise errors.denied("This label set belongs to another labeler.")
 
 
 def sees_all(caller: Caller) -> bool:
-    """Whether no label set is hidden from the caller: only labelers must label blind."""
-    return caller.role != Role.labeler
+    """Return whether no tag set is hidden from the caller: those who review see drafts too."""
+    return caller.has(Role.reviewer)
+
+
+def is_labeler(caller: Caller) -> bool:
+    """Return whether the caller may have to label blind. Viewers do not label."""
+    return caller.role == Role.labeler
+
+
+def reader_of(caller: Caller) -> reading.Reader:
+    """Return what decides which tag sets the caller may see, unless they see all."""
+    return reading.Reader(caller.user_id, blind=is_labeler(caller))
 
 
 class Made(Protocol):

@@ -1,0 +1,52 @@
+"""Who labels does not know which documents are gold, where right labels are known."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories.desk import Desk
+
+
+def _documents(desk: Desk, by: str, **marks: Any) -> list[dict[str, Any]]:
+    """What every answer with the document says to somebody."""
+    api = desk.org.api(by)
+    artifact_id = desk.artifact(gold=True, **marks)
+    answers = [api.get(f"/artifacts/{artifact_id}"), api.get("/artifacts")]
+    if by != "viewer":
+        answers += [
+            api.post("/artifacts/next", json={}),
+            api.post(f"/artifacts/{artifact_id}/claim"),
+            api.post(f"/artifacts/{artifact_id}/release", json={}),
+            api.post("/artifacts", json={"name": "n.txt", "text": "A text", "gold": True}),
+        ]
+    assert all(answer.status_code in (200, 201) for answer in answers)
+    found = [answer.json["data"] for answer in answers]
+    return [one for data in found for one in (data if isinstance(data, list) else [data])]
+
+
+@pytest.mark.parametrize(("by", "gold"), [("viewer", None), ("labeler", None), ("reviewer", True)])
+def test_only_reviewers_see_the_mark(desk: Desk, by: str, gold: bool | None) -> None:
+    documents = _documents(desk, by)
+    assert len(documents) >= 2
+    assert {one["gold"] for one in documents} == {gold}
+    stats = desk.org.api(by).get("/artifacts/stats").json["data"]
+    assert stats["gold"] == (None if gold is None else 2)
+
+
+@pytest.mark.parametrize(("by", "status"), [("viewer", 403), ("labeler", 403), ("reviewer", 200)])
+@pytest.mark.parametrize("gold", ["true", "false"])
+def test_only_reviewers_filter_by_it(desk: Desk, by: str, status: int, gold: str) -> None:
+    assert desk.org.api(by).get(f"/artifacts?gold={gold}").status_code == status
+
+
+@pytest.mark.parametrize(("by", "shown"), [("viewer", False), ("labeler", False), ("admin", True)])
+def test_only_reviewers_read_of_it_in_the_history(desk: Desk, by: str, shown: bool) -> None:
+    artifact_id = desk.artifact()
+    admin = desk.org.api("admin")
+    for changes in ({"gold": True}, {"gold": False, "priority": 90}):
+        assert admin.patch(f"/artifacts/{artifact_id}", json=changes).status_code == 200
+    entries = desk.org.api(by).get(f"/artifacts/{artifact_id}/history").json["data"]
+    updates = [one["changes"] for one in entries if one["action"] == "artifacts.update"]
+    told = [{"gold": [True, False], "priority": [50, 90]}, {"gold": [False, True]}]
+    assert updates == (told if shown else [{"priority": [50, 90]}])
+    assert any("gold" in one["changes"] for one in entries) is shown
