@@ -26,7 +26,7 @@ def show(tag_set_id: UUID, *, caller: Caller) -> Any:
     row = reading.shown(tag_set_id)
     if row is None:
         raise errors.not_found()
-    if not _may_see(row, caller, own=row.labeler_id == str(caller.user_id)):
+    if not _may_see(row, caller, own=str(row.labeler_id) == str(caller.user_id)):
         raise errors.not_found()
     return row
 
