@@ -152,10 +152,12 @@ def test_a_submission_elsewhere_opens_nothing(desk: Desk) -> None:
 
 
 def test_where_one_label_set_is_enough_all_see_all(desk: Desk) -> None:
+    sent = desk.submitted()
     draft = desk.draft()
     desk.org.add_user("second", "labeler")
-    assert _ids(desk, by="second") == [draft["id"]]
-    assert desk.org.api("second").get(f"/tag-sets/{draft['id']}").status_code == 200
+    assert _ids(desk, by="second") == [sent["id"]], "drafts are their labeler's and reviewers'"
+    assert desk.org.api("second").get(f"/tag-sets/{sent['id']}").status_code == 200
+    assert desk.org.api("second").get(f"/tag-sets/{draft['id']}").status_code == 404
 
 
 def test_a_schema_that_asks_for_more_makes_those_that_come_blind_to_those_before(

@@ -81,7 +81,7 @@ def test_a_reopened_draft_is_not_its_labelers_to_discard(desk: Desk) -> None:
     _reopen(desk, accepted, to="labeler")
     path = f"/tag-sets/{accepted['id']}"
     assert desk.org.api("labeler").delete(path).status_code == 409
-    assert desk.org.api("viewer").get(path).json["data"]["tags"] == accepted["tags"]
+    assert desk.org.api("reviewer").get(path).json["data"]["tags"] == accepted["tags"]
 
 
 def test_no_machine_accepts_what_was_reopened(desk: Desk) -> None:
