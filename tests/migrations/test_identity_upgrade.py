@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-import psycopg2.extras
 import pytest
 
 from tests.migrations.conftest import Migrating
@@ -26,7 +25,6 @@ class Rows:
 
     def __init__(self, migrating: Migrating) -> None:
         self.migrating = migrating
-        psycopg2.extras.register_uuid()
 
     def add(self, table: str, **values: Any) -> Any:
         required = self.migrating.rows(

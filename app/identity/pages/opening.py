@@ -25,6 +25,7 @@ TARGETS = {
     r"review-queue": "reviews",
     r"users/me/assignments": "assignments",
     rf"webhooks/{_ID}": "webhook",
+    rf"organizations/{_ID}/api-keys": "api_keys",
 }
 """What notifications link to: the pattern of the path, and the name of its phrase."""
 PARAMETERS = {

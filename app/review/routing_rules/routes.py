@@ -12,10 +12,10 @@ from app.review.routing_rules.schemas import (
     RoutingOrder,
     RoutingRule,
     RoutingRuleFilters,
-    RoutingSimulation,
     SimulateRoutingRules,
     UpdateRoutingRule,
 )
+from app.review.routing_rules.simulation_schemas import RoutingSimulation
 
 blueprint = Blueprint("routing-rules", description="Rules that give work to teams and people.")
 _READ, _MANAGE = "routing_rules:read", "routing_rules:manage"

@@ -14,7 +14,7 @@ from app.delivery.exports import jobs
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.storage.store import STAGING
-from app.labeling.artifacts.models import Artifact, ArtifactText
+from app.labeling.artifacts.models import Artifact
 from app.labeling.tag_sets.models import TagSet
 from tests.factories import Org
 from tests.factories.desk import Desk
@@ -50,7 +50,7 @@ class Exports:
     ) -> str:
         """A label set as the database may hold one, of a document of its own; its id."""
         version = self.desk.sql(VERSION, org=self.org.id, schema=schema_id)[0][0]
-        artifact_id = artifact_id or self.desk.artifact(schema_id, **(artifact or {}))
+        artifact_id = artifact_id or self.desk.artifact(schema_id, text=text, **(artifact or {}))
         values = {
             "id": uuid7(),
             "artifact_id": artifact_id,
@@ -62,8 +62,6 @@ class Exports:
             "decided_at": db.utc_now() if status in ("accepted", "rejected") else None,
             **members,
         }
-        if text is not None:
-            self.add(ArtifactText(artifact_id=artifact_id, text=text, search=""))
         self.add(TagSet(**values))
         return str(values["id"])
 

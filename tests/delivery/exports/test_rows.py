@@ -213,7 +213,7 @@ def test_work_done_over_the_api(exports: Any) -> None:
     assert row["reviewer_id"] == str(exports.org.users["reviewer"])
     assert [one["field"] for one in row["tags"]] == ["number"]
     assert row["history"][-1]["note"] == "well read"
-    assert row["text"] is None
+    assert row["text"] == "x" * 1000
     decided = answer.json["data"]["decided_at"]
     assert datetime.fromisoformat(row["decided_at"]) == datetime.fromisoformat(decided)
     assert exports.ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]

@@ -222,7 +222,7 @@ def _comment(desk: Desk, tag_set: Any, body: str, *names: str) -> None:
 
 
 def test_who_is_mentioned_reads_the_comment_and_gets_mail(desk: Desk, work: Work) -> None:
-    draft = desk.draft()
+    draft = desk.submitted()
     _comment(desk, draft, "Nobody in particular")
     _comment(desk, draft, "Which **total**?", "reviewer", "labeler")
     _comment(desk, draft, "x" * 10_000, "viewer")

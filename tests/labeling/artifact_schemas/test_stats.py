@@ -64,7 +64,6 @@ def test_documents_and_label_sets_are_counted_by_state(desk: Desk) -> None:
     assert found["artifacts"] == {
         "by_status": {
             "processing": 1,
-            "routing": 0,
             "ready": 2,
             "in_progress": 1,
             "in_review": 1,

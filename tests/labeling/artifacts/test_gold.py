@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
+from tests.factories import Org
 from tests.factories.desk import Desk
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    """Documents and tag sets of an organization."""
+    return Desk(org)
 
 
 def _documents(desk: Desk, by: str, **marks: Any) -> list[dict[str, Any]]:

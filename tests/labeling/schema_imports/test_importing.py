@@ -209,7 +209,7 @@ def test_a_policy_of_whole_floats_breaks_nobodys_lists(org: Org) -> None:
     schema = _imported(org, format="portable", content=content)
     assert org.api("admin").post(f"/schemas/{schema['id']}/publish", json={}).status_code == 201
     desk = Desk(org)
-    desk.draft(desk.artifact(desk.schema()))
+    desk.submitted(desk.artifact(desk.schema()))
     # What is hidden from a labeler who did not make it is told by the policies of all versions.
     org.add_user("second", "labeler")
     answer = org.api("second").get("/tag-sets")

@@ -27,7 +27,8 @@ DUE_LEAD = timedelta(hours=87_600)
 what has a due time comes before what has none, the earliest first."""
 
 URGENT_AT = (
-    "least(timezone('UTC', timezone('UTC', {of}due_at) - interval '87600 hours'), {of}created_at)"
+    "LEAST(timezone('UTC'::text, timezone('UTC'::text, {of}due_at) - '87600:00:00'::interval),"
+    " {of}created_at)"
 )
 """The time by which documents of one priority are ordered; `of` is a table's alias. It is immutable
 only when it is written by way of UTC, and an index needs that."""

@@ -1,12 +1,11 @@
 """Bodies and answers of artifacts."""
 
 from app.labeling.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
+from app.labeling.artifacts.schemas.contents import ArtifactText, DocumentPage
 from app.labeling.artifacts.schemas.documents import (
     Artifact,
     ArtifactFilters,
-    ArtifactText,
     CreateArtifact,
-    DocumentPage,
     PageImageQuery,
     ReleaseArtifact,
     UpdateArtifact,

@@ -7,9 +7,7 @@ from marshmallow import ValidationError, fields
 from app.kit import errors
 from app.kit.api import strict_json
 from app.kit.api.fields import (
-    Any_,
     Bool,
-    Float,
     Int,
     JsonObject,
     List,
@@ -34,7 +32,7 @@ MAX_TEXT = 2_000_000
 MAX_METADATA_MEMBERS = 100
 MAX_METADATA_KEY = 100
 MAX_METADATA_TEXT = 2000
-_TEXT_LAYER = {
+TEXT_LAYER = {
     "description": "False when no page has text that can be selected, as in scans and photographs;"
     " null until the document is read."
 }
@@ -259,7 +257,7 @@ class Artifact(Schema):
     page_count = Int(required=True, allow_none=True)
     language = Str(required=True, allow_none=True)
     text_length = Int(required=True, metadata={"description": "In code points."})
-    has_text_layer = Bool(required=True, allow_none=True, metadata=_TEXT_LAYER)
+    has_text_layer = Bool(required=True, allow_none=True, metadata=TEXT_LAYER)
     status = Str(required=True, validate=OneOf(STATUSES))
     failure = Nested(ArtifactFailure, required=True, allow_none=True)
     connector_id = Uuid(required=True, allow_none=True)
@@ -271,53 +269,3 @@ class Artifact(Schema):
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)
     revision = Int(required=True)
-
-
-class PageSpan(Schema):
-    """Where a page stands in the text, in code points; `end` is behind its last one."""
-
-    number = Int(required=True)
-    start = Int(required=True)
-    end = Int(required=True)
-
-
-class ArtifactText(Schema):
-    """The text that was read from a document."""
-
-    text = Str(required=True)
-    length = Int(required=True, metadata={"description": "In code points."})
-    language = Str(required=True, allow_none=True)
-    has_text_layer = Bool(required=True, allow_none=True, metadata=_TEXT_LAYER)
-    pages = List(Nested(PageSpan), required=True)
-
-
-_BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
-_WORDS = {
-    "type": ["array", "null"],
-    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets in code points. One"
-    " answer holds 8 MiB of words, and its first page's in any case: from the page on that has no"
-    " more room they are null. Ask for those pages again with a smaller page_size.",
-    "items": {
-        "type": "object",
-        "required": ["text", "box", "start", "end"],
-        "properties": {
-            "text": {"type": "string"},
-            "box": _BOX,
-            "start": {"type": "integer", "format": "int64"},
-            "end": {"type": "integer", "format": "int64"},
-        },
-    },
-}
-
-
-class DocumentPage(Schema):
-    """A page; sizes in points, `start` and `end` its span of the text."""
-
-    number = Int(required=True)
-    width = Float(required=True)
-    height = Float(required=True)
-    rotation = Int(required=True)
-    start = Int(required=True)
-    end = Int(required=True)
-    # Not nested: a page of words goes from PostgreSQL into the answer as the JSON it is.
-    words = Any_(required=True, metadata=_WORDS)

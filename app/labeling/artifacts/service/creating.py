@@ -72,17 +72,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         **_status_when_read(),
     )
     _lock(row)
-    pages = [
-        {
-            "number": page.number,
-            "width": page.width,
-            "height": page.height,
-            "rotation": page.rotation,
-            "start": page.start,
-            "end": page.end,
-        }
-        for page in parsed.pages
-    ]
+    pages = [{name: getattr(page, name) for name in _PAGE} for page in parsed.pages]
     _insert(row, text=parsed.text, pages=pages)
     if row["routing_since"] is None:
         events.emit("artifact.ingested", ingested(row))
@@ -148,6 +138,9 @@ def _discard(row: dict[str, Any]) -> None:
     # Asked in the transaction that took the lock, so an answer also proves that it is still held.
     if queries.by_content(row["sha256"]) in (None, row["id"]):
         files.storage().delete(files.content_key(row["sha256"]))
+
+
+_PAGE = ("number", "width", "height", "rotation", "start", "end")
 
 
 def _status_when_read() -> dict[str, Any]:

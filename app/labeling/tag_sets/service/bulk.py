@@ -157,10 +157,21 @@ def reject_many(
     if back:
         _reserve(decided, caller)
     else:
-        labeled = {held.artifact_id: held.labeler_id for held in decided if held.labeler_id}
-        artifacts.pass_over(labeled, reason)
+        _pass_over(decided, reason)
     _conclude("rejected", decided, **verdict, send_to=send_to, draft_id=None)
     return batch.failures
+
+
+def _pass_over(rejected: list[Any], reason: str) -> None:
+    """Let the documents come last for those whose tag sets of them were rejected."""
+    labelers: dict[UUID, list[UUID]] = {}
+    for held in rejected:
+        if held.labeler_id is not None:
+            labelers.setdefault(held.artifact_id, []).append(held.labeler_id)
+    # One statement, unless several tag sets of a document were rejected.
+    while labelers:
+        artifacts.pass_over({document: users.pop() for document, users in labelers.items()}, reason)
+        labelers = {document: users for document, users in labelers.items() if users}
 
 
 def _reserve(returned: list[Any], caller: Caller) -> None:

@@ -104,9 +104,7 @@ def merge(
     sources = _lock(artifact_id, tag_set_ids, caller)
     newest = max(sources, key=lambda one: one.version)
     terms = rules.terms(newest.schema_version_id)
-    own = rules.check_tags(terms, list(tags), newest)
-    if not sources_of_tags.may_claim(own, caller):
-        sources_of_tags.set_sources(own, [tag for one in sources for tag in one.tags])
+    own = _own_tags(terms, tags, newest, sources, caller)
     lined = line_up([one.tags for one in sources], terms.shapes)
     cells = {one.id: by_place(tags) for one, tags in zip(sources, lined.sets, strict=True)}
     chosen = _chosen(choices, cells, own)
@@ -116,6 +114,16 @@ def merge(
         _accept(made, sources, caller, note)
     artifacts.refresh_status(artifact_id)
     return reading.get(made)
+
+
+def _own_tags(
+    terms: Any, tags: Sequence[Any], newest: Any, sources: Sequence[Any], caller: Caller
+) -> list[Any]:
+    """Return what the reviewer wrote, in normal form and with its true sources."""
+    own = rules.check_tags(terms, list(tags), newest)
+    if not sources_of_tags.may_claim(own, caller):
+        sources_of_tags.set_sources(own, [tag for one in sources for tag in one.tags])
+    return own
 
 
 def _accept(made: UUID, sources: Sequence[Any], caller: Caller, note: str | None) -> None:
