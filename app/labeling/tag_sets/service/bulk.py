@@ -147,12 +147,8 @@ def reject_many(
     if not decided:
         return batch.failures
     verdict = {"reviewer_id": caller.user_id, "reason": reason}
-    values = {
-        **DECIDED,
-        **verdict,
-        "status": "draft" if back else "rejected",
-        "rejections": TagSet.rejections + 1,
-    }
+    status = "draft" if back else "rejected"
+    values = {**DECIDED, **verdict, "status": status, "rejections": TagSet.rejections + 1}
     _change(decided, values, kind="reject", caller=caller)
     if back:
         _reserve(decided, caller)
