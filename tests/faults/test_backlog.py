@@ -1,11 +1,13 @@
 """A long backlog, and workers that stand still: others are served, and nothing runs twice."""
 
+import contextlib
 import signal
 import time
 from statistics import median
 from typing import Any
 from uuid import uuid4
 
+import psutil
 import pytest
 import redis
 
@@ -71,7 +73,9 @@ def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
     store = redis.Redis.from_url(place.service.environment()["REDIS_URL"])
     workers = place.service.processes("worker.py")
     for worker in workers:
-        worker.send_signal(signal.SIGSTOP)
+        # A child of theirs may have ended meanwhile.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            worker.send_signal(signal.SIGSTOP)
     try:
         values = {"queue": "bulk", "function": "webhooks.end", "args": _CONTENT}
         place.sql(_FILL, **values, count=STOPPED)
@@ -79,7 +83,9 @@ def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
         until(lambda: time.monotonic() > stood_until, "the workers to stand still for a while")
     finally:
         for worker in workers:
-            worker.send_signal(signal.SIGCONT)
+            # A child of theirs may have ended meanwhile.
+            with contextlib.suppress(psutil.NoSuchProcess):
+                worker.send_signal(signal.SIGCONT)
     waiting: list[int] = []
 
     def drained() -> bool:
