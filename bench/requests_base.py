@@ -1,6 +1,7 @@
 """What rows of single requests share: a floor of the SQL they run, and pages of lists."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tests.factories.orgs import PASSWORD
 CONNECTIONS = 8
 
 
-class Requests:
+class Requests(ABC):
     """The measured requests of one organization, and their floors."""
 
     reader = "viewer"
@@ -40,9 +41,9 @@ class Requests:
             for row in rows.values():
                 row(report, base)
 
+    @abstractmethod
     def _rows(self) -> dict[str, Callable[[], Any]]:
         """Return what prepares each row, by its name."""
-        raise NotImplementedError
 
     def _whole_plan(self) -> dict[str, Any]:
         from app.kit.prepared import REGISTRY  # noqa: PLC0415

@@ -17,7 +17,7 @@ TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text.
 
 
 class SingleRequests(Requests):
-    """Rows of one organization's documents."""
+    """Bench rows for single requests on one organization's documents."""
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {

@@ -63,7 +63,7 @@ def list_jobs(
 
 
 def _choosing(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments and options that choose jobs to be changed."""
+    """Add the arguments and options that select the jobs to change."""
     for option in (
         as_json,
         click.option("--all", "everything", is_flag=True, help="All that the options select."),

@@ -1,4 +1,4 @@
-"""Put work with a due time before work without one, in what triggers keep."""
+"""Order work with a due date before work without one in the columns that triggers maintain."""
 
 from alembic import op
 

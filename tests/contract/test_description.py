@@ -1,4 +1,4 @@
-"""The description says what clients and their generators need beside the paths."""
+"""Test what the API description declares for clients and code generators besides the paths."""
 
 from collections.abc import Iterator
 from typing import Any

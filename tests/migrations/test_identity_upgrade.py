@@ -1,4 +1,4 @@
-"""What the upgrade does to people, invitations and keys of the release before."""
+"""Upgrade a database of the previous release: its members, invitations and API keys."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -11,7 +11,7 @@ from marshmallow import ValidationError, validates_schema
 from app.kit.api.fields import Schema
 
 NEVER: dict[str, Any] = {"not": {}}
-"""The schema that nothing fits: generators of clients do not take the word `false` for it."""
+"""A JSON Schema that no value matches. Client generators do not accept the literal `false`."""
 Way = tuple[str, ...]
 """A member, and those that are sent with it and only with it."""
 

@@ -67,7 +67,7 @@ def _longest(_converter: Any, field: Any, **_: Any) -> dict[str, int]:
 
 
 def _describe_int(_converter: Any, field: Any, **_: Any) -> dict[str, str]:
-    """Return the format of an integer; what an answer may grow to is not bounded by its field."""
+    """Return `int32` or `int64` for an integer field. A field without a maximum is `int64`."""
     if not isinstance(field, fields.Integer):
         return {}
     bounds = [v.max for v in field.validators if isinstance(v, validate.Range)]

@@ -1,4 +1,4 @@
-"""Who labels does not know which documents are gold, where right labels are known."""
+"""Gold marks documents whose correct labels are known. Labelers and viewers must not see it."""
 
 from typing import Any
 

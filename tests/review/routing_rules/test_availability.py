@@ -1,15 +1,16 @@
 """Documents become available when the routing rules have run, and not for ever later."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from app.kit import db, tenancy
 from app.labeling.artifacts import service as artifacts
 from app.review.routing_rules.service import applying
-from tests.factories.routing import Router
+from tests.factories.routing import Router, where
 
 
 def _upload(router: Router, schema_id: Any, text: str = "A text.") -> dict[str, Any]:
@@ -87,6 +88,25 @@ def test_documents_no_rule_matches_or_that_somebody_assigned_become_ready(
     assert router.org.api("admin").delete(f"/routing-rules/{rule['id']}").status_code == 204
     work()
     assert router.artifact(left)["status"] == "ready"
+
+
+def test_the_event_of_a_routed_document_does_not_route_it_again(
+    router: Router, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
+) -> None:
+    router.rule(where("name", "equals", "other.txt"), user_id=str(router.org.users["reviewer"]))
+    made = _upload(router, router.desk.schema())["id"]
+    matched = applying.match
+    seen: list[str] = []
+
+    def record(ids: Sequence[UUID], rules: Any) -> Any:
+        seen.extend(str(one) for one in ids)
+        return matched(ids, rules)
+
+    monkeypatch.setattr(applying, "match", record)
+    work()
+    assert router.artifact(made)["status"] == "ready"
+    assert router.desk.events("artifact.ingested")
+    assert seen == [made]
 
 
 def test_routing_that_fails_for_good_hides_no_document(

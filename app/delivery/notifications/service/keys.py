@@ -1,4 +1,4 @@
-"""What owners are told of API keys whose creator left, was disabled, or has a lower role now."""
+"""Notify owners of active API keys whose creator left, was disabled or was demoted."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -17,3 +17,13 @@ SORTS = {
 LISTED: Any = select(
     *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in COLUMNS)
 )
+INGESTED = (
+    "name",
+    "media_type",
+    "sha256",
+    "page_count",
+    "schema_id",
+    "connector_id",
+    "ingestion_job_id",
+)
+"""The columns that `artifact.ingested` carries beside the document's id."""

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.kit import db, tenancy
 from app.labeling.artifacts.models import Artifact, ArtifactPage, ArtifactText
+from app.labeling.artifacts.queries.columns import INGESTED
 
 _ADD_PAGES = text(
     """
@@ -85,9 +86,7 @@ def finish(
         artifact.id,
         status="processing" if routing else "ready",
         routing_since=func.now() if routing else None,
-        ingested_at=Artifact.ingested_at
-        if routing
-        else func.coalesce(Artifact.ingested_at, func.now()),
+        **({} if routing else {"ingested_at": func.coalesce(Artifact.ingested_at, func.now())}),
         page_count=page_count,
         language=language,
         text_length=len(text),
@@ -102,16 +101,8 @@ def finish(
             set_={"text": statement.excluded.text},
         )
     )
-    return {
-        "artifact_id": artifact.id,
-        "name": artifact.name,
-        "media_type": artifact.media_type,
-        "sha256": artifact.sha256,
-        "page_count": page_count,
-        "schema_id": artifact.schema_id,
-        "connector_id": artifact.connector_id,
-        "ingestion_job_id": artifact.ingestion_job_id,
-    }
+    members = {name: getattr(artifact, name) for name in INGESTED}
+    return {"artifact_id": artifact.id, **members, "page_count": page_count}
 
 
 def fail(artifact_id: UUID, code: str, message: str) -> None:

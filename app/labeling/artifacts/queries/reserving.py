@@ -88,7 +88,7 @@ def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
 
 
 def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
-    """Return how many places of a document are kept for others."""
+    """Return how many of a document's labeling places other users' begun drafts reserve."""
     values = {"artifact_id": artifact_id, "user_id": user_id, **_organization()}
     return int(db.session().execute(_RESERVED, values).scalar() or 0)
 

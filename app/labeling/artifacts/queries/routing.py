@@ -8,19 +8,18 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.kit import db, tenancy
+from app.labeling.artifacts.queries.columns import INGESTED
 
 BATCH = 1000
 
-_PAYLOAD = ("name", "media_type", "sha256", "page_count", "schema_id", "connector_id",
-            "ingestion_job_id")  # fmt: skip
 _FINISH = f"""
     UPDATE artifacts document SET status = 'ready', updated_at = now(),
-        ingested_at = coalesce(waiting.ingested_at, now())
+        ingested_at = coalesce(waiting.ingested_at, now()){{also}}
     FROM waiting
     WHERE document.organization_id = waiting.organization_id AND document.id = waiting.id
     RETURNING document.organization_id, waiting.ingested_at IS NULL AS is_first,
         document.id AS artifact_id,
-        {", ".join(f"document.{column}" for column in _PAYLOAD)}
+        {", ".join(f"document.{column}" for column in INGESTED)}
 """  # noqa: S608 - made of constants
 # Locked in the order of their ids, as by any other statement that takes many.
 _FINISH_CHOSEN = text(
@@ -31,10 +30,11 @@ _FINISH_CHOSEN = text(
           AND status = 'processing' AND routing_since IS NOT NULL
         ORDER BY id FOR NO KEY UPDATE
     )
-    {_FINISH}
+    {_FINISH.format(also="")}
     """  # noqa: S608 - made of constants
 )
-# Rows that somebody changes at this moment are left to the next run.
+# Rows that somebody changes at this moment are left to the next run. Without `routing_since` the
+# rules still take the document when they come to it.
 _FINISH_DELAYED = text(
     f"""
     WITH waiting AS (
@@ -42,7 +42,7 @@ _FINISH_DELAYED = text(
         WHERE status = 'processing' AND routing_since < now() - :max_wait
         ORDER BY routing_since LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
     )
-    {_FINISH}
+    {_FINISH.format(also=", routing_since = NULL")}
     """  # noqa: S608 - made of constants
 )
 

@@ -136,7 +136,7 @@ def expire_claims() -> int:
 
 
 def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
-    """Return how many places of a document are kept for others' drafts."""
+    """Return how many of a document's labeling places other users' begun drafts reserve."""
     return reserving.count_reserved_for_others(artifact_id, user_id)
 
 

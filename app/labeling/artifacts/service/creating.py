@@ -17,6 +17,7 @@ from app.labeling.artifacts.errors import duplicate, unsupported
 from app.labeling.artifacts.models import no_labels
 from app.labeling.artifacts.names import check_name
 from app.labeling.artifacts.queries import creating as queries
+from app.labeling.artifacts.queries.columns import INGESTED
 from app.labeling.artifacts.service import files, routing
 
 
@@ -150,19 +151,8 @@ def _status_when_read() -> dict[str, Any]:
 
 
 def ingested(row: dict[str, Any]) -> dict[str, Any]:
-    """What `artifact.ingested` tells of a document."""
-    return {"artifact_id": row["id"], **{name: row[name] for name in _TOLD}}
-
-
-_TOLD = (
-    "name",
-    "media_type",
-    "sha256",
-    "page_count",
-    "schema_id",
-    "connector_id",
-    "ingestion_job_id",
-)
+    """Return the payload of `artifact.ingested`."""
+    return {"artifact_id": row["id"], **{name: row[name] for name in INGESTED}}
 
 
 def _row(members: Members, **content: Any) -> dict[str, Any]:

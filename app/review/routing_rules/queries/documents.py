@@ -16,6 +16,9 @@ _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
 _WAITS = f"document.status = 'ready' AND {_UNASSIGNED}"
 _IS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
 _WAITS_ROUTING = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
+# A ready document keeps `routing_since` once the rules have seen it, and is announced by
+# `artifact.ingested` only then: that event must not send it through the rules again.
+_IS_UNSEEN = "(document.status = 'processing' OR document.routing_since IS NULL)"
 # Of each attribute that not every document's row has at hand.
 _COLUMNS = {
     "media_type": "document.media_type",
@@ -63,7 +66,7 @@ _LOCK = f"""
 _LOCK_WAITING = text(_LOCK.format(only=""))
 _LOCK_FRESH = text(
     _LOCK.format(
-        only=f"""AND NOT EXISTS (
+        only=f"""AND {_IS_UNSEEN} AND NOT EXISTS (
             SELECT FROM {ArtifactRouting.__tablename__} routing
             WHERE routing.organization_id = :org AND routing.artifact_id = document.id)"""
     )
