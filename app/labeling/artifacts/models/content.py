@@ -4,9 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import (
-    Index,
-)
+from sqlalchemy import Index, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -46,6 +44,11 @@ class ArtifactSearch(TenantModel, db.Base):
         of_artifact(),
         Index("ix_artifact_search_vector", "vector", postgresql_using="gin"),
         Index("ix_artifact_search_language", "organization_id", "language"),
+        Index(
+            "ix_artifact_search_time",
+            "organization_id",
+            text("timezone('UTC', created_at)"),
+        ),
     )
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)

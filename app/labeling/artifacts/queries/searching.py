@@ -6,12 +6,14 @@ somebody typed, for each language that the organization has documents in.
 
 import re
 import unicodedata
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     TIMESTAMP,
     Boolean,
+    ColumnElement,
     String,
     Subquery,
     Uuid,
@@ -20,6 +22,7 @@ from sqlalchemy import (
     column,
     exists,
     func,
+    literal_column,
     select,
     table,
     text,
@@ -40,6 +43,16 @@ searchable = table(
     column("archived", Boolean()),
     column("vector", TSVECTOR()),
 )
+
+
+def searchable_at(of: Any) -> ColumnElement[datetime]:
+    """Return the time by which an index orders what is searched.
+
+    The index has an expression, so that no other query can use it: for rare words PostgreSQL would
+    take it alone, and unpack the words of every document.
+    """
+    return func.timezone(literal_column("'UTC'"), of.created_at)
+
 
 # Locked, so that nobody renames a document between its being read and its words' being written.
 _INDEX = text(
