@@ -41,7 +41,7 @@ _LOOKED_AT = 20
 """How many documents are tested for each one of the page."""
 SOME = 2_000
 """From this number of hits on a page is sought among the newest documents."""
-_SPARE = 3
+_SPARE = 2
 """How many times a page's hits the newest documents are expected to hold."""
 _MOST_NEWEST = 100_000
 """Finding the hits among more documents than this costs more than visiting `MANY` hits."""
