@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from flask import Flask
 
 from app import commands, features
+from app.documents.artifacts import service as artifacts
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
 from app.kit import container, db, health, logging, metrics, ratelimit, secrets, tokens
@@ -13,8 +14,7 @@ from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
 from app.kit.settings import Settings
-from app.labeling.artifacts import service as artifacts
-from app.review.routing_rules import service as routing_rules
+from app.workflow.routing_rules import service as routing_rules
 
 
 def create_app(environ: Mapping[str, str] | None = None) -> Flask:

@@ -16,6 +16,9 @@ from app.delivery.webhooks import descriptions as webhook_descriptions
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
 from app.delivery.webhooks import routes as webhooks
+from app.documents.artifacts import jobs as artifact_jobs
+from app.documents.artifacts import models as artifact_models
+from app.documents.artifacts import routes as artifacts
 from app.identity.api_keys import models as api_key_models
 from app.identity.api_keys import routes as api_keys
 from app.identity.audit import jobs as audit_jobs
@@ -40,31 +43,28 @@ from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
+from app.insight.history import routes as history
+from app.insight.workload import routes as workload
 from app.kit import idempotency, schedule, watermarks
 from app.kit.api.blueprint import Blueprint
 from app.kit.counters import jobs as counter_jobs
 from app.kit.counters import models as counter_models
 from app.kit.jobs import upkeep
-from app.labeling.artifact_schemas import models as schema_models
-from app.labeling.artifact_schemas import routes as schemas
-from app.labeling.artifacts import jobs as artifact_jobs
-from app.labeling.artifacts import models as artifact_models
-from app.labeling.artifacts import routes as artifacts
-from app.labeling.comments import models as comment_models
-from app.labeling.comments import routes as comments
-from app.labeling.distribution import routes as distribution
-from app.labeling.schema_imports import routes as schema_imports
-from app.labeling.tag_sets import jobs as tag_set_jobs
-from app.labeling.tag_sets import models as tag_set_models
-from app.labeling.tag_sets import routes as tag_sets
-from app.labeling.templates import routes as templates
-from app.review.history import routes as history
-from app.review.review_queue import jobs as review_queue_jobs
-from app.review.review_queue import routes as review_queue
-from app.review.routing_rules import jobs as routing_rule_jobs
-from app.review.routing_rules import models as routing_rule_models
-from app.review.routing_rules import routes as routing_rules
-from app.review.workload import routes as workload
+from app.schemas.artifact_schemas import models as schema_models
+from app.schemas.artifact_schemas import routes as schemas
+from app.schemas.schema_imports import routes as schema_imports
+from app.schemas.templates import routes as templates
+from app.workflow.assignment import routes as distribution
+from app.workflow.comments import models as comment_models
+from app.workflow.comments import routes as comments
+from app.workflow.review_queue import jobs as review_queue_jobs
+from app.workflow.review_queue import routes as review_queue
+from app.workflow.routing_rules import jobs as routing_rule_jobs
+from app.workflow.routing_rules import models as routing_rule_models
+from app.workflow.routing_rules import routes as routing_rules
+from app.workflow.tag_sets import jobs as tag_set_jobs
+from app.workflow.tag_sets import models as tag_set_models
+from app.workflow.tag_sets import routes as tag_sets
 
 BLUEPRINTS: list[Blueprint] = [
     auth.blueprint,

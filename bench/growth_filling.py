@@ -13,8 +13,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
+from app.documents.artifacts.models import URGENT_AT as URGENT_AT_OF
 from app.kit import db
-from app.labeling.artifacts.models import URGENT_AT as URGENT_AT_OF
 from app.runtime.progress import Progress
 from bench import filling
 from bench.service import Service

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import text
 
+from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import Assigned
 from app.kit import db, tenancy
-from app.labeling.artifacts import service as artifacts
-from app.labeling.artifacts.service import Assigned
-from app.review.routing_rules import service
+from app.workflow.routing_rules import service
 from bench import filling
 from bench.report import Report, Row
 from bench.service import Service

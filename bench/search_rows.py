@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from sqlalchemy import text
 
+from app.documents.artifacts import service as artifacts
 from app.kit import db, tenancy
-from app.labeling.artifacts import service as artifacts
 from bench import filling, load
 from bench.report import Report, Row
 from bench.service import Service

@@ -6,9 +6,9 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import as_json, progress, running, show_record
+from app.documents.artifacts import service
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
-from app.labeling.artifacts import service
 
 group = AppGroup("artifacts", help="Documents: reprocess.")
 _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))

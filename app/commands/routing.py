@@ -6,7 +6,7 @@ from flask.cli import AppGroup
 from app.commands.running import as_json, progress, running, show_record
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
-from app.review.routing_rules import service
+from app.workflow.routing_rules import service
 
 group = AppGroup("routing", help="Routing rules.")
 

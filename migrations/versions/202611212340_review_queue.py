@@ -8,7 +8,7 @@ down_revision = "202611212330"
 branch_labels = None
 depends_on = None
 
-# The formula is `app.labeling.tag_sets.service.decisions.review_rank`; a test holds the two equal.
+# The formula is `app.workflow.tag_sets.service.decisions.review_rank`; a test holds the two equal.
 RANK = """
 CREATE FUNCTION review_rank_of(priority int, at timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$

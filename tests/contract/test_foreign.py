@@ -11,16 +11,16 @@ from sqlalchemy import select, text
 
 from app.delivery.exports.models import Export
 from app.delivery.webhooks.models import Delivery, Webhook
+from app.documents.artifacts.models import Artifact
 from app.identity.api_keys.models import ApiKey
 from app.identity.invitations.models import Invitation
 from app.identity.teams.models import Team, TeamMember
 from app.kit import db, tenancy
 from app.kit.api.operation import Operation
 from app.kit.ids import uuid7
-from app.labeling.artifacts.models import Artifact
-from app.labeling.comments.models import TagSetComment
-from app.labeling.tag_sets.models import TagSet
-from app.review.routing_rules.models import RoutingRule
+from app.workflow.comments.models import TagSetComment
+from app.workflow.routing_rules.models import RoutingRule
+from app.workflow.tag_sets.models import TagSet
 from tests.contract.conftest import OPERATIONS
 from tests.factories import Org
 from tests.factories.labels import make_labeled

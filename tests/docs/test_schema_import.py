@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.engines.schema_sources import read
-from app.labeling.templates.catalog import templates
+from app.schemas.templates.catalog import templates
 
 PAGE = (Path(__file__).parents[2] / "docs/integrators/schema-import.md").read_text()
 

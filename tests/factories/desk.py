@@ -6,11 +6,11 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from app.documents.artifacts.models import Artifact, ArtifactText
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
-from app.labeling.artifacts.models import Artifact, ArtifactText
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from tests.factories.labels import make_field
 from tests.factories.orgs import Org
 

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from tests.factories.orgs import Org
 
 _KINDS = ("text", "money", "date", "number")

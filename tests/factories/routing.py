@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.kit import db, tenancy
-from app.review.routing_rules import service
+from app.workflow.routing_rules import service
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
 

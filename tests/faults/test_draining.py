@@ -16,10 +16,10 @@ import psutil
 import pytest
 from sqlalchemy import Engine, create_engine, insert, make_url, text
 
+from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit.ids import uuid7
-from app.labeling.artifacts.models import Artifact
 from tests.factories.processes import send
 from tests.faults.conftest import Service, running, until
 from tests.faults.draining import Ledger, Person

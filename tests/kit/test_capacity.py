@@ -11,10 +11,10 @@ from sqlalchemy import text
 
 from app.kit import container, db, tenancy
 from app.kit.storage.store import STAGING
+from tests.documents.artifacts.conftest import make_pdf, upload
 from tests.factories import Org
 from tests.factories.desk import Desk, tag
 from tests.factories.scrape import counted
-from tests.labeling.artifacts.conftest import make_pdf, upload
 
 EVERYTHING = 1 << 60
 """A reserve that no disk has."""

@@ -11,11 +11,11 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.delivery.exports import jobs
+from app.documents.artifacts.models import Artifact
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.storage.store import STAGING
-from app.labeling.artifacts.models import Artifact
-from app.labeling.tag_sets.models import TagSet
+from app.workflow.tag_sets.models import TagSet
 from tests.factories import Org
 from tests.factories.desk import Desk
 

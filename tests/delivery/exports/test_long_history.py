@@ -4,7 +4,7 @@ import tracemalloc
 from typing import Any
 
 from app.kit import container
-from app.labeling.tag_sets.models import TagSetRevision
+from app.workflow.tag_sets.models import TagSetRevision
 
 SAVES, CHARACTERS = 900, 1_300_000
 LIMIT = 0x3FFFFFFF

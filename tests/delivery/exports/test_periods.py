@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.kit import db, tenancy, watermarks
 from app.kit.ids import uuid7
-from app.labeling.tag_sets.models import TagSet
+from app.workflow.tag_sets.models import TagSet
 
 DEADLINE = 60.0
 ACCEPT = text(

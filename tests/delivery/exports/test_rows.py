@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.delivery.exports.queries import rows
+from app.documents.artifacts.models import Artifact, ArtifactText
 from app.engines.formats import FORMATS, labels_from_tags
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.labeling.artifact_schemas.models import ArtifactSchema, SchemaVersion
-from app.labeling.artifacts.models import Artifact, ArtifactText
-from app.labeling.tag_sets.models import TagSet, TagSetRevision
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from tests.factories.labels import make_field, make_labeled, make_schema
 
 FIELDS = [

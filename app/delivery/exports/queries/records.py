@@ -9,12 +9,12 @@ from sqlalchemy import Select, exists, func, or_, select, text, update
 from sqlalchemy.engine import Row
 
 from app.delivery.exports.models import Export
+from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
-from app.labeling.artifact_schemas.models import ArtifactSchema
-from app.labeling.artifacts.models import Artifact
-from app.labeling.tag_sets.models import TagSet
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.workflow.tag_sets.models import TagSet
 
 _COLUMNS = (
     Export.id,

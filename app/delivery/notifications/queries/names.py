@@ -6,11 +6,11 @@ from uuid import UUID
 
 from sqlalchemy import Select, and_, select
 
+from app.documents.artifacts.models import Artifact
 from app.identity.users.models import User
 from app.kit import db
-from app.labeling.artifacts.models import Artifact
-from app.labeling.comments.models import TagSetComment
-from app.labeling.tag_sets.models import TagSet
+from app.workflow.comments.models import TagSetComment
+from app.workflow.tag_sets.models import TagSet
 
 
 class Comment(NamedTuple):

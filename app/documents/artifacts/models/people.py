@@ -1,0 +1,138 @@
+"""What people have to do with documents: who they are assigned to, who skipped them."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import (
+    ForeignKey,
+    Index,
+    Uuid,
+    false,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.documents.artifacts.models.documents import of_artifact
+from app.kit import db
+from app.kit.ids import uuid7
+from app.kit.tenancy import TenantModel
+
+SCHEMA_OR_NONE = """(
+CASE
+    WHEN schema_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
+    ELSE schema_id
+END)"""
+"""The schema or a stand-in, as the index has it. PostgreSQL takes `coalesce` for leaky, and under
+row-level security uses no index by it."""
+
+
+class ArtifactAssignee(TenantModel, db.Base):
+    """Who a document is assigned to, to be found from their side. `is_open`: there is to label.
+
+    `urgent_at` is the place in its priority (`URGENT_AT`). `places_taken` is how many label sets
+    the document has or is reserved for, `assignees_hash` differs for other assignees. Follows the
+    document by triggers; nothing else writes it. A text index on the list would not serve: under
+    row-level security PostgreSQL may not use it.
+    """
+
+    __tablename__ = "artifact_assignees"
+    __table_args__ = (
+        of_artifact(),
+        Index(
+            "ix_artifact_assignees_work",
+            "organization_id",
+            "assignee_id",
+            "is_open",
+            "schema_id",
+            text("priority DESC"),
+            "urgent_at",
+            "artifact_id",
+            postgresql_include=["labeled_by"],
+        ),
+        Index(
+            "ix_artifact_assignees_list",
+            "organization_id",
+            "assignee_id",
+            "archived",
+            "created_at",
+            "artifact_id",
+        ),
+        Index(
+            "ix_artifact_assignees_state",
+            "organization_id",
+            "assignee_id",
+            "archived",
+            text(SCHEMA_OR_NONE),
+            "status",
+            "created_at",
+            "artifact_id",
+        ),
+        Index(
+            "ix_artifact_assignees_due",
+            "organization_id",
+            "assignee_id",
+            "due_at",
+            postgresql_where=text("is_open AND due_at IS NOT NULL"),
+        ),
+    )
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    assignee_id: Mapped[UUID] = mapped_column(primary_key=True)
+    is_team: Mapped[bool]
+    is_open: Mapped[bool]
+    schema_id: Mapped[UUID | None]
+    priority: Mapped[int]
+    urgent_at: Mapped[datetime]
+    labeled_by: Mapped[list[UUID | None]] = mapped_column(ARRAY(Uuid()), server_default="{}")
+    status: Mapped[str]
+    archived: Mapped[bool]
+    created_at: Mapped[datetime]
+    due_at: Mapped[datetime | None]
+    places_taken: Mapped[int]
+    assignees_hash: Mapped[str]
+
+
+class ArtifactSkip(TenantModel, db.Base):
+    """Somebody gave a document back with a reason: it is not handed to them again by itself, until
+    it is assigned or sent to them by name.
+
+    `rejected`: a reviewer put their work back into the pool, and the document comes last for them.
+    """
+
+    __tablename__ = "artifact_skips"
+    __table_args__ = (
+        of_artifact(),
+        Index("ix_artifact_skips_user", "organization_id", "user_id", "artifact_id"),
+    )
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    reason: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+    rejected: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class ArtifactAct(TenantModel, db.Base):
+    """What somebody did with a document that no other record tells. `kind`: `release` or `skip`
+    (given back, with the reason as `note`), or `discard` of a draft, which is gone.
+
+    Only ever added to. Times are the database's, as in the audit log, beside whose entries they
+    are told.
+    """
+
+    __tablename__ = "artifact_acts"
+    __table_args__ = (
+        of_artifact(),
+        Index("ix_artifact_acts_of", "organization_id", "artifact_id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    artifact_id: Mapped[UUID]
+    kind: Mapped[str]
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    tag_set_id: Mapped[UUID | None]
+    note: Mapped[str | None]
+    created_at: Mapped[datetime]

@@ -1,0 +1,35 @@
+"""SQL of deleting documents, and of telling files that a document has from strays."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, text
+
+from app.documents.artifacts.models import Artifact
+from app.kit import db
+
+_HELD = text(
+    """
+    SELECT CAST(content.organization_id AS text), content.sha256
+    FROM unnest(CAST(:organizations AS uuid[]), CAST(:digests AS text[]))
+        AS content (organization_id, sha256)
+    JOIN artifacts ON artifacts.organization_id = content.organization_id
+                  AND artifacts.sha256 = content.sha256
+    """
+)
+
+
+def delete_one(artifact_id: UUID) -> None:
+    """Delete a document; its text, pages and label sets go with it."""
+    statement: Any = delete(Artifact).where(Artifact.id == artifact_id)
+    db.session().execute(statement.execution_options(synchronize_session=False))
+
+
+def held(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those (organization id, sha256) pairs that a document has."""
+    values = {
+        "organizations": [organization for organization, _ in contents],
+        "digests": [digest for _, digest in contents],
+    }
+    return {(organization, digest) for organization, digest in db.session().execute(_HELD, values)}

@@ -1,0 +1,149 @@
+"""SQL of the statistics of documents."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    Subquery,
+    Text,
+    Uuid,
+    and_,
+    cast,
+    func,
+    literal_column,
+    select,
+)
+
+from app.documents.artifacts.counters import ARTIFACTS
+from app.documents.artifacts.models import STATUSES, Artifact
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
+from app.kit.pagination import within
+from app.schemas.artifact_schemas.models import ArtifactSchema
+
+OPEN = tuple(status for status in STATUSES if status not in ("done", "failed"))
+AGES = (1, 7, 30)
+"""Days that the ages of open documents are told apart by."""
+
+_FACETS = ("schema_id", "status", "archived", "gold", "assigned")
+_NOBODY: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
+_PERIOD = ("created_after", "created_before")
+
+
+def by_schema(filters: dict[str, Any]) -> Sequence[Row[Any]]:
+    """Every count of each schema's documents, with the schema's name; the schemas in the order of
+    their names, documents without one last.
+
+    Each row has counts of all these documents too: `since_…` for each of AGES (open, and came in
+    since), `overdue` and `claimed`.
+    """
+    counted = _counted(_cells(filters))
+    now = db.utc_now()
+    since = {f"since_{days}": _open_since(filters, now - timedelta(days)) for days in AGES}
+    whole = {**since, "overdue": _overdue(filters, now), "claimed": _claimed(filters)}
+    named = (
+        select(
+            counted,
+            ArtifactSchema.name,
+            *(expression.label(name) for name, expression in whole.items()),
+        )
+        .outerjoin(ArtifactSchema, ArtifactSchema.id == counted.c.schema_id)
+        .order_by(ArtifactSchema.name, counted.c.schema_id)
+    )
+    return db.session().execute(named).all()
+
+
+def _counted(cells: Subquery) -> Subquery:
+    current = cells.c.archived == "false"
+    is_open = and_(current, cells.c.status.in_(OPEN))
+    counts: dict[str, ColumnElement[bool]] = {
+        **{status: and_(current, cells.c.status == status) for status in STATUSES},
+        "total": current,
+        "open": is_open,
+        "unassigned": and_(is_open, cells.c.assigned == "false"),
+        "gold": and_(current, cells.c.gold == "true"),
+        "archived": cells.c.archived == "true",
+    }
+    summed = (
+        cast(func.coalesce(func.sum(cells.c.n).filter(which), 0), Integer).label(name)
+        for name, which in counts.items()
+    )
+    return (
+        select(cast(func.nullif(cells.c.schema_id, ""), Uuid).label("schema_id"), *summed)
+        .group_by(cells.c.schema_id)
+        .having(func.sum(cells.c.n) > 0)
+        .subquery()
+    )
+
+
+def _cells(filters: dict[str, Any]) -> Subquery:
+    where = _where(filters)
+    if not _has_period(filters):
+        return counters.cells(ARTIFACTS, _FACETS, where)
+    rows = _rows(
+        filters,
+        func.coalesce(cast(Artifact.schema_id, Text), "").label("schema_id"),
+        Artifact.status,
+        cast(Artifact.archived, Text).label("archived"),
+        cast(Artifact.gold, Text).label("gold"),
+        cast(Artifact.assignees != _NOBODY, Text).label("assigned"),
+    )
+    return counters.cells_between(ARTIFACTS, _FACETS, where, _created(filters, rows))
+
+
+def _open_since(filters: dict[str, Any], moment: datetime) -> ColumnElement[int]:
+    after = max(filters.get("created_after", moment), moment)
+    between = _created({**filters, "created_after": after}, _open(filters))
+    return counters.total(ARTIFACTS, _open_where(filters), between=between)
+
+
+def _overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
+    rows = _open(filters)
+    if _has_period(filters):
+        period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
+        return counters.count(rows.where(Artifact.due_at < now, *period))
+    between = Between("due", Artifact.due_at, None, now, rows)
+    return counters.total(ARTIFACTS, _open_where(filters), between=between)
+
+
+def _claimed(filters: dict[str, Any]) -> ColumnElement[int]:
+    """As many as people hold at once: an index has them all."""
+    period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
+    live = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
+    rows = _rows(filters, Artifact.id).where(Artifact.archived.is_(False), *live, *period)
+    return counters.count(rows)
+
+
+def _where(filters: dict[str, Any]) -> dict[str, Any]:
+    return {"schema_id": filters["schema_id"]} if "schema_id" in filters else {}
+
+
+def _open_where(filters: dict[str, Any]) -> dict[str, Any]:
+    return {**_where(filters), "status": list(OPEN), "archived": False}
+
+
+def _has_period(filters: dict[str, Any]) -> bool:
+    return any(name in filters for name in _PERIOD)
+
+
+def _created(filters: dict[str, Any], rows: Select[Any]) -> Between:
+    after, before = (filters.get(name) for name in _PERIOD)
+    return Between("created", Artifact.created_at, after, before, rows)
+
+
+def _rows(filters: dict[str, Any], *columns: Any) -> Select[Any]:
+    """The documents of a schema or of all, of all times."""
+    rows = select(*columns).where(Artifact.organization_id == tenancy.current_organization_id())
+    if "schema_id" in filters:
+        rows = rows.where(Artifact.schema_id == filters["schema_id"])
+    return rows
+
+
+def _open(filters: dict[str, Any]) -> Select[Any]:
+    is_open = (Artifact.archived.is_(False), Artifact.status.in_(OPEN))
+    return _rows(filters, Artifact.id).where(*is_open)

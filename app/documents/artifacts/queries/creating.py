@@ -1,0 +1,101 @@
+"""SQL of taking documents in."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import select
+
+from app.documents.artifacts.models import Artifact
+from app.kit import db, tenancy
+from app.kit.prepared import Prepared
+
+# Who uploads and who deletes the same content take turns, or the one would lose its file to the
+# other.
+_LOCK = Prepared(
+    "lock_content",
+    "text, uuid, uuid",
+    """
+    SELECT pg_advisory_xact_lock(hashtextextended($1, 0)),
+           $3 IS NULL OR EXISTS (SELECT FROM schemas WHERE organization_id = $2 AND id = $3)
+    """,
+)
+_COLUMNS = {
+    "organization_id": "uuid",
+    "id": "uuid",
+    "name": "text",
+    "schema_id": "uuid",
+    "external_id": "text",
+    "metadata": "jsonb",
+    "priority": "int",
+    "due_at": "timestamptz",
+    "gold": "bool",
+    "archived": "bool",
+    "media_type": "text",
+    "size_bytes": "bigint",
+    "sha256": "text",
+    "page_count": "int",
+    "language": "text",
+    "text_length": "int",
+    "status": "text",
+    "routing_since": "timestamptz",
+    "connector_id": "uuid",
+    "ingestion_job_id": "uuid",
+    "assignees": "jsonb",
+    "label_counts": "jsonb",
+    "ingested_at": "timestamptz",
+    "created_by": "uuid",
+    "created_at": "timestamptz",
+    "updated_at": "timestamptz",
+    "revision": "int",
+}
+_ROW = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
+_TEXT, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2))
+_CREATE = Prepared(
+    "create_artifact",
+    ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
+    f"""
+    WITH made AS (
+        INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW})
+        ON CONFLICT (organization_id, sha256) DO NOTHING
+        RETURNING organization_id, id
+    ), worded AS (
+        INSERT INTO artifact_texts (organization_id, artifact_id, text)
+        SELECT organization_id, id, {_TEXT} FROM made
+    ), paged AS (
+        INSERT INTO artifact_pages
+            (organization_id, artifact_id, number, width, height, rotation, start, "end")
+        SELECT organization_id, id, number, width, height, rotation, start, "end"
+        FROM made, jsonb_to_recordset({_PAGES}) AS page (
+            number int, width float8, height float8, rotation int, start int, "end" int)
+    )
+    SELECT id FROM made
+    """,  # noqa: S608 - made of the names above
+)
+
+
+def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
+    """Wait until nobody else handles this content; whether the schema, if any, exists."""
+    organization_id = str(tenancy.current_organization_id())
+    schema = None if schema_id is None else str(schema_id)
+    _, exists = _LOCK.first(f"{organization_id}/{sha256}", organization_id, schema)
+    return bool(exists)
+
+
+def by_content(sha256: str) -> UUID | None:
+    """The document of this content."""
+    statement = select(Artifact.id).where(Artifact.sha256 == sha256)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:
+    """Insert a document with its text and pages; False when its content is there already."""
+    row = {**row, "organization_id": tenancy.current_organization_id()}
+    values = [_plain(row[name]) for name in _COLUMNS]
+    return _CREATE.first(*values, text, _plain(pages)) is not None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, UUID):
+        return str(value)
+    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value

@@ -1,0 +1,205 @@
+"""SQL of the draw: the next document for somebody to label, found, locked and claimed at once.
+
+What may be given to whom is told by the document's own row (`labeled_by`, `reserved_for`,
+`assignees`, the claim), so that an index alone passes over what this caller may not have. Only what
+was found is locked, one document at a time; the lock looks at the row as it then is.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Label
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
+
+from app.documents.artifacts.models import URGENT_AT
+from app.documents.artifacts.queries.reading import COLUMNS
+from app.kit import tenancy
+from app.kit.prepared import Prepared
+
+WIDTH = 48
+"""How many documents at most one draw tries to lock: more than people draw at the same instant."""
+
+LEFTOVER_WIDTH = 2000
+"""The same when nothing was found: more than one request takes by their ids, such as in bulk."""
+
+_URGENT = URGENT_AT.format(of="d.")
+_ORDER = f"d.priority DESC, {_URGENT}, d.id"
+_OPEN = "d.status IN ('ready', 'in_progress') AND NOT d.archived"
+_FREE = "(d.claim_user_id IS NULL OR d.claim_expires_at <= now())"
+_FITS = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
+_OF_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
+# The schema's label sets that are missing, less those that are reserved for others.
+_WANTED = """
+    array_position(d.labeled_by, $2) IS NULL
+    AND cardinality(d.labeled_by) + cardinality(array_remove(d.reserved_for, $2)) < kind.sets
+"""
+_NOT_SKIPPED = """
+    NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
+        AND skip.user_id = $2 AND skip.artifact_id = d.id {only_skips})
+"""
+# What a reviewer rejected comes last for whoever labeled it: when nothing else was found.
+_PASSED_OVER_TOO = "AND NOT skip.rejected"
+_MINE = """
+    EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
+        WHERE work.organization_id = $1 AND work.artifact_id = d.id)
+"""
+_CANDIDATE = f"d.id, d.priority, {_URGENT} AS urgent_at, d.updated_at"
+# By schema, so that no number of documents of others stands in the way. Read from the index alone:
+# the condition is the index's own.
+_POOL = f"""
+    SELECT 4 AS rank, d.id, d.priority, {_URGENT} AS urgent_at
+    FROM artifacts d
+    WHERE d.organization_id = $1 AND d.schema_id = kind.id AND d.schema_id IS NOT NULL
+      AND {_OPEN} AND d.claim_user_id IS NULL AND d.assignees = '[]'
+      AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
+    ORDER BY {_ORDER} LIMIT {{width}}
+"""  # noqa: S608 - made of constants
+# In the order of the index, and no further than it takes: the limit inside keeps PostgreSQL from
+# turning the join about. Who is named has not skipped it since: a skip takes the name off. One that
+# came in while the statement that names them waited for the document is older, and still there.
+_ASSIGNED = f"""
+    SELECT reach.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
+    FROM artifact_assignees work
+    CROSS JOIN LATERAL (
+        SELECT d.updated_at FROM artifacts d
+        WHERE d.organization_id = $1 AND d.id = work.artifact_id
+          AND {_FREE} AND {_WANTED} AND {_FITS} AND (reach.rank = 2 OR {_NOT_SKIPPED})
+        LIMIT 1
+    ) AS d
+    WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open
+      AND work.schema_id = kind.id AND array_position(work.labeled_by, $2) IS NULL
+    ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {{width}}
+"""  # noqa: S608 - made of constants
+# Claims that ran out and were not cleared yet.
+_LEFT = f"""
+    SELECT 4, {_CANDIDATE}
+    FROM artifacts d JOIN kind ON kind.id = d.schema_id
+    WHERE d.organization_id = $1 AND d.claim_user_id IS NOT NULL AND d.claim_expires_at <= now()
+      AND d.assignees = '[]' AND $5 IS NULL AND kind.skilled
+      AND {_OPEN} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
+"""  # noqa: S608 - made of constants
+_DRAW = f"""
+WITH teams_in AS MATERIALIZED (
+    SELECT team_id FROM team_members WHERE organization_id = $1 AND user_id = $2
+), reach AS MATERIALIZED (
+    SELECT $2 AS assignee_id, 2 AS rank WHERE $5 IS NULL
+    UNION ALL
+    SELECT team_id, 3 FROM teams_in WHERE $5 IS NULL OR team_id = $5
+), skills AS MATERIALIZED (
+    SELECT coalesce(array_agg(skill), '{{{{}}}}') AS keys
+    FROM teams_in
+    JOIN teams ON teams.organization_id = $1 AND teams.id = teams_in.team_id
+    CROSS JOIN unnest(teams.skill_keys) AS skill
+), kind AS MATERIALIZED (
+    SELECT schemas.id,
+           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets,
+           schemas.required_skill_keys <@ (SELECT keys FROM skills) AS skilled
+    FROM schemas
+    JOIN schema_versions version ON version.organization_id = $1
+     AND version.id = schemas.current_version_id
+    WHERE schemas.organization_id = $1 AND schemas.status = 'active'
+      AND ($3 IS NULL OR schemas.id = ANY ($3))
+), own AS MATERIALIZED (
+    SELECT artifact_id AS id, greatest(created_at, decided_at) AS since FROM tag_sets
+    WHERE organization_id = $1 AND labeler_id = $2 AND status = 'draft'
+), candidates AS (
+    SELECT 0 AS rank, {_CANDIDATE}
+    FROM artifacts d LEFT JOIN kind ON kind.id = d.schema_id
+    WHERE d.organization_id = $1 AND d.claim_user_id = $2 AND d.claim_expires_at > now()
+      AND NOT $7 AND {_OPEN} AND {_FITS} AND {_OF_SCHEMA} AND ($5 IS NULL OR {_MINE})
+      AND (EXISTS (SELECT FROM own WHERE own.id = d.id) OR {_WANTED})
+    UNION ALL
+    SELECT 1, {_CANDIDATE}
+    FROM own JOIN artifacts d ON d.organization_id = $1 AND d.id = own.id
+    WHERE {_OPEN} AND {_FREE} AND {_FITS} AND {_OF_SCHEMA} AND ($5 IS NULL OR {_MINE})
+      AND (d.assignees = '[]' OR $2 = ANY (d.reserved_for) OR {_MINE})
+      AND NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
+          AND skip.user_id = $2 AND skip.artifact_id = d.id AND skip.created_at > own.since)
+    UNION ALL
+    SELECT found.* FROM reach JOIN kind ON reach.rank = 2 OR kind.skilled
+    CROSS JOIN LATERAL ({_ASSIGNED}) AS found
+    {{left}}
+    UNION ALL
+    SELECT found.rank, {_CANDIDATE}
+    FROM (
+        SELECT found.* FROM kind CROSS JOIN LATERAL ({_POOL}) AS found
+        WHERE $5 IS NULL AND kind.skilled
+        ORDER BY priority DESC, urgent_at, id LIMIT {{width}}
+    ) AS found
+    JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
+), first AS MATERIALIZED (
+    SELECT * FROM candidates ORDER BY rank, priority DESC, urgent_at, id LIMIT {{width}}
+), drawn AS (
+    -- Once locked, a row is looked at again: what changed since is somebody else's doing, but for
+    -- saves, which move the claim alone.
+    SELECT d.id FROM first JOIN artifacts d ON d.organization_id = $1 AND d.id = first.id
+    WHERE d.updated_at = first.updated_at AND ({_FREE} OR d.claim_user_id = $2)
+    ORDER BY rank, first.priority DESC, first.urgent_at, first.id LIMIT 1
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+)
+UPDATE artifacts SET
+    claim_user_id = $2, claim_expires_at = now() + make_interval(mins => $8),
+    status = 'in_progress', updated_at = now()
+FROM drawn WHERE artifacts.organization_id = $1 AND artifacts.id = drawn.id
+RETURNING {{columns}}
+"""  # noqa: S608 - made of constants
+_TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
+_DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
+
+
+def _written(column: Any) -> str:
+    expression = column.element if isinstance(column, Label) else column
+    compiled = expression.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True})
+    return f"{compiled} AS {column.key}"
+
+
+_SHOWN = ", ".join(_written(column) for column in COLUMNS)
+_NEXT = Prepared(
+    "draw_artifact", _TYPES, _DRAW.format(left="", width=WIDTH, columns=_SHOWN, only_skips="")
+)
+_REST = Prepared(
+    "draw_leftover",
+    _TYPES,
+    _DRAW.format(
+        left=f"UNION ALL {_LEFT.format(only_skips=_PASSED_OVER_TOO)}",
+        width=LEFTOVER_WIDTH,
+        columns=_SHOWN,
+        only_skips=_PASSED_OVER_TOO,
+    ),
+)
+_Drawn = NamedTuple("_Drawn", [(str(column.key), Any) for column in COLUMNS])  # type: ignore[misc]
+_NEXT.shape = _REST.shape = _Drawn._make
+
+
+class Wish(NamedTuple):
+    """What the one who draws asks for; None asks for nothing in particular."""
+
+    schema_ids: Sequence[UUID] | None = None
+    language: str | None = None
+    team_id: UUID | None = None
+    exclude: Sequence[UUID] = ()
+    skip_held: bool = False
+
+
+def draw(user_id: UUID, wish: Wish, *, minutes: int, leftover: bool) -> Any:
+    """Claim the next document for a user; a named tuple of `reading.COLUMNS`, or None.
+
+    With `leftover` those too whose claim ran out and is not cleared yet, those of which a reviewer
+    rejected the user's work, and those that come after many which others have locked.
+    """
+    values = (
+        str(tenancy.current_organization_id()),
+        str(user_id),
+        None if wish.schema_ids is None else _array(wish.schema_ids),
+        wish.language,
+        None if wish.team_id is None else str(wish.team_id),
+        _array(wish.exclude),
+        wish.skip_held,
+        minutes,
+    )
+    return (_REST if leftover else _NEXT).first(*values)
+
+
+def _array(ids: Sequence[UUID]) -> str:
+    return f"{{{','.join(map(str, ids))}}}"

@@ -1,0 +1,160 @@
+"""SQL of the list of documents: its length from counts, its pages by an index for every filter."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Select,
+    Subquery,
+    Uuid,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal_column,
+    select,
+)
+
+from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED
+from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
+from app.documents.artifacts.queries import search_pages
+from app.documents.artifacts.queries.columns import LISTED, SORTS
+from app.documents.artifacts.queries.reading import filtered
+from app.kit import counters, tenancy
+from app.kit.counters import Between
+from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.prepared_lists import PreparedList
+
+_FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
+"""Filters that counts know of."""
+_STATE = ("status", "schema_id", "archived")
+_NO_SCHEMA = str(UUID(int=0))
+_USUAL_SORT, _USUAL = "-created_at", {"archived": "false"}
+_NEWEST = PreparedList(
+    "list_artifacts",
+    LISTED.where(
+        Artifact.organization_id == bindparam("organization_id"), Artifact.archived.is_(False)
+    ),
+    counters.prepared_total(ARTIFACTS, _USUAL),
+    Artifact.created_at,
+    Artifact.id,
+)
+
+
+def page(request: PageRequest, filters: dict[str, Any]) -> Page:
+    """A page of documents; `filters` as the list's query names them."""
+    if "q" in filters:
+        return search_pages.page(request, filters)
+    if request.sort == _USUAL_SORT and filters == _USUAL:
+        return _NEWEST.page(request)
+    keys = _keys(filters) if request.sort.endswith("created_at") else []
+    statement = LISTED if keys else filtered(LISTED, **filters)
+    return paginate(
+        statement, request, sorts=SORTS, unique=Artifact.id, total=_total(filters), keys=keys
+    )
+
+
+def _total(filters: dict[str, Any]) -> ColumnElement[int]:
+    """How many documents `filters` find."""
+    periods = _periods(filters)
+    where = _where(filters, *_FACETS)
+    if "external_id" in filters or len(periods) > 1:
+        return counters.count(_rows(filters))
+    between = periods[0] if periods else None
+    if "assignee" not in filters:
+        return counters.total(ARTIFACTS, where, between=between)
+    if between is None and set(where) <= set(_STATE):
+        return counters.total(ASSIGNED, {**where, "assignee_id": filters["assignee"]})
+    return counters.count(_rows(filters))
+
+
+def _periods(filters: dict[str, Any]) -> list[Between]:
+    """The periods among `filters`."""
+    found = []
+    for bucket, column in (("created", Artifact.created_at), ("due", Artifact.due_at)):
+        after, before = filters.get(f"{bucket}_after"), filters.get(f"{bucket}_before")
+        if after is not None or before is not None:
+            others = {k: v for k, v in filters.items() if not k.startswith(f"{bucket}_")}
+            found.append(Between(bucket, column, after, before, _rows(others)))
+    return found
+
+
+def _rows(filters: dict[str, Any]) -> Select[Any]:
+    # Said here too, as a count is part of another statement.
+    ours = Artifact.organization_id == tenancy.current_organization_id()
+    return filtered(select(Artifact.id), **filters).where(ours)
+
+
+def _keys(filters: dict[str, Any]) -> list[Keys]:
+    """How a page in the order of creation is found where one index range does not hold it."""
+    if "external_id" in filters:
+        return []
+    if "assignee" in filters:
+        return _assigned_keys(filters)
+    several = len(filters.get("status", ())) > 1 or filters.get("archived") == "any"
+    schema = "schema_id" in filters
+    if not several and (not schema or filters.get("status")):
+        return []
+    by_status = schema or "status" in filters
+    shown = ("archived", "status") if by_status else ("archived",)
+    where = _where(filters, *_STATE)
+    branches = _branches(counters.cells(ARTIFACTS, shown, where), shown)
+    rest = {k: v for k, v in filters.items() if k not in ("status", "archived")}
+    keys: Any = select(Artifact.created_at, Artifact.id)
+    statement = filtered(keys, **rest, archived="any")
+    statement = statement.where(Artifact.archived == branches.c.archived)
+    if by_status:
+        statement = statement.where(Artifact.status == branches.c.status)
+    return [Keys(statement, branches)]
+
+
+def _assigned_keys(filters: dict[str, Any]) -> list[Keys]:
+    work = ArtifactAssignee
+    own = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
+    if not set(filters) <= {*own, "due_after", "due_before"}:
+        return []
+    by_state = "status" in filters or "schema_id" in filters
+    shown = ("archived", "schema_id", "status") if by_state else ("archived",)
+    where = _where(filters, *_STATE)
+    cells = counters.cells(ASSIGNED, shown, {**where, "assignee_id": filters["assignee"]})
+    branches = _branches(cells, shown)
+    statement: Any = select(work.created_at, work.artifact_id.label("id")).where(
+        work.assignee_id == filters["assignee"],
+        work.archived == branches.c.archived,
+        *within(work.created_at, filters.get("created_after"), filters.get("created_before")),
+        *within(work.due_at, filters.get("due_after"), filters.get("due_before")),
+    )
+    if by_state:
+        schema: ColumnElement[Any] = literal_column(SCHEMA_OR_NONE, Uuid())
+        statement = statement.where(
+            schema == branches.c.schema_id, work.status == branches.c.status
+        )
+    return [Keys(statement, branches)]
+
+
+def _where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
+    where = {name: filters[name] for name in names if name in filters}
+    if where.get("archived", "false") == "any":
+        del where["archived"]
+    else:
+        where.setdefault("archived", "false")
+    return where
+
+
+def _branches(cells: Subquery, shown: Sequence[str]) -> Subquery:
+    """The combinations of facets that there are documents of, as the indexes have them."""
+    found = [_column(name, cells.c[name]).label(name) for name in shown]
+    grouped = select(*found).group_by(*(cells.c[name] for name in shown))
+    return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
+
+
+def _column(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
+    """A facet as the type of its column."""
+    if name == "archived":
+        return cast(facet, Boolean)
+    if name == "schema_id":
+        return cast(case((facet == "", _NO_SCHEMA), else_=facet), Uuid)
+    return facet

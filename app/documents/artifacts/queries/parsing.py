@@ -1,0 +1,127 @@
+"""SQL of writing down what was read from a document."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.documents.artifacts.models import Artifact, ArtifactPage, ArtifactText
+from app.documents.artifacts.queries.columns import INGESTED
+from app.kit import db, tenancy
+
+_ADD_PAGES = text(
+    """
+    INSERT INTO artifact_pages
+        (organization_id, artifact_id, number, width, height, rotation, start, "end", words)
+    SELECT :organization_id, :artifact_id, number, width, height, rotation, start, "end",
+           CAST(words AS jsonb)
+    FROM unnest(CAST(:numbers AS int[]), CAST(:widths AS float8[]), CAST(:heights AS float8[]),
+                CAST(:rotations AS int[]), CAST(:starts AS int[]), CAST(:ends AS int[]),
+                CAST(:words AS text[]))
+        AS page (number, width, height, rotation, start, "end", words)
+    """
+)
+
+
+class PageRow(NamedTuple):
+    """A page as it is stored; `words` is JSON text, or None where they follow from the text."""
+
+    number: int
+    width: float
+    height: float
+    rotation: int
+    start: int
+    end: int
+    words: str | None
+
+
+def processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
+    """Return the document if it is still being read, None if it waits for the routing rules."""
+    statement = select(Artifact).where(
+        Artifact.id == artifact_id,
+        Artifact.status == "processing",
+        Artifact.routing_since.is_(None),
+    )
+    if lock:
+        statement = statement.with_for_update(key_share=True)
+    statement = statement.execution_options(populate_existing=True)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def drop_pages(artifact_id: UUID) -> None:
+    """Forget the pages, of a run that did not get to its end."""
+    db.session().execute(delete(ArtifactPage).where(ArtifactPage.artifact_id == artifact_id))
+
+
+def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
+    """Insert pages."""
+    numbers, widths, heights, rotations, starts, ends, words = (
+        list(column) for column in zip(*pages, strict=True)
+    )
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_id": artifact_id,
+        "numbers": numbers,
+        "widths": widths,
+        "heights": heights,
+        "rotations": rotations,
+        "starts": starts,
+        "ends": ends,
+        "words": words,
+    }
+    db.session().execute(_ADD_PAGES, values)
+
+
+def finish(
+    artifact: Artifact, *, routing: bool, text: str, page_count: int, language: str | None
+) -> dict[str, Any]:
+    """Write the text, and make the document ready unless it waits for routing.
+
+    Return the payload of `artifact.ingested`.
+    """
+    # The document first: its words are indexed in its language when the text comes.
+    _set(
+        artifact.id,
+        status="processing" if routing else "ready",
+        routing_since=func.now() if routing else None,
+        **({} if routing else {"ingested_at": func.coalesce(Artifact.ingested_at, func.now())}),
+        page_count=page_count,
+        language=language,
+        text_length=len(text),
+        failure=None,
+    )
+    statement = insert(ArtifactText).values(
+        organization_id=tenancy.current_organization_id(), artifact_id=artifact.id, text=text
+    )
+    db.session().execute(
+        statement.on_conflict_do_update(
+            index_elements=["organization_id", "artifact_id"],
+            set_={"text": statement.excluded.text},
+        )
+    )
+    members = {name: getattr(artifact, name) for name in INGESTED}
+    return {"artifact_id": artifact.id, **members, "page_count": page_count}
+
+
+def fail(artifact_id: UUID, code: str, message: str) -> None:
+    """The document cannot be read, and this is why; what was read of it before is gone."""
+    failure = {"code": code, "message": message}
+    nothing = {"page_count": None, "language": None, "text_length": 0}
+    _set(artifact_id, status="failed", failure=failure, **nothing)
+    db.session().execute(
+        update(ArtifactText)
+        .where(ArtifactText.artifact_id == artifact_id, ArtifactText.text != "")
+        .values(text="")
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _set(artifact_id: UUID, **values: Any) -> None:
+    db.session().execute(
+        update(Artifact)
+        .where(Artifact.id == artifact_id)
+        .values(updated_at=func.now(), **values)
+        .execution_options(synchronize_session=False)
+    )

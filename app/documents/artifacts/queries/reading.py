@@ -1,0 +1,287 @@
+"""SQL of reading documents, their text and their pages."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    Uuid,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal_column,
+    or_,
+    select,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
+
+from app.documents.artifacts.models import (
+    Artifact,
+    ArtifactAssignee,
+    ArtifactPage,
+    ArtifactText,
+)
+from app.documents.artifacts.queries.searching import matches
+from app.kit import db, tenancy
+from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.prepared import Prepared
+
+_ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+_LIVE = Artifact.claim_expires_at > func.now()
+_CLAIM = case(
+    (
+        _LIVE,
+        func.jsonb_build_object(
+            "user_id",
+            Artifact.claim_user_id,
+            "expires_at",
+            func.to_char(func.timezone("UTC", Artifact.claim_expires_at), _ISO),
+        ),
+    )
+)
+# Page texts are joined by form feeds. What is longer than these has at least one word.
+HAS_TEXT_LAYER = case(
+    (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
+).label("has_text_layer")
+COLUMNS = (
+    Artifact.id,
+    Artifact.name,
+    Artifact.schema_id,
+    Artifact.external_id,
+    Artifact.meta.label("metadata"),
+    Artifact.priority,
+    Artifact.due_at,
+    Artifact.gold,
+    Artifact.archived,
+    Artifact.media_type,
+    Artifact.size_bytes,
+    Artifact.sha256,
+    Artifact.page_count,
+    Artifact.language,
+    Artifact.text_length,
+    HAS_TEXT_LAYER,
+    Artifact.status,
+    Artifact.failure,
+    Artifact.connector_id,
+    Artifact.ingestion_job_id,
+    Artifact.assignees,
+    cast(_CLAIM, JSONB).label("claim"),
+    Artifact.label_counts,
+    Artifact.created_by,
+    Artifact.created_at,
+    Artifact.updated_at,
+    Artifact.revision,
+)
+"""What a document shows, each column named as its member."""
+
+_ALL = select(*COLUMNS)
+_ONE = _ALL.where(Artifact.id == bindparam("artifact_id"))
+_LOCKED = _ONE.with_for_update(key_share=True)
+
+
+_SHOWN = Prepared.of(
+    "show_artifact",
+    _ONE.where(Artifact.organization_id == bindparam("organization_id")),
+    organization_id="uuid",
+    artifact_id="uuid",
+)
+
+
+_CONTENT: Any = select(
+    Artifact.name,
+    Artifact.media_type,
+    Artifact.size_bytes,
+    Artifact.sha256,
+    Artifact.status,
+    Artifact.page_count,
+).where(Artifact.id == bindparam("artifact_id"))
+_SPANS = (
+    select(
+        func.jsonb_agg(
+            aggregate_order_by(
+                func.jsonb_build_object(
+                    "number",
+                    ArtifactPage.number,
+                    "start",
+                    ArtifactPage.start,
+                    "end",
+                    ArtifactPage.end,
+                ),
+                ArtifactPage.number,
+            )
+        )
+    )
+    .where(
+        ArtifactPage.organization_id == bindparam("organization_id"),
+        ArtifactPage.artifact_id == bindparam("artifact_id"),
+    )
+    .scalar_subquery()
+)
+_SHOWN_TEXT: Any = (
+    select(
+        Artifact.status,
+        ArtifactText.text,
+        Artifact.text_length.label("length"),
+        Artifact.language,
+        HAS_TEXT_LAYER,
+        func.coalesce(_SPANS, literal_column("CAST('[]' AS jsonb)"), type_=JSONB).label("pages"),
+    )
+    .join(
+        ArtifactText,
+        and_(
+            ArtifactText.organization_id == Artifact.organization_id,
+            ArtifactText.artifact_id == Artifact.id,
+        ),
+    )
+    .where(
+        Artifact.organization_id == bindparam("organization_id"),
+        Artifact.id == bindparam("artifact_id"),
+    )
+)
+_TEXT = Prepared.of("show_text", _SHOWN_TEXT, organization_id="uuid", artifact_id="uuid")
+_PAGES: Any = select(
+    ArtifactPage.number,
+    ArtifactPage.width,
+    ArtifactPage.height,
+    ArtifactPage.rotation,
+    ArtifactPage.start,
+    ArtifactPage.end,
+    ArtifactPage.words.is_(None).label("flowing"),
+)
+
+
+def shown(artifact_id: UUID) -> Any:
+    """What a document shows: a named tuple of `COLUMNS`, ids as text; None when there is none."""
+    return _SHOWN.first(str(tenancy.current_organization_id()), str(artifact_id))
+
+
+def selected_ids(filters: dict[str, Any]) -> Select[Any]:
+    """A SELECT of the ids of all documents that `filters` find."""
+    return filtered(select(Artifact.id), **filters)
+
+
+def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
+    """A SELECT of those of `artifact_ids` that there are and that `filters` still find. Their words
+    are not searched again."""
+    return still(select(Artifact.id), artifact_ids, filters)
+
+
+def still(
+    statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
+) -> Select[Any]:
+    """`statement`, which reads documents, of those of `by_ids`."""
+    if filters is not None:
+        statement = filtered(statement, **{k: v for k, v in filters.items() if k != "q"})
+    return statement.where(among(artifact_ids))
+
+
+def among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
+    """Whether a document is one of these. One value, not a thousand of them: neither SQLAlchemy nor
+    PostgreSQL reads so long a list."""
+    return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
+
+
+def filtered(
+    statement: Select[Any],
+    *,
+    status: list[str] | None = None,
+    assignee: UUID | None = None,
+    assigned: bool | None = None,
+    due_after: datetime | None = None,
+    due_before: datetime | None = None,
+    archived: str = "false",
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+    q: str | None = None,
+    **equal: Any,
+) -> Select[Any]:
+    """`statement`, which reads documents, of those that the list's filters find."""
+    if status:
+        statement = statement.where(
+            Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
+        )
+    statement = statement.where(*_in_hands(assignee, assigned=assigned))
+    if due_after is not None:
+        statement = statement.where(Artifact.due_at >= due_after)
+    if due_before is not None:
+        statement = statement.where(Artifact.due_at < due_before)
+    statement = timed(
+        statement,
+        Artifact,
+        archived=archived,
+        created_after=created_after,
+        created_before=created_before,
+    )
+    if q is not None:
+        statement = statement.where(Artifact.id.in_(select(matches(q).c.id)))
+    for name, value in equal.items():
+        statement = statement.where(getattr(Artifact, name) == value)
+    return statement
+
+
+def _in_hands(assignee: UUID | None, *, assigned: bool | None) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if assignee is not None:
+        theirs = select(ArtifactAssignee.artifact_id).where(
+            ArtifactAssignee.assignee_id == assignee
+        )
+        by_name, by_team = ([{kind: str(assignee)}] for kind in ("user_id", "team_id"))
+        found += [
+            Artifact.id.in_(theirs),
+            # Once a row is locked, only conditions on itself are looked at again.
+            or_(Artifact.assignees.contains(by_name), Artifact.assignees.contains(by_team)),
+        ]
+    if assigned is not None:
+        nobody = Artifact.assignees == []
+        found.append(~nobody if assigned else nobody)
+    return found
+
+
+def timed(
+    statement: Select[Any],
+    of: Any,
+    *,
+    archived: str = "false",
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Select[Any]:
+    """`statement` of what has the archived mark and came in the period, by the columns of `of`."""
+    if archived != "any":
+        statement = statement.where(of.archived.is_(archived == "true"))
+    return statement.where(*within(of.created_at, created_after, created_before))
+
+
+def one(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:
+    """A document; with `lock` nobody else changes it until the transaction ends."""
+    return _row(_LOCKED if lock else _ONE, artifact_id)
+
+
+def _row(statement: Select[Any], artifact_id: UUID) -> Row[Any] | None:
+    found: Row[Any] | None
+    found = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
+    return found
+
+
+def content(artifact_id: UUID) -> Row[Any] | None:
+    """What finding a document's bytes takes: name, media_type, size_bytes, sha256, status,
+    page_count."""
+    return _row(_CONTENT, artifact_id)
+
+
+def text(artifact_id: UUID) -> Any:
+    """Return a document's status, text, its length in code points, its language, and each page's
+    number, start and end in the text; None when there is none."""
+    return _TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
+
+
+def pages(request: PageRequest, artifact_id: UUID) -> Page:
+    """A page of pages; `flowing` where words are laid out from the text, and not stored."""
+    statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
+    sorts = {"number": ArtifactPage.number}
+    return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)

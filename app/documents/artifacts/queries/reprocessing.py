@@ -1,0 +1,54 @@
+"""SQL of reading failed documents again."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, null, select, text, update
+
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries.reading import among
+from app.kit import db, tenancy
+
+BATCH = 1000
+_WITH_TAG_SETS = text(
+    "SELECT DISTINCT artifact_id FROM tag_sets WHERE organization_id = :organization_id"
+    " AND artifact_id = ANY(CAST(:ids AS uuid[]))"
+)
+
+
+def find_failed(
+    failure_code: str | None, created_after: datetime | None, created_before: datetime | None
+) -> list[UUID]:
+    """Return the failed documents that are not archived, oldest first."""
+    statement = select(Artifact.id).where(Artifact.status == "failed", Artifact.archived.is_(False))
+    if failure_code is not None:
+        statement = statement.where(Artifact.failure["code"].astext == failure_code)
+    if created_after is not None:
+        statement = statement.where(Artifact.created_at >= created_after)
+    if created_before is not None:
+        statement = statement.where(Artifact.created_at < created_before)
+    return list(db.session().scalars(statement.order_by(Artifact.created_at, Artifact.id)))
+
+
+def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
+    """Set those that failed and have no tag sets to processing; return their ids."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "ids": [str(one) for one in artifact_ids],
+    }
+    locked = (
+        select(Artifact.id)
+        .where(among(artifact_ids), Artifact.status == "failed", Artifact.archived.is_(False))
+        .order_by(Artifact.id)
+        .with_for_update(key_share=True)
+    )
+    failed = set(db.session().scalars(locked))
+    failed -= set(db.session().scalars(_WITH_TAG_SETS, values))
+    db.session().execute(
+        update(Artifact)
+        .where(among(list(failed)))
+        .values(status="processing", routing_since=null(), failure=null(), updated_at=func.now())
+        .execution_options(synchronize_session=False)
+    )
+    return sorted(failed)

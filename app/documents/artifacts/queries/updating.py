@@ -1,0 +1,144 @@
+"""SQL of changing documents, one or many."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, Select, delete, func, null, select, text, update
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries.reading import among, by_ids, still
+from app.kit import db, tenancy
+from app.schemas.artifact_schemas.models import ArtifactSchema
+
+SHOWN_SETS = 100
+"""How many label sets at most are named as being in the way of a change."""
+
+_DIRECT = {"synchronize_session": False}
+_COLUMNS: dict[str, InstrumentedAttribute[Any]] = {
+    name: getattr(Artifact, "meta" if name == "metadata" else name)
+    for name in (
+        "name",
+        "schema_id",
+        "external_id",
+        "metadata",
+        "priority",
+        "due_at",
+        "gold",
+        "archived",
+    )
+}
+_SETS = text(
+    """
+    SELECT id FROM tag_sets
+    WHERE organization_id = :org AND artifact_id = :artifact_id
+      AND (:anyhow OR status <> 'rejected' AND schema_id IS DISTINCT FROM :but)
+    ORDER BY created_at, id LIMIT :most
+    """
+)
+
+
+def hold_schema(schema_id: UUID) -> bool:
+    """Keep a schema from being deleted until the transaction ends; False when there is none."""
+    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
+    statement = statement.with_for_update(read=True, key_share=True)
+    return db.session().execute(statement).first() is not None
+
+
+def change(artifact_id: UUID, changes: dict[str, Any]) -> None:
+    """Set members of a locked document, and raise its revision; archiving ends its claim."""
+    _change(Artifact.id == artifact_id, changes)
+
+
+def _change(condition: Any, changes: dict[str, Any]) -> None:
+    values: dict[Any, Any] = {_COLUMNS[name]: value for name, value in changes.items()}
+    if changes.get("archived"):
+        values |= {Artifact.claim_user_id: null(), Artifact.claim_expires_at: null()}
+    values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
+    statement = update(Artifact).where(condition).values(values)
+    db.session().execute(statement.execution_options(**_DIRECT))
+
+
+def label_sets(
+    artifact_id: UUID, *, of_other_schema_than: UUID | None = None, anyhow: bool = False
+) -> list[UUID]:
+    """Label sets of a document: those that were not rejected and are of another schema than the
+    one that is named, or `anyhow` all. The oldest, up to SHOWN_SETS."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "artifact_id": artifact_id,
+        "anyhow": anyhow,
+        "but": of_other_schema_than,
+        "most": SHOWN_SETS,
+    }
+    return list(db.session().execute(_SETS, values).scalars())
+
+
+def read_anew(artifact_id: UUID) -> None:
+    """Let a locked document wait for being read."""
+    db.session().execute(
+        update(Artifact)
+        .where(Artifact.id == artifact_id)
+        .values(
+            status="processing",
+            routing_since=null(),
+            failure=null(),
+            claim_user_id=null(),
+            claim_expires_at=null(),
+            updated_at=func.now(),
+        )
+        .execution_options(**_DIRECT)
+    )
+
+
+_LOCKED: Any = select(
+    Artifact.id,
+    Artifact.sha256,
+    Artifact.archived,
+    Artifact.claim_user_id,
+    Artifact.page_count,
+)
+
+
+def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Row[Any]]:
+    # All who lock many documents lock them in the order of their ids.
+    statement = statement.order_by(Artifact.id)
+    statement = statement.with_for_update(key_share=True, skip_locked=skip_locked)
+    return db.session().execute(statement).all()
+
+
+def lock_ids(
+    artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
+) -> Sequence[Row[Any]]:
+    """Lock documents; what `_LOCKED` selects of those of `reading.by_ids`."""
+    return _locked(still(_LOCKED, artifact_ids, filters))
+
+
+def there(artifact_ids: Sequence[UUID]) -> list[UUID]:
+    """Those of the documents that there are."""
+    return list(db.session().scalars(by_ids(artifact_ids)))
+
+
+def archive(artifact_ids: Sequence[UUID]) -> None:
+    """Set the mark of locked documents, and end their claims."""
+    _change(among(artifact_ids), {"archived": True})
+
+
+def delete_many(artifact_ids: Sequence[UUID]) -> None:
+    """Delete locked documents; their texts, pages and label sets go with them."""
+    statement: Any = delete(Artifact).where(among(artifact_ids))
+    db.session().execute(statement.execution_options(**_DIRECT))
+
+
+def lock_created_before(moment: datetime, *, most: int) -> Sequence[Row[Any]]:
+    """Lock some of the oldest documents that came in before `moment`; what somebody changes just
+    now is left out."""
+    oldest = (
+        select(Artifact.id)
+        .where(Artifact.created_at < moment)
+        .order_by(Artifact.created_at, Artifact.id)
+        .limit(most)
+    )
+    return _locked(_LOCKED.where(Artifact.id.in_(oldest)), skip_locked=True)

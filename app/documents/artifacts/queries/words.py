@@ -1,0 +1,37 @@
+"""SQL of words of pages, and of the text that they are laid out from."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import Text, cast, func, or_, select
+
+from app.documents.artifacts.models import ArtifactPage, ArtifactText
+from app.kit import db
+
+
+def stored(artifact_id: UUID, numbers: Sequence[int], room: int) -> dict[int, str]:
+    """Words as JSON, by page number: of the first of `numbers`, and of those after it that together
+    take no more than `room` bytes. The numbers ascend or descend."""
+    number = ArtifactPage.number
+    written = (
+        select(number, cast(ArtifactPage.words, Text).label("words"))
+        .where(ArtifactPage.artifact_id == artifact_id, number.in_(numbers))
+        .cte("written")
+        .prefix_with("MATERIALIZED", dialect="postgresql")
+    )
+    taken = func.sum(func.octet_length(written.c.words)).over(
+        order_by=written.c.number.desc() if numbers[0] > numbers[-1] else written.c.number
+    )
+    counted = select(written.c.number, written.c.words, taken.label("taken")).subquery()
+    statement = select(counted.c.number, counted.c.words).where(
+        or_(counted.c.taken <= room, counted.c.number == numbers[0])
+    )
+    return {row.number: row.words for row in db.session().execute(statement)}
+
+
+def text_between(artifact_id: UUID, start: int, end: int) -> str | None:
+    """A document's text from code point `start` up to `end`; None when there is none."""
+    part = func.substr(ArtifactText.text, start + 1, end - start)
+    statement = select(part).where(ArtifactText.artifact_id == artifact_id)
+    found: str | None = db.session().execute(statement).scalar_one_or_none()
+    return found

@@ -1,0 +1,198 @@
+"""artifacts: the documents that are labeled."""
+
+from typing import Any
+from uuid import UUID
+
+from app.documents.artifacts import service
+from app.documents.artifacts.schemas import (
+    Artifact,
+    ArtifactFilters,
+    ArtifactSelection,
+    ArtifactStats,
+    ArtifactStatsFilters,
+    ArtifactText,
+    BulkArchive,
+    CreateArtifact,
+    DocumentPage,
+    PageImageQuery,
+    ReleaseArtifact,
+    UpdateArtifact,
+    UploadArtifact,
+)
+from app.engines.documents import MEDIA_TYPES
+from app.kit import errors
+from app.kit.api.blueprint import MIB, Blueprint, File, Listing
+from app.kit.api.bulk import BulkResult
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+
+blueprint = Blueprint("artifacts", description="The documents that are labeled.")
+
+
+@blueprint.get(
+    "/artifacts",
+    permission="artifacts:read",
+    query=Listing(sorts=("-created_at", "name", "priority", "updated_at"), filters=ArtifactFilters),
+    returns=Artifact,
+)
+def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
+    """List documents: filters, full-text search (q), sorting."""
+    # Whoever knows which documents are gold labels them better than the others.
+    if "gold" in query and not caller.has(Role.reviewer):
+        raise errors.denied("Only reviewers may filter by `gold`.")
+    return service.list_artifacts(**query)
+
+
+@blueprint.post(
+    "/artifacts",
+    permission="artifacts:create",
+    body=CreateArtifact,
+    max_body=16 * MIB,
+    upload=UploadArtifact,
+    returns=Artifact,
+    status=201,
+)
+def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
+    """Take in one document, as a file or as text; content held already is artifact_duplicate."""
+    return service.create(created_by=caller.user_id, **body)
+
+
+@blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=Artifact)
+def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Read one document's metadata, state, assignment and claim."""
+    return service.show(artifact_id)
+
+
+@blueprint.patch(
+    "/artifacts/{artifact_id}",
+    permission="artifacts:update",
+    body=UpdateArtifact,
+    returns=Artifact,
+    revision="optional",
+)
+def update_artifact(
+    caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
+) -> Any:
+    """Change name, schema, metadata, priority, due time, gold mark or archived mark."""
+    return service.update(artifact_id, revision=revision, changes=body, by=caller.user_id)
+
+
+@blueprint.delete("/artifacts/{artifact_id}", permission="artifacts:delete", revision="optional")
+def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> None:
+    """Delete a document with its labels and files."""
+    service.delete(artifact_id, revision)
+
+
+@blueprint.get(
+    "/artifacts/{artifact_id}/content",
+    permission="artifacts:read",
+    returns=File(tuple(MEDIA_TYPES)),
+)
+def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Download the original bytes; ranges are served."""
+    return service.download(artifact_id)
+
+
+@blueprint.get("/artifacts/{artifact_id}/text", permission="artifacts:read", returns=ArtifactText)
+def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
+    """Get the extracted text.
+
+    Offsets count code points. The text stays as it was read, in later versions of the service too,
+    until the artifact is reprocessed.
+    """
+    return service.get_text(artifact_id)
+
+
+@blueprint.get(
+    "/artifacts/{artifact_id}/pages",
+    permission="artifacts:read",
+    query=Listing(sorts=("number",)),
+    returns=DocumentPage,
+)
+def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Any:
+    """List pages with size, rotation, words and their boxes."""
+    return service.list_pages(artifact_id, **query)
+
+
+@blueprint.get(
+    "/artifacts/{artifact_id}/pages/{page_number}/image",
+    permission="artifacts:read",
+    query=PageImageQuery,
+    returns=File(("image/png", "image/jpeg", "image/webp")),
+    numbers=("page_number",),
+)
+def get_artifact_page_image(
+    caller: Caller, artifact_id: UUID, page_number: int, query: dict[str, Any]
+) -> Any:
+    """Draw one page as an image."""
+    return service.page_image(artifact_id, page_number, **query)
+
+
+@blueprint.post("/artifacts/{artifact_id}/claim", permission="artifacts:claim", returns=Artifact)
+def claim_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Take the document for labeling, for a limited time; again, to keep it longer."""
+    return service.claim(artifact_id, caller.user_id)
+
+
+@blueprint.post(
+    "/artifacts/{artifact_id}/release",
+    permission="artifacts:claim",
+    body=ReleaseArtifact,
+    returns=Artifact,
+)
+def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
+    """Give the document back, or skip it, with a reason."""
+    return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
+
+
+@blueprint.post(
+    "/artifacts/{artifact_id}/reprocess",
+    permission="artifacts:update",
+    returns=Artifact,
+    status=202,
+    revision="optional",
+)
+def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> Any:
+    """Reprocess an artifact.
+
+    Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with
+    tag sets of any status is therefore refused with 409 conflict and details.tag_sets: their
+    evidence would point at other words. Discard drafts first. No tag set is changed or deleted.
+    The claim ends, and the status is processing until the file is read.
+    """
+    return service.reprocess(artifact_id, revision=revision, by=caller.user_id)
+
+
+@blueprint.get(
+    "/artifacts/stats",
+    permission="artifacts:read",
+    query=ArtifactStatsFilters,
+    returns=ArtifactStats,
+)
+def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> Any:
+    """Count documents by state, schema and age."""
+    return service.stats(query)
+
+
+@blueprint.post(
+    "/artifacts/bulk-archive",
+    permission="artifacts:update",
+    limit="artifact_actions",
+    body=BulkArchive,
+    returns=BulkResult,
+)
+def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
+    """Archive many documents, by id or by filter, or take them back."""
+    return service.archive_many(by=caller.user_id, **body)
+
+
+@blueprint.post(
+    "/artifacts/bulk-delete",
+    permission="artifacts:delete",
+    limit="artifact_actions",
+    body=ArtifactSelection,
+    returns=BulkResult,
+)
+def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
+    """Delete many documents with their labels and files, by id or by filter."""
+    return service.delete_many(**body)

@@ -1,0 +1,30 @@
+"""Bodies and answers of artifacts."""
+
+from app.documents.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
+from app.documents.artifacts.schemas.contents import ArtifactText, DocumentPage
+from app.documents.artifacts.schemas.documents import (
+    Artifact,
+    ArtifactFilters,
+    CreateArtifact,
+    PageImageQuery,
+    ReleaseArtifact,
+    UpdateArtifact,
+    UploadArtifact,
+)
+from app.documents.artifacts.schemas.stats import ArtifactStats, ArtifactStatsFilters
+
+__all__ = [
+    "Artifact",
+    "ArtifactFilters",
+    "ArtifactSelection",
+    "ArtifactStats",
+    "ArtifactStatsFilters",
+    "ArtifactText",
+    "BulkArchive",
+    "CreateArtifact",
+    "DocumentPage",
+    "PageImageQuery",
+    "ReleaseArtifact",
+    "UpdateArtifact",
+    "UploadArtifact",
+]

@@ -1,0 +1,54 @@
+"""What the API answers of a document's text and pages."""
+
+from app.documents.artifacts.schemas.documents import TEXT_LAYER
+from app.kit.api.fields import Any_, Bool, Float, Int, List, Nested, Schema, Str
+
+
+class PageSpan(Schema):
+    """Where a page stands in the text, in code points; `end` is behind its last one."""
+
+    number = Int(required=True)
+    start = Int(required=True)
+    end = Int(required=True)
+
+
+class ArtifactText(Schema):
+    """The text that was read from a document."""
+
+    text = Str(required=True)
+    length = Int(required=True, metadata={"description": "In code points."})
+    language = Str(required=True, allow_none=True)
+    has_text_layer = Bool(required=True, allow_none=True, metadata=TEXT_LAYER)
+    pages = List(Nested(PageSpan), required=True)
+
+
+_BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
+_WORDS = {
+    "type": ["array", "null"],
+    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets in code points. One"
+    " answer holds 8 MiB of words, and its first page's in any case: from the page on that has no"
+    " more room they are null. Ask for those pages again with a smaller page_size.",
+    "items": {
+        "type": "object",
+        "required": ["text", "box", "start", "end"],
+        "properties": {
+            "text": {"type": "string"},
+            "box": _BOX,
+            "start": {"type": "integer", "format": "int64"},
+            "end": {"type": "integer", "format": "int64"},
+        },
+    },
+}
+
+
+class DocumentPage(Schema):
+    """A page; sizes in points, `start` and `end` its span of the text."""
+
+    number = Int(required=True)
+    width = Float(required=True)
+    height = Float(required=True)
+    rotation = Int(required=True)
+    start = Int(required=True)
+    end = Int(required=True)
+    # Not nested: a page of words goes from PostgreSQL into the answer as the JSON it is.
+    words = Any_(required=True, metadata=_WORDS)

@@ -1,0 +1,271 @@
+"""Bodies and answers of artifacts."""
+
+from typing import Any, ClassVar
+
+from marshmallow import ValidationError, fields
+
+from app.documents.artifacts.models import STATUSES
+from app.documents.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
+from app.kit import errors
+from app.kit.api import strict_json
+from app.kit.api.fields import (
+    Bool,
+    Int,
+    JsonObject,
+    List,
+    Nested,
+    OneOf,
+    QueryBool,
+    QueryInt,
+    Schema,
+    Str,
+    UploadSchema,
+    UtcDateTime,
+    Uuid,
+    check_text,
+)
+from app.kit.api.strict_json import MAX_SAFE_INT
+from app.kit.permissions import Role
+from app.kit.serving.limits import FORM_BYTES
+
+MAX_TEXT = 2_000_000
+MAX_METADATA_MEMBERS = 100
+MAX_METADATA_KEY = 100
+MAX_METADATA_TEXT = 2000
+TEXT_LAYER = {
+    "description": "False when no page has text that can be selected, as in scans and photographs;"
+    " null until the document is read."
+}
+IMAGE_FORMATS = ("png", "jpeg", "webp")
+_METADATA = {
+    "description": "An object of strings, numbers and booleans;"
+    f" keys have 1 to {MAX_METADATA_KEY} characters.",
+    "maxProperties": MAX_METADATA_MEMBERS,
+    "additionalProperties": {
+        "type": ["string", "number", "boolean"],
+        "maxLength": MAX_METADATA_TEXT,
+        "minimum": -MAX_SAFE_INT,
+        "maximum": MAX_SAFE_INT,
+    },
+    "propertyNames": {"minLength": 1, "maxLength": MAX_METADATA_KEY},
+}
+_METADATA_TEXT = {
+    **_METADATA,
+    "type": "object",
+    "description": "The JSON text of an object of strings, numbers and booleans;"
+    f" keys have 1 to {MAX_METADATA_KEY} characters.",
+}
+
+
+class DocumentName(Str):
+    """A document's name; see `names.check_name`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {"pattern": NAME_PATTERN, **kwargs.pop("metadata", {})}
+        super().__init__(min_length=1, max_length=MAX_NAME, metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        try:
+            return check_name(super()._deserialize(value, *args, **kwargs))
+        except ValueError as refused:
+            if isinstance(refused, ValidationError):
+                raise
+            raise ValidationError(str(refused)) from None
+
+
+def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
+    if len(value) > MAX_METADATA_MEMBERS:
+        raise ValidationError(f"More than {MAX_METADATA_MEMBERS} members.")
+    for key, member in value.items():
+        if not 0 < len(check_text(key)) <= MAX_METADATA_KEY:
+            raise ValidationError(f"Keys have 1 to {MAX_METADATA_KEY} characters.")
+        if isinstance(member, str):
+            if len(check_text(member)) > MAX_METADATA_TEXT:
+                raise ValidationError(f"A text is longer than {MAX_METADATA_TEXT} characters.")
+        elif not isinstance(member, bool | int | float):
+            raise ValidationError("Members are strings, numbers or booleans.")
+        elif abs(member) > MAX_SAFE_INT:
+            raise errors.invalid(
+                f"A number lies between -{MAX_SAFE_INT} and {MAX_SAFE_INT}, so that no JSON parser"
+                " changes it. Send a larger one as text.",
+                f"metadata.{key}",
+            )
+    return value
+
+
+class Metadata(JsonObject):
+    """An object of plain values."""
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+        if not isinstance(value, dict):
+            raise self.make_error("invalid")
+        return _check_metadata(value)
+
+
+class MetadataText(fields.String):
+    """The same as the JSON text of a form field."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            text = super()._deserialize(value, *args, **kwargs)
+            parsed = strict_json.parse(text, self.name)
+        except (strict_json.Malformed, strict_json.NestedTooDeeplyError):
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise ValidationError("Not the text of a JSON object.")
+        return _check_metadata(parsed)
+
+
+class CreateArtifact(Schema):
+    """A document given as text."""
+
+    name = DocumentName(required=True)
+    text = Str(required=True, max_length=MAX_TEXT)
+    schema_id = Uuid(allow_none=True, load_default=None)
+    external_id = Str(max_length=255, allow_none=True, load_default=None)
+    metadata = Metadata(load_default=dict, metadata=_METADATA)
+    priority = Int(maximum=100, load_default=50)
+    due_at = UtcDateTime(allow_none=True, load_default=None)
+    gold = Bool(load_default=False)
+    archived = Bool(load_default=False)
+
+
+class UploadArtifact(UploadSchema):
+    """A document as a file, or as a text with a name. Without a name, a file keeps its own."""
+
+    instead_of_file = ("text", "name")
+
+    text = Str(
+        load_default=None,
+        max_length=FORM_BYTES,
+        metadata={"description": "Instead of a file. A longer text is sent as one, or as JSON."},
+    )
+    name = DocumentName(load_default=None)
+    schema_id = Uuid(load_default=None)
+    external_id = Str(max_length=255, load_default=None)
+    metadata = MetadataText(load_default=dict, metadata=_METADATA_TEXT)
+    priority = QueryInt(maximum=100, load_default=50)
+    due_at = UtcDateTime(load_default=None)
+    gold = QueryBool(load_default=False)
+    archived = QueryBool(load_default=False)
+
+
+class ArtifactFilters(Schema):
+    """Filters of the list. Archived documents are left out unless they are asked for."""
+
+    status = List(Str(validate=OneOf(STATUSES)), metadata={"description": "One of these states."})
+    schema_id = Uuid()
+    media_type = Str(max_length=200)
+    language = Str(max_length=35)
+    external_id = Str(max_length=255)
+    gold = QueryBool(metadata={"description": "For reviewers."})
+    archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
+    assignee = Uuid(metadata={"description": "A user's or a team's id."})
+    assigned = QueryBool(metadata={"description": "Whether it is assigned to a user or a team."})
+    due_after = UtcDateTime(metadata={"description": "Only those due at or after this time."})
+    due_before = UtcDateTime(metadata={"description": "Only those due before this time."})
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+    q = Str(
+        min_length=1,
+        max_length=500,
+        metadata={
+            "description": "Words of name, metadata and text, as the document's language inflects"
+            ' them; "exact phrase", or, -not.'
+        },
+    )
+
+
+class UpdateArtifact(Schema):
+    """Changes, member by member: what is left out stays. `metadata` is replaced as a whole."""
+
+    name = DocumentName()
+    schema_id = Uuid(allow_none=True)
+    external_id = Str(max_length=255, allow_none=True)
+    metadata = Metadata(metadata=_METADATA)
+    priority = Int(maximum=100)
+    due_at = UtcDateTime(allow_none=True)
+    gold = Bool()
+    archived = Bool()
+    revision = Int()
+
+
+class ReleaseArtifact(Schema):
+    """Why a document is given back."""
+
+    reason = Str(max_length=2000, allow_none=True, load_default=None)
+
+
+class PageImageQuery(Schema):
+    """How a page is to be drawn."""
+
+    width = QueryInt(minimum=64, maximum=4000, load_default=1200)
+    format = Str(validate=OneOf(IMAGE_FORMATS), load_default="png")
+
+
+class ArtifactFailure(Schema):
+    """Why the content could not be read."""
+
+    code = Str(required=True)
+    message = Str(required=True)
+
+
+class ArtifactClaim(Schema):
+    """Who works on the document now."""
+
+    user_id = Uuid(required=True)
+    expires_at = UtcDateTime(required=True)
+
+
+class ArtifactAssignee(Schema):
+    """A user or a team."""
+
+    user_id = Uuid(required=True, allow_none=True)
+    team_id = Uuid(required=True, allow_none=True)
+
+
+class LabelCounts(Schema):
+    """How many label sets are in each state."""
+
+    draft = Int(required=True)
+    submitted = Int(required=True)
+    accepted = Int(required=True)
+    rejected = Int(required=True)
+
+
+class Artifact(Schema):
+    """A document."""
+
+    least_roles: ClassVar = {"gold": Role.reviewer}
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+    schema_id = Uuid(required=True, allow_none=True)
+    external_id = Str(required=True, allow_none=True)
+    metadata = JsonObject(required=True, metadata=_METADATA)
+    priority = Int(required=True)
+    due_at = UtcDateTime(required=True, allow_none=True)
+    gold = Bool(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Whether its right labels are known. Null below reviewers."},
+    )
+    archived = Bool(required=True)
+    media_type = Str(required=True)
+    size_bytes = Int(required=True)
+    sha256 = Str(required=True)
+    page_count = Int(required=True, allow_none=True)
+    language = Str(required=True, allow_none=True)
+    text_length = Int(required=True, metadata={"description": "In code points."})
+    has_text_layer = Bool(required=True, allow_none=True, metadata=TEXT_LAYER)
+    status = Str(required=True, validate=OneOf(STATUSES))
+    failure = Nested(ArtifactFailure, required=True, allow_none=True)
+    connector_id = Uuid(required=True, allow_none=True)
+    ingestion_job_id = Uuid(required=True, allow_none=True)
+    assignees = List(Nested(ArtifactAssignee), required=True)
+    claim = Nested(ArtifactClaim, required=True, allow_none=True)
+    label_counts = Nested(LabelCounts, required=True)
+    created_by = Uuid(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+    revision = Int(required=True)

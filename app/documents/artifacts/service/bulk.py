@@ -1,0 +1,119 @@
+"""Archiving and deleting many documents at once, and those whose time is over."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.documents.artifacts.queries import claiming, reading
+from app.documents.artifacts.queries import updating as queries
+from app.kit import bulk, db, errors, events
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+
+PAGES = 5000
+"""How many pages a statement deletes, unless they are one document's: a thousand scans of some
+hundred pages take longer than a statement may."""
+
+log = get_logger(__name__)
+Rows = Sequence[Row[Any]]
+
+
+def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[str, Any]:
+    """Archive documents by id or by filter, or take them back; what became of each.
+
+    As with one: claims end, label sets stay. Emits `artifacts.archived` for each thousand. By
+    filter each thousand is a transaction of its own (`bulk.in_batches`). Raises 409 `conflict` with
+    `details.count` when the filter finds another number than was expected.
+    """
+
+    def act(rows: Rows) -> None:
+        changed = [row.id for row in rows if row.archived != archived]
+        if not changed:
+            return
+        if archived:
+            queries.archive(changed)
+            # The state of one that nobody held stays as it is.
+            claiming.refresh([row.id for row in rows if row.claim_user_id is not None])
+        else:
+            claiming.take_back(changed)
+        told = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
+        events.emit("artifacts.archived", told)
+
+    return _for_each(act, **selection)
+
+
+def delete_many(**selection: Any) -> dict[str, Any]:
+    """Delete documents with their labels, by id or by filter; what became of each.
+
+    Emits `artifact.deleted` for each: their files follow. Transactions and errors are as with
+    `archive_many`.
+    """
+    return _for_each(_delete, **selection)
+
+
+def _delete(rows: Rows) -> None:
+    for some in _portions(rows):
+        queries.delete_many(some)
+    gone = [{"artifact_id": row.id, "sha256": row.sha256} for row in rows]
+    events.emit_many("artifact.deleted", gone)
+
+
+def _portions(rows: Rows) -> Iterator[list[UUID]]:
+    """The documents' ids, so many at once as have `PAGES` pages together."""
+    portion: list[UUID] = []
+    pages = 0
+    for row in rows:
+        pages += row.page_count or 0
+        if portion and pages > PAGES:
+            yield portion
+            portion, pages = [], row.page_count or 0
+        portion.append(row.id)
+    if portion:
+        yield portion
+
+
+def _for_each(
+    act: Callable[[Rows], None],
+    *,
+    artifact_ids: Sequence[UUID] = (),
+    filter: dict[str, Any] | None = None,  # noqa: A002 - as the body's
+    expected_count: int | None = None,
+) -> dict[str, Any]:
+    def act_on(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
+        rows = queries.lock_ids(ids, filters)
+        if rows:
+            act(rows)
+        return bulk.missing(ids, [row.id for row in rows])
+
+    if filter is None:
+        return bulk.by_id(artifact_ids, act_on(artifact_ids, None))
+    found = bulk.find(reading.selected_ids(filter), expected=expected_count)
+    return bulk.in_batches(found, lambda ids: changed_since(act_on(ids, filter)))
+
+
+def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
+    """Why documents failed that a filter had found and that were not found again when their turn
+    came: of those that are there, that they have changed."""
+    there = queries.there(list(missed)) if missed else []
+    error = errors.conflict("The document has changed: the filter finds it no more.")
+    return missed | dict.fromkeys(there, error)
+
+
+def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
+    """Delete every document of the bound organization that came in more than `days` ago, whatever
+    its state; how many.
+
+    Emits `artifact.deleted` for each. `checkpoint` commits each batch: whoever comes after a kill
+    goes on with what is left.
+    """
+    until = db.utc_now() - timedelta(days=days)
+    deleted = 0
+    while rows := queries.lock_created_before(until, most=bulk.BATCH):
+        _delete(rows)
+        checkpoint()
+        deleted += len(rows)
+        log.info("artifacts.retention", deleted=deleted, days=days)
+    return deleted

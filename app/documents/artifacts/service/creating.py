@@ -1,0 +1,216 @@
+"""Taking documents in: as text, ready at once, or as a file, read later by a job."""
+
+from contextlib import suppress
+from datetime import datetime
+from hashlib import sha256 as digest_of
+from typing import Any, TypedDict, Unpack
+from uuid import UUID
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.documents.artifacts.errors import duplicate, unsupported
+from app.documents.artifacts.models import no_labels
+from app.documents.artifacts.names import check_name
+from app.documents.artifacts.queries import creating as queries
+from app.documents.artifacts.queries.columns import INGESTED
+from app.documents.artifacts.service import files, routing
+from app.engines import documents
+from app.kit import capacity, db, errors, events
+from app.kit.errors import ApiError
+from app.kit.ids import uuid7
+from app.kit.storage import Staged, StorageUnavailable
+
+
+class Members(TypedDict, total=False):
+    """What a writer may say of a document beside its content."""
+
+    schema_id: UUID | None
+    external_id: str | None
+    metadata: dict[str, Any]
+    priority: int
+    due_at: datetime | None
+    gold: bool
+    archived: bool
+    created_by: UUID | None
+    connector_id: UUID | None
+    ingestion_job_id: UUID | None
+
+
+def create(*, file: Any = None, **body: Any) -> dict[str, Any]:
+    """Create a document of an upload's `file` (name, declared, staged), or of `text`.
+
+    Raises what the two functions below raise, and 503 while the disk is full.
+    """
+    if file is None:
+        with capacity.guard("text"):
+            return create_from_text(**body)
+    with capacity.guard("upload"):
+        return create_from_file(
+            staged=file.staged, file_name=file.name, declared=file.declared, **body
+        )
+
+
+def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dict[str, Any]:
+    """A document of this text, ready for labeling, with its one blob and `artifact.ingested`.
+
+    Raises 400 on `text` without any, or on `schema_id`, and 409 `artifact_duplicate`.
+    """
+    try:
+        parsed = documents.parse_text(text)
+    except documents.ParseFailed as failure:
+        raise errors.invalid(failure.message, "text", code=failure.code) from None
+    content = text.encode()
+    row = _row(
+        members,
+        name=name,
+        media_type="text/plain",
+        size_bytes=len(content),
+        sha256=digest_of(content).hexdigest(),
+        page_count=len(parsed.pages),
+        language=parsed.language,
+        text_length=len(parsed.text),
+        has_text_layer=True,
+        **_status_when_read(),
+    )
+    _lock(row)
+    pages = [{name: getattr(page, name) for name in _PAGE} for page in parsed.pages]
+    _insert(row, text=parsed.text, pages=pages)
+    if row["routing_since"] is None:
+        events.emit("artifact.ingested", ingested(row))
+    else:
+        routing.request_routing(row["id"])
+    with files.answering():
+        # Last, so that nothing can fail between the file and the commit but the commit itself.
+        files.storage().write(files.content_key(row["sha256"]), [content])
+    return row
+
+
+def create_from_file(
+    *,
+    staged: Staged,
+    file_name: str,
+    declared: str | None,
+    name: str | None = None,
+    **members: Unpack[Members],
+) -> dict[str, Any]:
+    """A document of a staged file, which a job will read: `artifact.created`.
+
+    `declared` is the media type that the sender says; the content decides. Raises 400 on an empty
+    `file` or on `schema_id`, 409 `artifact_duplicate`, 415 for a kind that cannot be read, 422 on
+    `name` when the file's own is none. Whatever of these is raised, the content is not kept.
+    """
+    if staged.size == 0:
+        raise errors.invalid("The file is empty.", "file")
+    row = _row(
+        members,
+        name=name or _named(file_name),
+        media_type="",
+        size_bytes=staged.size,
+        sha256=staged.sha256,
+        page_count=None,
+        language=None,
+        text_length=0,
+        has_text_layer=None,
+        status="processing",
+    )
+    _lock(row)
+    _refuse_duplicate(row)
+    _keep(staged, row, kind_of=(file_name or row["name"], declared))
+    return row
+
+
+def _keep(staged: Staged, row: dict[str, Any], *, kind_of: tuple[str, str | None]) -> None:
+    key = files.content_key(row["sha256"])
+    with files.answering():
+        staged.promote(key)
+    try:
+        row["media_type"] = _kind(key, *kind_of)
+        _insert(row, text="", pages=[])
+        events.emit("artifact.created", {"artifact_id": row["id"]})
+    except ApiError:
+        # Anything else may mean that the session died, and the content's lock with it: the file may
+        # be another document's by now. That, and what cannot be removed here, is swept later.
+        with suppress(StorageUnavailable, SQLAlchemyError):
+            _discard(row)
+        raise
+
+
+def _discard(row: dict[str, Any]) -> None:
+    # Asked in the transaction that took the lock, so an answer also proves that it is still held.
+    if queries.by_content(row["sha256"]) in (None, row["id"]):
+        files.storage().delete(files.content_key(row["sha256"]))
+
+
+_PAGE = ("number", "width", "height", "rotation", "start", "end")
+
+
+def _status_when_read() -> dict[str, Any]:
+    if routing.is_needed():
+        return {"status": "processing", "routing_since": db.utc_now()}
+    return {"status": "ready"}
+
+
+def ingested(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the payload of `artifact.ingested`."""
+    return {"artifact_id": row["id"], **{name: row[name] for name in INGESTED}}
+
+
+def _row(members: Members, **content: Any) -> dict[str, Any]:
+    now = db.utc_now()
+    return {
+        "id": uuid7(),
+        "schema_id": members.get("schema_id"),
+        "external_id": members.get("external_id"),
+        "metadata": members.get("metadata") or {},
+        "priority": members.get("priority", 50),
+        "due_at": members.get("due_at"),
+        "gold": members.get("gold", False),
+        "archived": members.get("archived", False),
+        "created_by": members.get("created_by"),
+        "connector_id": members.get("connector_id"),
+        "ingestion_job_id": members.get("ingestion_job_id"),
+        "failure": None,
+        "routing_since": None,
+        "assignees": [],
+        "claim": None,
+        "label_counts": no_labels(),
+        # A document that comes with its text is ready at once.
+        "ingested_at": now if content["status"] == "ready" else None,
+        "created_at": now,
+        "updated_at": now,
+        "revision": 1,
+        **content,
+    }
+
+
+def _named(file_name: str) -> str:
+    try:
+        return check_name(file_name)
+    except ValueError as refused:
+        raise errors.unprocessable("name", str(refused)) from None
+
+
+def _lock(row: dict[str, Any]) -> None:
+    if not queries.lock_content(row["sha256"], row["schema_id"]):
+        raise errors.invalid("There is no such schema.", "schema_id")
+
+
+def _refuse_duplicate(row: dict[str, Any]) -> None:
+    existing = queries.by_content(row["sha256"])
+    if existing is not None:
+        raise duplicate(existing)
+
+
+def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> None:
+    if not queries.create(row, text=text, pages=pages):
+        _refuse_duplicate(row)
+        raise errors.conflict("A document of the same content was deleted just now. Try again.")
+
+
+def _kind(key: str, file_name: str, declared: str | None) -> str:
+    with files.answering():
+        head = b"".join(files.storage().stream(key, 0, documents.HEAD_BYTES))
+    try:
+        return documents.detect(head, file_name, declared)
+    except documents.UnsupportedMediaType as refused:
+        raise unsupported(refused.declared, refused.detected) from None

@@ -1,0 +1,65 @@
+"""Where a document's bytes and what is drawn from them lie, and what to do when storage fails."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from app.documents.artifacts.errors import not_ready
+from app.kit import container, errors, tenancy
+from app.kit.errors import ApiError
+from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable, blob_key
+
+UNREADABLE = ("processing", "failed")
+
+
+def storage() -> Storage:
+    """The process's storage."""
+    return container.current().storage
+
+
+def content_key(sha256: str) -> str:
+    """Where the bound organization keeps this content."""
+    return blob_key(tenancy.current_organization_id(), sha256)
+
+
+def drawings_prefix(organization_id: UUID | str, sha256: str) -> str:
+    """The folder of images drawn from this content, beside it."""
+    return f"{blob_key(organization_id, sha256)}.pages"
+
+
+def remove(organization_id: UUID | str, sha256: str) -> None:
+    """Delete a content and its drawings. The caller holds the content's lock."""
+    store = storage()
+    for entry in store.list(drawings_prefix(organization_id, sha256)):
+        store.delete(entry.key)
+    store.delete(blob_key(organization_id, sha256))
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Answer 404 for a file that does not exist, and 503 while the storage is out.
+
+    StorageFull is left to `app.kit.capacity`.
+    """
+    try:
+        yield
+    except NotStored:
+        raise errors.not_found() from None
+    except StorageFull:
+        raise
+    except StorageUnavailable as failure:
+        raise ApiError(
+            "service_unavailable",
+            "The file storage does not answer. Try again shortly.",
+            headers={"Retry-After": "5"},
+        ) from failure
+
+
+def readable(row: Any) -> Any:
+    """`row`, a document's, when its text and pages are there. Raises 404, or 409 with its state."""
+    if row is None:
+        raise errors.not_found()
+    if row.status in UNREADABLE:
+        raise not_ready(row.status)
+    return row

@@ -1,0 +1,100 @@
+"""Images of pages: rendered on request in a child process, and cached for a while."""
+
+from contextlib import suppress
+from threading import BoundedSemaphore
+from typing import Any, Literal
+from uuid import UUID
+
+from app.documents.artifacts.queries import reading as queries
+from app.documents.artifacts.service import files
+from app.engines import documents
+from app.kit import errors
+from app.kit.api.responses import Download
+from app.kit.storage import NotStored, StorageUnavailable
+from app.kit.tenancy import current_organization_id
+
+KEPT_STEP = 100
+"""Only widths of this step are kept: else one page could fill the storage with its sizes."""
+
+LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
+RENDERINGS_AT_ONCE = 1
+RETRY_SECONDS = 1
+UNAVAILABLE_RETRY_SECONDS = 5
+# A rendering holds a thread, a core and up to a gigabyte. Whoever comes second does not wait: the
+# threads that waited would be missing for everything else.
+_rendering = BoundedSemaphore(RENDERINGS_AT_ONCE)
+
+Format = Literal["png", "jpeg", "webp"]
+
+
+def page_image(
+    artifact_id: UUID,
+    number: int,
+    *,
+    width: int,
+    format: Format,  # noqa: A002 - as the query's
+) -> Download:
+    """Return the image of a page, `width` pixels wide.
+
+    Raises 404 for no such document or page, 409 before it is read or when it cannot be rendered,
+    400 on `width` when the image would be too large, 503 while other pages are being rendered or no
+    process can be started for it.
+    """
+    row = files.readable(queries.content(artifact_id))
+    if not 1 <= number <= row.page_count:
+        raise errors.not_found()
+    prefix = files.drawings_prefix(current_organization_id(), row.sha256)
+    key = f"{prefix}/{number}-{width}.{format}"
+    name = f"{row.name}-{number}.{format}"
+    etag = f"{row.sha256}-{number}-{width}-{format}"
+    with files.answering():
+        kept = _size(key)
+        data = b"" if kept is not None else _render(row, number, width, format)
+    if kept is None and width % KEPT_STEP == 0:
+        # Without space, or without the storage, it is rendered again the next time.
+        with suppress(StorageUnavailable):
+            files.storage().write(key, [data])
+
+    def read(start: int, end: int) -> Any:
+        if kept is None:
+            return iter([data[start:end]])
+        with files.answering():
+            return files.storage().stream(key, start, end)
+
+    size = len(data) if kept is None else kept
+    return Download(
+        read=read, size=size, media_type=f"image/{format}", name=name, etag=etag, inline=True
+    )
+
+
+def _size(key: str) -> int | None:
+    try:
+        return files.storage().size(key)
+    except NotStored:
+        return None
+
+
+def _render(row: Any, number: int, width: int, format: Format) -> bytes:  # noqa: A002
+    if not _rendering.acquire(blocking=False):
+        raise errors.busy(
+            "Other pages are being rendered. Repeat the request in a moment.",
+            retry_after=RETRY_SECONDS,
+        )
+    try:
+        with files.storage().local(files.content_key(row.sha256)) as path:
+            return documents.render(
+                path, row.media_type, number, width_px=width, format=format, limits=LIMITS
+            )
+    except documents.PageNotFound:
+        raise errors.not_found() from None
+    except documents.ParseFailed as failure:
+        if failure.code == "too_many_pixels":
+            raise errors.invalid(failure.message, "width") from None
+        raise errors.conflict(failure.message, code=failure.code) from None
+    except documents.SandboxUnavailable as failure:
+        raise errors.busy(
+            "The page cannot be rendered now. Repeat the request in a moment.",
+            retry_after=UNAVAILABLE_RETRY_SECONDS,
+        ) from failure
+    finally:
+        _rendering.release()

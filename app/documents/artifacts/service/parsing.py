@@ -1,0 +1,97 @@
+"""Reading a file's text and pages, in a child process, page by page."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import orjson
+
+from app.documents.artifacts.queries import parsing as queries
+from app.documents.artifacts.queries.parsing import PageRow
+from app.documents.artifacts.service import files, routing
+from app.engines import documents
+from app.kit import events
+
+PAGED = frozenset({"application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp"})
+"""Kinds with words of their own on pages of their own; the others' text flows."""
+
+_BATCH_PAGES = 50
+_BATCH_BYTES = 1 << 20
+
+Checkpoint = Callable[[], None]
+
+
+class _Pages:
+    """Writes pages as they come, a batch per transaction, so that memory stays the same."""
+
+    def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
+        self._artifact_id = artifact_id
+        self._checkpoint = checkpoint
+        self._with_words = with_words
+        self._batch: list[PageRow] = []
+        self._bytes = 0
+
+    def add(self, page: documents.Page) -> None:
+        """Take the next page."""
+        words = orjson.dumps(page.words).decode() if self._with_words else None
+        self._bytes += len(words or "")
+        self._batch.append(
+            PageRow(
+                page.number, page.width, page.height, page.rotation, page.start, page.end, words
+            )
+        )
+        if len(self._batch) == _BATCH_PAGES or self._bytes >= _BATCH_BYTES:
+            self.write()
+            self._checkpoint()
+
+    def write(self) -> None:
+        """Insert what has come since the last batch."""
+        if self._batch:
+            queries.add_pages(self._artifact_id, self._batch)
+        self._batch, self._bytes = [], 0
+
+
+def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
+    """Read a document that waits for it: then it is ready, waits for the routing rules, or failed.
+
+    Emits `artifact.ingested` when it is ready for the first time, `artifact.parsed` when it waits.
+
+    A document that is gone, or was read already, is left as it is. `checkpoint` commits what was
+    done, or raises when this run must not go on.
+    """
+    artifact = queries.processing(artifact_id)
+    if artifact is None:
+        return
+    queries.drop_pages(artifact_id)
+    checkpoint()
+    pages = _Pages(artifact_id, checkpoint, with_words=artifact.media_type in PAGED)
+    try:
+        with files.storage().local(files.content_key(artifact.sha256)) as path:
+            summary = documents.parse_stream(
+                path, artifact.media_type, documents.DEFAULT_LIMITS, pages.add
+            )
+    except documents.ParseFailed as failure:
+        give_up(artifact_id, failure.code, failure.message)
+        return
+    artifact = queries.processing(artifact_id, lock=True)
+    if artifact is None:
+        return
+    pages.write()
+    is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
+    payload = queries.finish(
+        artifact,
+        routing=is_routing,
+        text=summary.text,
+        page_count=summary.page_count,
+        language=summary.language,
+    )
+    if is_routing:
+        routing.request_routing(artifact_id)
+    elif is_first:
+        events.emit("artifact.ingested", payload)
+
+
+def give_up(artifact_id: UUID, code: str, message: str) -> None:
+    """The document cannot be read: failed, with the reason, and without pages."""
+    if queries.processing(artifact_id, lock=True) is not None:
+        queries.drop_pages(artifact_id)
+        queries.fail(artifact_id, code, message)

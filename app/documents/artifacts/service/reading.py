@@ -1,0 +1,87 @@
+"""Reading documents, their text and their pages."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, Select
+
+from app.documents.artifacts.queries import listing
+from app.documents.artifacts.queries import reading as queries
+from app.documents.artifacts.service import files, words
+from app.kit import errors
+from app.kit.api.responses import Download
+from app.kit.pagination import Page, PageRequest
+
+
+def list_artifacts(page: PageRequest, **filters: Any) -> Page:
+    """A page of documents, filtered as the list's query says."""
+    return listing.page(page, filters)
+
+
+def selected_ids(filters: dict[str, Any]) -> Select[Any]:
+    """A SELECT of the ids of all documents that the list's filters find, for another statement."""
+    return queries.selected_ids(filters)
+
+
+def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
+    """The same of documents named by id: those that there are and that `filters`, whose words are
+    not searched again, still find."""
+    return queries.by_ids(artifact_ids, filters)
+
+
+def get(artifact_id: UUID) -> Row[Any]:
+    """One document. Raises 404."""
+    row = queries.one(artifact_id)
+    if row is None:
+        raise errors.not_found()
+    return row
+
+
+def show(artifact_id: UUID) -> Any:
+    """One document as the API answers it; quicker than `get`, its ids are text. Raises 404."""
+    row = queries.shown(artifact_id)
+    if row is None:
+        raise errors.not_found()
+    return row
+
+
+def lock(artifact_id: UUID) -> Row[Any]:
+    """One document, which nobody else changes until the transaction ends. Raises 404."""
+    row = queries.one(artifact_id, lock=True)
+    if row is None:
+        raise errors.not_found()
+    return row
+
+
+def download(artifact_id: UUID) -> Download:
+    """The original bytes. Raises 404."""
+    row = queries.content(artifact_id)
+    if row is None:
+        raise errors.not_found()
+    key = files.content_key(row.sha256)
+
+    def read(start: int, end: int) -> Any:
+        with files.answering():
+            return files.storage().stream(key, start, end)
+
+    return Download(
+        read=read, size=row.size_bytes, media_type=row.media_type, name=row.name, etag=row.sha256
+    )
+
+
+def get_text(artifact_id: UUID) -> Any:
+    """Return its text, length (code points), language and pages' spans. Raises 404, and 409 before
+    it is read."""
+    return files.readable(queries.text(artifact_id))
+
+
+def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
+    """A page of its pages, with words as far as `words.ANSWER_BYTES` go. Raises 404, 409 before it
+    is read."""
+    files.readable(queries.content(artifact_id))
+    found = queries.pages(page, artifact_id)
+    given = words.of_pages(artifact_id, found.items)
+    items = [{**row._asdict(), "words": given.get(row.number)} for row in found.items]
+    return replace(found, items=items)

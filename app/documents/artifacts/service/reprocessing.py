@@ -1,0 +1,42 @@
+"""Reading failed documents again, many at once and after their job was given up."""
+
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from app.documents.artifacts.queries import reprocessing as queries
+from app.kit import events
+
+Checkpoint = Callable[[], None]
+Report = Callable[[int, int], None]
+
+
+def reprocess_failed(
+    checkpoint: Checkpoint,
+    report: Report,
+    *,
+    failure_code: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> int:
+    """Queue the failed documents of the bound organization that match; return how many.
+
+    Archived ones and those with tag sets are left alone. `checkpoint` commits after each batch,
+    `report` gets the number of documents done and of all. Emits `artifact.reprocessed` for each.
+    """
+    artifact_ids = queries.find_failed(failure_code, created_after, created_before)
+    queued = 0
+    for start in range(0, len(artifact_ids), queries.BATCH):
+        batch = queries.reopen(artifact_ids[start : start + queries.BATCH])
+        events.emit_many(
+            "artifact.reprocessed", [{"artifact_id": one, "by": None} for one in batch]
+        )
+        checkpoint()
+        queued += len(batch)
+        report(min(start + queries.BATCH, len(artifact_ids)), len(artifact_ids))
+    return queued
+
+
+def reopen_failed(artifact_id: UUID) -> None:
+    """Let a failed document wait for its job again; others are left as they are."""
+    queries.reopen([artifact_id])

@@ -1,0 +1,82 @@
+"""Documents that wait for the routing rules: nobody can claim them before the rules have run."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.documents.artifacts.queries import routing as queries
+from app.kit import events, metrics, tenancy
+from app.kit.logging import get_logger
+
+MAX_WAIT = timedelta(minutes=10)
+"""After that a document is released unrouted, so that no outage hides it."""
+
+RELEASED_UNROUTED = metrics.Counter(
+    "labeling_artifacts_released_unrouted",
+    "Documents that became available before the routing rules had run.",
+    ["reason"],
+    at_start=[("failed",), ("timeout",)],
+)
+
+log = get_logger(__name__)
+
+_has_rules: list[Callable[[], bool]] = []
+
+
+def bind_rules(has_rules: Callable[[], bool]) -> None:
+    """Declare how to find out whether the bound organization has routing rules in force."""
+    _has_rules[:] = [has_rules]
+
+
+def is_needed() -> bool:
+    """Return whether a document that was just read waits for the bound organization's rules."""
+    return any(has_rules() for has_rules in _has_rules)
+
+
+def request_routing(artifact_id: UUID) -> None:
+    """Have the rules run on a document that was read. Emits `artifact.parsed`."""
+    events.emit("artifact.parsed", {"artifact_id": artifact_id})
+
+
+def finish_routing(artifact_ids: Sequence[UUID]) -> None:
+    """Make documents available that waited for the rules; others stay as they are.
+
+    Emits `artifact.ingested` for each that was never ready before.
+    """
+    _emit_ingested(queries.finish(artifact_ids))
+
+
+def give_up_routing(artifact_id: UUID, error: str) -> None:
+    """Make a document available although routing it has failed for good."""
+    rows = queries.finish([artifact_id])
+    _emit_ingested(rows)
+    if rows:
+        RELEASED_UNROUTED.labels("failed").inc()
+        log.error("routing.gave_up", artifact_id=str(artifact_id), error=error)
+
+
+def release_delayed() -> int:
+    """Make documents of every organization available that have waited for MAX_WAIT.
+
+    Return how many (at most 1,000). Routing still assigns them if it comes to them later, as long
+    as nobody has begun to work on them.
+    """
+    rows = queries.finish_delayed(MAX_WAIT)
+    for organization_id in sorted({row.organization_id for row in rows}):
+        with tenancy.organization(organization_id):
+            _emit_ingested([row for row in rows if row.organization_id == organization_id])
+    if rows:
+        RELEASED_UNROUTED.labels("timeout").inc(len(rows))
+        log.error("routing.delayed", released=len(rows), minutes=MAX_WAIT.total_seconds() // 60)
+    return len(rows)
+
+
+def _emit_ingested(rows: Sequence[Row[Any]]) -> None:
+    for row in rows:
+        payload = row._asdict()
+        del payload["organization_id"]
+        if payload.pop("is_first"):
+            events.emit("artifact.ingested", payload)

@@ -1,0 +1,151 @@
+"""SQL of a team's workload."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    Integer,
+    Row,
+    Subquery,
+    Text,
+    Uuid,
+    case,
+    cast,
+    func,
+    select,
+    text,
+)
+
+from app.documents.artifacts.counters import OFFERED
+from app.documents.artifacts.models import ArtifactAssignee
+from app.identity.teams.models import Team, TeamMember
+from app.identity.users.models import User
+from app.insight.workload.queries import counting
+from app.insight.workload.queries.counting import Wanted
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
+from app.workflow.tag_sets.counters import WORK
+from app.workflow.tag_sets.models import TagSetRevision
+
+_KINDS = ("submit", "accept", "correction", "reject")
+
+
+def members(team_id: UUID) -> list[Row[Any]] | None:
+    """The members of a team, the lead first: id, email, name, role. None when there is no team."""
+    is_lead = TeamMember.user_id == Team.lead_id
+    role = case((is_lead, "lead"), else_="member").label("role")
+    statement = (
+        select(User.id, User.email, User.name, role)
+        .select_from(Team)
+        .outerjoin(TeamMember, TeamMember.team_id == Team.id)
+        .outerjoin(User, User.id == TeamMember.user_id)
+        .where(Team.id == team_id)
+        .order_by(func.coalesce(is_lead, False).desc(), User.name, User.id)
+    )
+    rows = db.session().execute(statement).all()
+    return [row for row in rows if row.id is not None] if rows else None
+
+
+def numbers(
+    user_ids: Sequence[UUID],
+    *,
+    now: datetime,
+    start: datetime,
+    end: datetime,
+    self_review: bool,
+) -> dict[UUID, Row[Any]]:
+    """What stands in people's lists by name: to_label, to_review and, of both, overdue; and what
+    they submitted (labeled) and decided (reviewed) from `start` up to `end`."""
+    everything, late = Wanted(user_ids), Wanted(user_ids, due_before=now)
+    to_label = counting.count_to_label(everything)
+    to_review = counting.count_to_review(everything, self_review=self_review)
+    late_labels = counting.count_to_label(late)
+    late_reviews = counting.count_to_review(late, self_review=self_review)
+    done = _finished(user_ids, start, end)
+
+    def number(column: Any) -> Any:
+        return cast(func.coalesce(column, 0), Integer)
+
+    statement: Any = select(
+        to_label.c.user_id,
+        number(to_label.c.n).label("to_label"),
+        number(to_review.c.n).label("to_review"),
+        (number(late_labels.c.n) + number(late_reviews.c.n)).label("overdue"),
+        number(done.c.labeled).label("labeled"),
+        number(done.c.reviewed).label("reviewed"),
+    )
+    for part in (to_review, late_labels, late_reviews, done):
+        statement = statement.outerjoin(part, part.c.user_id == to_label.c.user_id)
+    return {row.user_id: row for row in db.session().execute(statement)}
+
+
+def _finished(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
+    at = TagSetRevision.created_at
+    rows: Any = select(
+        cast(TagSetRevision.author_id, Text).label("author_id"), TagSetRevision.kind
+    ).where(
+        TagSetRevision.organization_id == tenancy.current_organization_id(),
+        TagSetRevision.author_id.in_(user_ids),
+        TagSetRevision.kind != "save",
+        TagSetRevision.kind.in_(_KINDS),
+    )
+    where = {"author_id": list(user_ids), "kind": list(_KINDS)}
+    between = Between("at", at, start, end, rows)
+    cells = counters.cells_between(WORK, ("author_id", "kind"), where, between)
+    labeled = case((cells.c.kind == "submit", cells.c.n), else_=0)
+    author = cast(cells.c.author_id, Uuid)
+    return (
+        select(
+            author.label("user_id"),
+            func.sum(labeled).label("labeled"),
+            (func.sum(cells.c.n) - func.sum(labeled)).label("reviewed"),
+        )
+        .group_by(author)
+        .subquery()
+    )
+
+
+_BEGUN = """
+    SELECT work.artifact_id, work.due_at
+    FROM (
+        SELECT artifact_id FROM tag_sets WHERE organization_id = :org AND status = 'draft'
+        UNION
+        SELECT id FROM artifacts
+        WHERE organization_id = :org AND claim_user_id IS NOT NULL AND claim_expires_at > now()
+    ) AS begun
+    JOIN artifact_assignees work ON work.organization_id = :org
+     AND work.artifact_id = begun.artifact_id AND work.assignee_id = :team_id AND work.is_open
+"""
+
+
+def waiting(team_id: UUID, *, now: datetime) -> Row[Any]:
+    """What a team is assigned to and nobody has begun: open, overdue. What people have begun is
+    looked at one by one."""
+    work = ArtifactAssignee
+    rows = select(work.artifact_id).where(
+        work.organization_id == tenancy.current_organization_id(),
+        work.assignee_id == team_id,
+        work.is_open,
+    )
+    where = {"assignee_id": team_id}
+    due = Between("due", work.due_at, None, now, rows)
+    begun = (
+        text(_BEGUN)
+        .bindparams(org=tenancy.current_organization_id(), team_id=team_id)
+        .columns(artifact_id=Uuid(), due_at=work.due_at.type)
+        .cte("begun")
+    )
+    late = select(func.count()).where(begun.c.due_at < now)
+    statement: Any = select(
+        (counters.total(OFFERED, where) - select(func.count(begun.c.artifact_id)).scalar_subquery())
+        .cast(BigInteger)
+        .label("open"),
+        (counters.total(OFFERED, where, between=due) - late.scalar_subquery())
+        .cast(BigInteger)
+        .label("overdue"),
+    )
+    found: Row[Any] = db.session().execute(statement).one()
+    return found

@@ -1,0 +1,46 @@
+"""teams and users: what people have to do, and what they did."""
+
+from typing import Any
+from uuid import UUID
+
+from app.insight.workload import service
+from app.insight.workload.schemas import (
+    Activity,
+    Assignment,
+    AssignmentFilters,
+    PeriodQuery,
+    TeamWorkload,
+)
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.principal import Caller
+
+blueprint = Blueprint("workload", tag="teams")
+mine = Blueprint("my-work", tag="users")
+
+
+@blueprint.get(
+    "/teams/{team_id}/workload",
+    permission="workload:read",
+    query=PeriodQuery,
+    returns=TeamWorkload,
+)
+def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> Any:
+    """Open and overdue work of a team by member, and what they finished in the period."""
+    return service.team_workload(team_id, caller=caller, **query)
+
+
+@mine.get(
+    "/users/me/assignments",
+    permission="assignments:read",
+    query=Listing(sorts=("urgency",), filters=AssignmentFilters),
+    returns=Assignment,
+)
+def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Any:
+    """List what the caller should label or review, the most urgent first."""
+    return service.list_assignments(caller=caller, **query)
+
+
+@mine.get("/users/me/activity", permission="activity:read", query=PeriodQuery, returns=Activity)
+def get_my_activity(caller: Caller, query: dict[str, Any]) -> Any:
+    """What the caller did: counts per day, acceptance rate and speed."""
+    return service.activity(caller=caller, **query)

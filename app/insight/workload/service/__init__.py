@@ -1,0 +1,7 @@
+"""What people have to do, and what they did."""
+
+from app.insight.workload.service.activity import activity
+from app.insight.workload.service.assignments import list_assignments
+from app.insight.workload.service.teams import team_workload
+
+__all__ = ["activity", "list_assignments", "team_workload"]

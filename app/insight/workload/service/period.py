@@ -1,0 +1,61 @@
+"""Spans of days, as the person who asks counts them."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from app.insight.workload.queries import people
+from app.kit import db, errors
+
+MAX_DAYS = 366
+_DEFAULT_DAYS = 30
+_YEARS = (1970, 2999)
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From the day `first` to the day `last`, both of it, in the time zone `zone`."""
+
+    zone: str
+    first: date
+    last: date
+
+    @property
+    def days(self) -> list[date]:
+        """Its days, in their order."""
+        return [self.first + n * _DAY for n in range((self.last - self.first).days + 1)]
+
+    @property
+    def edges(self) -> list[datetime]:
+        """The midnight at which each day starts, and the one after the last; in UTC, ascending."""
+        zone = ZoneInfo(self.zone)
+        days = [*self.days, self.last + _DAY]
+        return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
+
+
+def of_user(user_id: UUID, first: date | None, last: date | None) -> Period:
+    """`of` in the time zone of a user."""
+    return of(people.time_zone(user_id), first, last)
+
+
+def of(zone: str, first: date | None, last: date | None) -> Period:
+    """The period that was asked for; the last 30 days without. Raises 400 on `from` or `to`.
+
+    A time zone that this machine does not know counts as UTC.
+    """
+    try:
+        today = db.utc_now().astimezone(ZoneInfo(zone)).date()
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        zone, today = "UTC", db.utc_now().date()
+    for field, day in (("from", first), ("to", last)):
+        if day is not None and not _YEARS[0] <= day.year <= _YEARS[1]:
+            raise errors.invalid(f"Must be of a year from {_YEARS[0]} to {_YEARS[1]}.", field)
+    end = today if last is None else last
+    start = end - (_DEFAULT_DAYS - 1) * _DAY if first is None else first
+    if start > end:
+        raise errors.invalid("Must not be after the last day.", "from")
+    if (end - start).days >= MAX_DAYS:
+        raise errors.invalid(f"At most {MAX_DAYS} days at once.", "from")
+    return Period(zone, start, end)

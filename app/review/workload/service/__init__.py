@@ -1,7 +1,0 @@
-"""What people have to do, and what they did."""
-
-from app.review.workload.service.activity import activity
-from app.review.workload.service.assignments import list_assignments
-from app.review.workload.service.teams import team_workload
-
-__all__ = ["activity", "list_assignments", "team_workload"]

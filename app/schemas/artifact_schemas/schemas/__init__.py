@@ -1,0 +1,53 @@
+"""Bodies and answers of labeling schemas."""
+
+from app.schemas.artifact_schemas.schemas.answers import (
+    LabelsJsonSchema,
+    ListedSchema,
+    ListedVersion,
+    PublishedVersion,
+    ReviewPolicy,
+    SchemaDetail,
+    SchemaField,
+    SchemaVersion,
+    VersionDiff,
+)
+from app.schemas.artifact_schemas.schemas.bodies import (
+    STATUSES,
+    CreateSchema,
+    DiffQuery,
+    DuplicateSchema,
+    PublishSchema,
+    SchemaFieldBody,
+    SchemaFilters,
+    StatsQuery,
+    UpdateSchema,
+    VersionFilters,
+)
+from app.schemas.artifact_schemas.schemas.statistics import (
+    DocumentCounts,
+    SchemaStats,
+)
+
+__all__ = [
+    "STATUSES",
+    "CreateSchema",
+    "DiffQuery",
+    "DocumentCounts",
+    "DuplicateSchema",
+    "LabelsJsonSchema",
+    "ListedSchema",
+    "ListedVersion",
+    "PublishSchema",
+    "PublishedVersion",
+    "ReviewPolicy",
+    "SchemaDetail",
+    "SchemaField",
+    "SchemaFieldBody",
+    "SchemaFilters",
+    "SchemaStats",
+    "SchemaVersion",
+    "StatsQuery",
+    "UpdateSchema",
+    "VersionDiff",
+    "VersionFilters",
+]

@@ -1,0 +1,52 @@
+"""Labeling schemas: an editable draft, published as immutable versions, open or closed. What other
+features call is here."""
+
+from app.schemas.artifact_schemas.service.drafts import (
+    DEFAULT_POLICY,
+    create,
+    delete,
+    duplicate,
+    get,
+    list_schemas,
+    update,
+)
+from app.schemas.artifact_schemas.service.publishing import publish
+from app.schemas.artifact_schemas.service.states import (
+    activate,
+    deactivate,
+    disable_ai_assist,
+    enable_ai_assist,
+)
+from app.schemas.artifact_schemas.service.statistics import stats
+from app.schemas.artifact_schemas.service.versions import (
+    Version,
+    compiled,
+    diff,
+    get_active_version,
+    get_version,
+    json_schema,
+    list_versions,
+)
+
+__all__ = [
+    "DEFAULT_POLICY",
+    "Version",
+    "activate",
+    "compiled",
+    "create",
+    "deactivate",
+    "delete",
+    "diff",
+    "disable_ai_assist",
+    "duplicate",
+    "enable_ai_assist",
+    "get",
+    "get_active_version",
+    "get_version",
+    "json_schema",
+    "list_schemas",
+    "list_versions",
+    "publish",
+    "stats",
+    "update",
+]

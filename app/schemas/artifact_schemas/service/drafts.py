@@ -1,0 +1,172 @@
+"""Drafts: made, read, edited, copied, deleted."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.engines.fields import FieldError, check_fields
+from app.identity.teams import service as teams
+from app.kit import db, errors
+from app.kit.errors import ApiError
+from app.kit.pagination import Page, PageRequest
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.schemas.artifact_schemas.queries import deleting, records
+
+MAX_NAME = 200
+_COPY = " (copy)"
+
+DEFAULT_POLICY: dict[str, Any] = {
+    "labels_per_artifact": 1,
+    "sample_rate": 1.0,
+    "auto_accept_agreement": None,
+    "auto_accept_confidence": None,
+    "max_rejections": 3,
+}
+
+
+def list_schemas(
+    *,
+    page: PageRequest,
+    status: str | None = None,
+    document_type: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """A page of schemas."""
+    return records.page(
+        page,
+        status=status,
+        document_type=document_type,
+        created_after=created_after,
+        created_before=created_before,
+    )
+
+
+def create(
+    *,
+    created_by: UUID,
+    name: str,
+    document_type: str,
+    description: str = "",
+    guidelines: str = "",
+    review_policy: dict[str, Any] | None = None,
+    required_skills: Iterable[str] = (),
+    fields: list[dict[str, Any]],
+) -> ArtifactSchema:
+    """A new draft. Policy members left out are those of `DEFAULT_POLICY`; a skill stands once,
+    however it is spelled. Raises 400 with the code of what is wrong with a field.
+    """
+    schema = ArtifactSchema(
+        name=name,
+        document_type=document_type,
+        description=description,
+        guidelines=guidelines,
+        review_policy={**DEFAULT_POLICY, **(review_policy or {})},
+        fields=_checked(fields),
+        **_skills(required_skills),
+        created_by=created_by,
+    )
+    db.session().add(schema)
+    db.session().flush()
+    return schema
+
+
+def get(schema_id: UUID) -> ArtifactSchema:
+    """One schema. Raises 404."""
+    schema = records.schema(schema_id)
+    if schema is None:
+        raise errors.not_found()
+    return schema
+
+
+def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> ArtifactSchema:
+    """Change members of the draft. Raises 404, 409 `stale_precondition`, 400 on a field."""
+    schema = lock(schema_id, revision)
+    if "fields" in changes:
+        changes = {**changes, "fields": _checked(changes["fields"])}
+    if "review_policy" in changes:
+        changes = {**changes, "review_policy": {**schema.review_policy, **changes["review_policy"]}}
+    if "required_skills" in changes:
+        changes = {**changes, **_skills(changes["required_skills"])}
+    for name, value in changes.items():
+        setattr(schema, name, value)
+    db.session().flush()
+    return schema
+
+
+def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> ArtifactSchema:
+    """A new draft like another schema's: all that a writer may say of it, under another name.
+
+    AI assistance is off, as in any new schema. Raises 404.
+    """
+    schema = get(schema_id)
+    return create(
+        created_by=created_by,
+        name=name or copy_name(schema.name),
+        document_type=schema.document_type,
+        description=schema.description,
+        guidelines=schema.guidelines,
+        review_policy=schema.review_policy,
+        required_skills=schema.required_skills,
+        fields=schema.fields,
+    )
+
+
+def copy_name(name: str) -> str:
+    """The name of a copy, no longer than a name may be."""
+    return name[: MAX_NAME - len(_COPY)].rstrip() + _COPY
+
+
+def delete(schema_id: UUID, *, revision: int | None) -> None:
+    """Delete a schema that nothing was labeled with, its versions too; its documents stay without.
+
+    Raises 404, 409 `stale_precondition`, or 409 `conflict` with `details.tag_sets`, how many label
+    sets were made with it.
+    """
+    _check_revision(get(schema_id), revision)
+    _check_unlabeled(schema_id)
+    # Who starts a label set holds its document first and the schema second, and so does this.
+    deleting.detach_documents(schema_id, wait=True)
+    schema = records.lock(schema_id, to_delete=True)
+    _check_revision(schema, revision)
+    # Nothing new refers to it from now on; this is what came in between. Who holds one of these
+    # documents may be waiting for the schema, and must not be waited for.
+    deleting.detach_documents(schema_id, wait=False)
+    _check_unlabeled(schema_id)
+    db.session().delete(schema)
+    db.session().flush()
+
+
+def _check_unlabeled(schema_id: UUID) -> None:
+    tag_sets = deleting.label_sets(schema_id)
+    if tag_sets:
+        raise errors.conflict(
+            "Documents were labeled with this schema. Deactivate it instead.", tag_sets=tag_sets
+        )
+
+
+def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
+    """One schema, kept from other writers. Raises 404, 409 `stale_precondition`."""
+    return _check_revision(records.lock(schema_id), revision)
+
+
+def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> ArtifactSchema:
+    if schema is None:
+        raise errors.not_found()
+    if revision is not None and revision != schema.revision:
+        raise errors.stale(schema.revision)
+    return schema
+
+
+def _skills(skills: Iterable[str]) -> dict[str, list[str]]:
+    found = teams.distinct(skills)
+    return {"required_skills": list(found.values()), "required_skill_keys": list(found)}
+
+
+def _checked(fields: list[dict[str, Any]]) -> list[Any]:
+    try:
+        return check_fields(fields)
+    except FieldError as error:
+        message = f"{error.path} {error.message}."
+        raise ApiError(error.code, message, field=error.path) from None

@@ -1,0 +1,109 @@
+"""From a draft to a version."""
+
+from typing import Any
+from uuid import UUID
+
+from app.engines.fields import compare
+from app.kit import db, errors, events
+from app.kit.errors import ApiError
+from app.kit.ids import uuid7
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.service import versions
+from app.schemas.artifact_schemas.service.drafts import DEFAULT_POLICY, lock
+
+
+def publish(
+    schema_id: UUID,
+    *,
+    revision: int | None,
+    published_by: UUID,
+    base_version: int | None = None,
+    note: str | None = None,
+    allow_breaking: bool = False,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Freeze the draft as the next version; the version with `dry_run`.
+
+    Raises 404, 409 `stale_precondition`, 409 `schema_version_conflict` when `base_version` is not
+    the current one (0 before the first), 400 without fields, and 400 `schema_breaking_change`
+    unless breaking is allowed. A dry run writes nothing and lists what would break. Emits
+    `schema.published`.
+    """
+    schema = lock(schema_id, revision)
+    _check_base(schema, base_version)
+    if not schema.fields:
+        raise errors.invalid("A version needs at least one field.", "fields")
+    changes = _changes(schema)
+    breaking = [change for change in changes if change["breaking"]]
+    if breaking and not (allow_breaking or dry_run):
+        raise ApiError(
+            "schema_breaking_change",
+            "Labels of the version before would not fit this one.",
+            details={"changes": breaking},
+        )
+    version = _next(schema, changes, published_by=published_by, note=note)
+    if not dry_run:
+        _freeze(schema, version)
+    return {**version, "dry_run": dry_run}
+
+
+def _next(
+    schema: ArtifactSchema, changes: list[dict[str, Any]], *, published_by: UUID, note: str | None
+) -> dict[str, Any]:
+    return {
+        "id": None,
+        "schema_id": schema.id,
+        "number": schema.current_version_number + 1,
+        "fields": schema.fields,
+        "review_policy": schema.review_policy,
+        "published_by": published_by,
+        "published_at": None,
+        "changes": changes,
+        "breaking": any(change["breaking"] for change in changes),
+        "note": note,
+        "created_at": None,
+        "updated_at": None,
+    }
+
+
+def _freeze(schema: ArtifactSchema, version: dict[str, Any]) -> None:
+    before = schema.current_version_id and versions.get_version(schema.current_version_id)
+    now = db.utc_now()
+    version.update(id=uuid7(), published_at=now, created_at=now, updated_at=now)
+    db.session().add(SchemaVersion(**version))
+    schema.current_version_id = version["id"]
+    schema.current_version_number = version["number"]
+    schema.current_version_published_at = now
+    events.emit(
+        "schema.published",
+        {
+            "schema_id": schema.id,
+            "schema_version_id": version["id"],
+            "number": version["number"],
+            "by": version["published_by"],
+            "labels_per_artifact": _limit(version["review_policy"]),
+            "labels_per_artifact_before": _limit(before.review_policy) if before else None,
+        },
+    )
+
+
+def _limit(policy: dict[str, Any]) -> int:
+    limit: int = {**DEFAULT_POLICY, **policy}["labels_per_artifact"]
+    return limit
+
+
+def _check_base(schema: ArtifactSchema, base_version: int | None) -> None:
+    if base_version is not None and base_version != schema.current_version_number:
+        raise ApiError(
+            "schema_version_conflict",
+            "Another version was published over the one this draft was built on.",
+            field="base_version",
+            details={"current_version": schema.current_version_number},
+        )
+
+
+def _changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
+    if schema.current_version_id is None:
+        return []
+    previous = versions.get_version(schema.current_version_id)
+    return [change.as_dict() for change in compare(previous.fields, schema.fields)]

@@ -1,0 +1,47 @@
+"""Whether a schema is open for labeling, and whether AI assists in it."""
+
+from uuid import UUID
+
+from app.kit import db, errors
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.schemas.artifact_schemas.service.drafts import lock
+
+
+def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Open a schema for labeling. Raises 404, 409 `stale_precondition`, or 409 `conflict` while
+    nothing of it is published."""
+    schema = lock(schema_id, revision)
+    if schema.current_version_id is None:
+        raise errors.conflict("Publish the schema before activating it.", state=schema.status)
+    schema.status = "active"
+    db.session().flush()
+    return schema
+
+
+def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Close a schema for new labeling. Raises 404, 409 `stale_precondition`, or 409 `conflict` when
+    it was never active."""
+    schema = lock(schema_id, revision)
+    if schema.status == "draft":
+        raise errors.conflict("A draft was never open for labeling.", state=schema.status)
+    schema.status = "inactive"
+    db.session().flush()
+    return schema
+
+
+def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Turn AI assistance on, for the fields that take it; again, it stays as it is. Raises 404, 409
+    `stale_precondition`."""
+    return _assist(schema_id, revision=revision, enabled=True)
+
+
+def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Turn AI assistance off; what it proposed stays. Raises 404, 409 `stale_precondition`."""
+    return _assist(schema_id, revision=revision, enabled=False)
+
+
+def _assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
+    schema = lock(schema_id, revision)
+    schema.ai_assist_enabled = enabled
+    db.session().flush()
+    return schema

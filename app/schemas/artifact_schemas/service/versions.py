@@ -1,0 +1,108 @@
+"""Published versions, which never change."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.engines.fields import CompiledFields, compare, tags_schema
+from app.kit import errors
+from app.kit.pagination import Page, PageRequest
+from app.schemas.artifact_schemas import cache
+from app.schemas.artifact_schemas.models import SchemaVersion
+from app.schemas.artifact_schemas.queries import records
+from app.schemas.artifact_schemas.service import drafts
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What labeling needs of a published version; `fields` are in normal form."""
+
+    id: UUID
+    schema_id: UUID
+    number: int
+    fields: list[dict[str, Any]]
+    review_policy: dict[str, Any]
+
+
+def get_version(version_id: UUID) -> SchemaVersion:
+    """One version. Raises 404."""
+    version = records.version(version_id)
+    if version is None:
+        raise errors.not_found()
+    return version
+
+
+def list_versions(
+    schema_id: UUID,
+    *,
+    page: PageRequest,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """A page of the schema's versions, without fields and changes that are too large for a page.
+
+    Raises 404.
+    """
+    drafts.get(schema_id)
+    return records.version_page(
+        page, schema_id, created_after=created_after, created_before=created_before
+    )
+
+
+def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
+    """What one version has otherwise than another, the one before it unless said.
+
+    {from: {id, number} or None, to: {id, number}, changes, breaking}. All fields of a first version
+    were added, and break nothing. Raises 404, or 400 on `against` when it is no version of the same
+    schema.
+    """
+    version = get_version(version_id)
+    base = _base(version, against)
+    changes = [one.as_dict() for one in compare(base.fields if base else [], version.fields)]
+    if base is None:
+        changes = [{**change, "breaking": False} for change in changes]
+    return {
+        "from": base,
+        "to": version,
+        "changes": changes,
+        "breaking": any(change["breaking"] for change in changes),
+    }
+
+
+def json_schema(version_id: UUID) -> dict[str, Any]:
+    """JSON Schema 2020-12 of the tags that a version accepts. Raises 404."""
+    version = get_version(version_id)
+    schema = drafts.get(version.schema_id)
+    return tags_schema(
+        version.fields,
+        identifier=version_id.urn,
+        title=f"{schema.name}, version {version.number}: tags",
+    )
+
+
+def _base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
+    if against is None:
+        return records.numbered(version.schema_id, version.number - 1)
+    base = records.version(against)
+    if base is None or base.schema_id != version.schema_id:
+        raise errors.invalid("Must be a version of the same schema.", "against")
+    return base
+
+
+def get_active_version(schema_id: UUID) -> Version:
+    """The version that new label sets use.
+
+    Raises 404, or 409 `conflict` with `details.state` when the schema is not active.
+    """
+    row = records.active_version(schema_id)
+    if row is None:
+        raise errors.not_found()
+    if row.status != "active" or row.id is None:
+        raise errors.conflict("The schema is not open for labeling.", state=row.status)
+    return Version(row.id, row.schema_id, row.number, row.fields, row.review_policy)
+
+
+def compiled(version_id: UUID, fields: list[dict[str, Any]]) -> CompiledFields:
+    """The fields of a published version made ready; kept, as a version never changes."""
+    return cache.compiled(version_id, fields)

@@ -1,0 +1,23 @@
+"""schemas: a draft from a file of another tool, or of another organization."""
+
+from typing import Any
+
+from app.kit.api.blueprint import MIB, Blueprint
+from app.kit.principal import Caller
+from app.schemas.schema_imports import service
+from app.schemas.schema_imports.schemas import ImportedSchema, ImportSchema
+
+blueprint = Blueprint("schema-imports", tag="schemas")
+
+
+@blueprint.post(
+    "/schemas/import",
+    permission="schemas:manage",
+    body=ImportSchema,
+    max_body=4 * MIB,
+    returns=ImportedSchema,
+    status=201,
+)
+def import_schema(caller: Caller, body: dict[str, Any]) -> Any:
+    """Create a draft from a JSON Schema, a portable schema file or a Label Studio configuration."""
+    return service.import_schema(created_by=caller.user_id, **body)

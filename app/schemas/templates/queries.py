@@ -1,0 +1,32 @@
+"""The templates as rows, so that they are paged by what pages everything else."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import String, column, or_, select, values
+
+from app.kit.pagination import Page, PageRequest, paginate
+from app.schemas.templates.catalog import Template
+
+
+def page(
+    request: PageRequest,
+    templates: Iterable[Template],
+    *,
+    industry: str | None,
+    document_type: str | None,
+    q: str | None,
+) -> Page:
+    """A page of rows with an `id`."""
+    names = ("id", "name", "industry", "document_type")
+    rows = [tuple(getattr(template, name) for name in names) for template in templates]
+    table = values(*(column(name, String) for name in names), name="templates").data(rows)
+    statement = select(table.c.id, table.c.name, table.c.industry)
+    if industry is not None:
+        statement = statement.where(table.c.industry == industry)
+    if document_type is not None:
+        statement = statement.where(table.c.document_type == document_type)
+    if q:
+        searched = (table.c.name, table.c.document_type)
+        statement = statement.where(or_(*(c.icontains(q, autoescape=True) for c in searched)))
+    sorts = {"name": table.c.name, "id": table.c.id, "industry": table.c.industry}
+    return paginate(statement, request, sorts=sorts, unique=table.c.id)

@@ -1,0 +1,53 @@
+"""schema-templates: industry templates to start a schema from."""
+
+from typing import Any
+
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.principal import Caller
+from app.schemas.artifact_schemas.schemas import SchemaDetail
+from app.schemas.templates import service
+from app.schemas.templates.schemas import (
+    InstantiateTemplate,
+    SchemaTemplate,
+    SchemaTemplateDetail,
+    TemplateFilters,
+)
+
+blueprint = Blueprint("schema-templates", description="Industry templates to start a schema from.")
+
+
+@blueprint.get(
+    "/schema-templates",
+    access="user",
+    keys=True,
+    query=Listing(sorts=("name", "id", "industry"), filters=TemplateFilters),
+    returns=SchemaTemplate,
+)
+def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Any:
+    """List industry templates, filtered by industry, document type and part of the name."""
+    return service.list_templates(**query)
+
+
+@blueprint.get(
+    "/schema-templates/{template_id}",
+    access="user",
+    keys=True,
+    returns=SchemaTemplateDetail,
+    text_ids=("template_id",),
+)
+def get_schema_template(caller: Caller, template_id: str) -> Any:
+    """Read one template with its fields and guidelines."""
+    return service.get(template_id)
+
+
+@blueprint.post(
+    "/schema-templates/{template_id}/instantiate",
+    permission="schemas:manage",
+    body=InstantiateTemplate,
+    returns=SchemaDetail,
+    status=201,
+    text_ids=("template_id",),
+)
+def instantiate_schema_template(caller: Caller, template_id: str, body: dict[str, Any]) -> Any:
+    """Create a draft schema from a template, with all of its fields or some."""
+    return service.instantiate(template_id, created_by=caller.user_id, **body)

@@ -1,0 +1,40 @@
+"""Bodies and answers of schema templates."""
+
+from app.engines.fields.definition import MAX_FIELDS
+from app.kit.api.fields import Int, List, Name, Nested, OneOf, Schema, Str
+from app.schemas.artifact_schemas.schemas import SchemaField
+from app.schemas.templates.catalog import INDUSTRIES
+
+
+class TemplateFilters(Schema):
+    """Filters of the list; `q` is part of the name or of the document type."""
+
+    industry = Str(validate=OneOf(INDUSTRIES))
+    document_type = Str(max_length=100)
+    q = Str(max_length=200)
+
+
+class InstantiateTemplate(Schema):
+    """What is different from the template; `fields` are the keys of those to keep."""
+
+    name = Name(allow_none=True, load_default=None)
+    document_type = Name(max_length=100, allow_none=True, load_default=None)
+    fields = List(Str(max_length=64), max_items=MAX_FIELDS, allow_none=True, load_default=None)
+
+
+class SchemaTemplate(Schema):
+    """A starting point for a schema."""
+
+    id = Str(required=True)
+    name = Str(required=True)
+    industry = Str(required=True, validate=OneOf(INDUSTRIES))
+    document_type = Str(required=True)
+    description = Str(required=True)
+    field_count = Int(required=True)
+
+
+class SchemaTemplateDetail(SchemaTemplate):
+    """A template with its fields, and its guidelines in Markdown."""
+
+    guidelines = Str(required=True)
+    fields = List(Nested(SchemaField), required=True)

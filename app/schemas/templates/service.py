@@ -1,0 +1,68 @@
+"""Templates, and the drafts that are made of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from app.engines.fields import Field
+from app.kit import errors
+from app.kit.pagination import Page, PageRequest
+from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.schemas.templates import queries
+from app.schemas.templates.catalog import Template, templates
+
+
+def list_templates(
+    *,
+    page: PageRequest,
+    industry: str | None = None,
+    document_type: str | None = None,
+    q: str | None = None,
+) -> Page:
+    """A page of templates."""
+    every = templates()
+    found = queries.page(page, every.values(), industry=industry, document_type=document_type, q=q)
+    return replace(found, items=[every[row.id] for row in found.items])
+
+
+def get(template_id: str) -> Template:
+    """One template. Raises 404."""
+    template = templates().get(template_id)
+    if template is None:
+        raise errors.not_found()
+    return template
+
+
+def instantiate(
+    template_id: str,
+    *,
+    created_by: UUID,
+    name: str | None = None,
+    document_type: str | None = None,
+    fields: Sequence[str] | None = None,
+) -> ArtifactSchema:
+    """A draft of a template, of all its fields or those of the keys `fields`, in its order.
+
+    Raises 404, and 400 for a key that the template does not have, or without any.
+    """
+    template = get(template_id)
+    return schemas.create(
+        created_by=created_by,
+        name=name or template.name,
+        document_type=document_type or template.document_type,
+        description=template.description,
+        guidelines=template.guidelines,
+        fields=template.fields if fields is None else _kept(template, fields),
+    )
+
+
+def _kept(template: Template, keys: Sequence[str]) -> list[Field]:
+    if not keys:
+        raise errors.invalid("A schema needs at least one field.", "fields")
+    known = {field["key"] for field in template.fields}
+    for position, key in enumerate(keys):
+        if key not in known:
+            raise errors.invalid("The template has no such field.", f"fields.{position}")
+    wanted = set(keys)
+    return [field for field in template.fields if field["key"] in wanted]

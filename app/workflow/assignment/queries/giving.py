@@ -1,0 +1,275 @@
+"""SQL of giving documents to people: any number of documents, chosen by id or filter, at once."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from typing import cast as cast_type
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    Table,
+    Uuid,
+    case,
+    cast,
+    delete,
+    distinct,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    true,
+    update,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+
+from app.documents.artifacts.models import DUE_LEAD, Artifact, ArtifactSkip
+from app.kit import db, tenancy
+
+LISTED = 1000
+"""How many documents are told by id."""
+
+CLOSED = ("done", "failed")
+_URGENT_AT = func.least(Artifact.due_at - DUE_LEAD, Artifact.created_at)
+URGENCY: tuple[ColumnElement[Any], ...] = (-Artifact.priority, _URGENT_AT)
+"""The order in which documents are given: the most urgent first."""
+
+_DOCUMENTS = cast_type("Table", Artifact.__table__)
+_SKIPS = cast_type("Table", ArtifactSkip.__table__)
+
+# Whoever has least to do comes first, one document at a time: by turns, where all have the same. An
+# array, read by place: PostgreSQL knows little of what it just numbered, and might join a hundred
+# thousand turns and documents one by one.
+_TURNS = text(
+    """
+    SELECT array_agg(user_id ORDER BY load + nth, place) AS people
+    FROM unnest(CAST(:users AS uuid[]), CAST(:loads AS int[]), CAST(:quotas AS int[]))
+        WITH ORDINALITY AS one (user_id, load, quota, place)
+    CROSS JOIN LATERAL generate_series(1, quota) AS nth
+    """
+).columns(people=ARRAY(Uuid))
+_LOADS = text(
+    """
+    SELECT person.user_id, (
+        SELECT count(*) FROM artifact_assignees work
+        WHERE work.organization_id = :org AND work.assignee_id = person.user_id AND work.is_open
+    ) AS load
+    FROM unnest(CAST(:users AS uuid[])) AS person (user_id)
+    """
+)
+_LABELERS = text(
+    """
+    SELECT member.user_id FROM memberships member
+    JOIN users ON users.id = member.user_id AND users.disabled_at IS NULL
+    WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:users AS uuid[]))
+      AND member.role <> 'viewer'
+    ORDER BY member.user_id FOR SHARE OF member
+    """
+)
+_OF_TEAM = text(
+    """
+    SELECT seat.user_id FROM team_members seat
+    JOIN memberships member ON member.organization_id = :org AND member.user_id = seat.user_id
+    JOIN users ON users.id = seat.user_id AND users.disabled_at IS NULL
+    WHERE seat.organization_id = :org AND seat.team_id = :team_id AND member.role <> 'viewer'
+    ORDER BY seat.user_id FOR SHARE OF member
+    """
+)
+
+
+class Share(NamedTuple):
+    """How many documents somebody has to label already, and how many more they get at most."""
+
+    user_id: UUID
+    load: int
+    quota: int
+
+
+class Given(NamedTuple):
+    """What became of the chosen documents; `given`, `closed` and `news` tell up to `LISTED`.
+
+    `closed` are [id, state] of those that there is nothing to label of. `people` is how many each
+    user got, where they were spread. `resumed`: somebody who is named had skipped them, and there
+    are drafts of them. `changed`, `news` and `shares` are the number, ids and `people` of those
+    that were not assigned to all who are named before, or that one of them had skipped.
+    """
+
+    matched: int
+    written: int
+    given: list[str]
+    closed: list[list[str]]
+    people: dict[str, int]
+    resumed: list[UUID]
+    changed: int
+    news: list[str]
+    shares: dict[str, int]
+
+
+def labelers(user_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of `user_ids` who are members and may label, until the transaction ends, and whose
+    accounts are not disabled."""
+    values = {"org": tenancy.current_organization_id(), "users": [str(one) for one in user_ids]}
+    return set(db.session().scalars(_LABELERS, values))
+
+
+def labelers_of(team_id: UUID) -> list[UUID]:
+    """The members of a team who may label, until the transaction ends."""
+    values = {"org": tenancy.current_organization_id(), "team_id": team_id}
+    return list(db.session().scalars(_OF_TEAM, values))
+
+
+def loads(user_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """How many open documents each user is assigned to by name."""
+    values = {"org": tenancy.current_organization_id(), "users": [str(one) for one in user_ids]}
+    return {row.user_id: row.load for row in db.session().execute(_LOADS, values)}
+
+
+def give(
+    chosen: Select[Any],
+    *,
+    assignees: list[dict[str, str | None]] | None,
+    shares: Sequence[Share] = (),
+    due_at: datetime | None = None,
+    due: bool = False,
+    closed_too: bool = False,
+) -> Given:
+    """Replace the assignees of the documents that `chosen` selects by id, in one statement.
+
+    Each gets all of `assignees` or, with None, one of `shares`. `due`: `due_at` is to be written.
+    `closed_too`: those that nothing is to label of, too. Skips of whoever is named are forgotten.
+    """
+    locked = _locked(chosen)
+    matched = select(func.count()).select_from(locked).scalar_subquery()
+    wanted = true() if closed_too else locked.c.shut.is_(False)
+    values, target = _values(locked, wanted, assignees)
+    if due:
+        values |= _due(due_at)
+    written = (
+        update(_DOCUMENTS)
+        .where(
+            _DOCUMENTS.c.organization_id == tenancy.current_organization_id(),
+            _DOCUMENTS.c.id == target.c.id,
+        )
+        .values(**values, updated_at=func.now())
+        .returning(_DOCUMENTS.c.id, _DOCUMENTS.c.assignees, _DOCUMENTS.c.label_counts)
+        .cte("written")
+    )
+    summary = select(matched, *_told(locked, written, people=assignees is None))
+    return Given(*db.session().execute(summary, _shares(shares)).one())
+
+
+def _due(due_at: datetime | None) -> dict[str, Any]:
+    """It is an edit of what a writer may send: it raises the revision. Being assigned does not."""
+    changed = _DOCUMENTS.c.due_at.is_distinct_from(due_at)
+    return {"due_at": due_at, "revision": _DOCUMENTS.c.revision + case((changed, 1), else_=0)}
+
+
+def _told(locked: Any, written: Any, *, people: bool) -> list[ColumnElement[Any]]:
+    closed = select(func.jsonb_build_array(locked.c.id, locked.c.state).label("one"))
+    forgotten = _forgotten(written)
+    news = _news(locked, written, forgotten)
+    return [
+        select(func.count()).select_from(written).scalar_subquery(),
+        _first(select(cast(written.c.id, String).label("one"))),
+        _first(closed.where(locked.c.shut.is_(True))),
+        _people(written) if people else literal({}, JSONB),
+        _resumed(forgotten),
+        select(func.count()).select_from(news).scalar_subquery(),
+        _first(select(cast(news.c.id, String).label("one"))),
+        _people(news) if people else literal({}, JSONB),
+    ]
+
+
+def _news(locked: Any, written: Any, forgotten: Any) -> Any:
+    """Sent again, or with others taken off, an assignment is none: nobody is to hear of what they
+    had already."""
+    before, after = locked.c.assignees, written.c.assignees
+    skipped = select(forgotten.c.artifact_id)
+    return (
+        select(written.c.id, written.c.assignees)
+        .join(locked, locked.c.id == written.c.id)
+        .where(or_(~before.contains(after), written.c.id.in_(skipped)))
+        .cte("news")
+    )
+
+
+def _locked(chosen: Select[Any]) -> Any:
+    """In the order of their ids, as by any other who takes many. What `chosen` asks is asked of the
+    rows as they are once they are locked."""
+    d = Artifact
+    return (
+        chosen.with_only_columns(
+            d.id,
+            or_(d.status.in_(CLOSED), d.archived).label("shut"),
+            case((d.archived, literal("archived")), else_=d.status).label("state"),
+            d.priority,
+            _URGENT_AT.label("urgent_at"),
+            d.assignees,
+        )
+        .where(d.organization_id == tenancy.current_organization_id())
+        .order_by(d.id)
+        .with_for_update(key_share=True)
+        .cte("locked")
+    )
+
+
+def _forgotten(written: Any) -> Any:
+    """Skips of those who are now named."""
+    skip = _SKIPS.c
+    named = func.jsonb_build_array(func.jsonb_build_object("user_id", skip.user_id))
+    return (
+        delete(_SKIPS)
+        .where(
+            skip.organization_id == tenancy.current_organization_id(),
+            skip.artifact_id == written.c.id,
+            written.c.assignees.contains(named),
+        )
+        .returning(skip.artifact_id, written.c.label_counts)
+        .cte("forgotten")
+    )
+
+
+def _resumed(forgotten: Any) -> ColumnElement[Any]:
+    ids = func.array_agg(distinct(forgotten.c.artifact_id), type_=ARRAY(Uuid))
+    drafts = forgotten.c.label_counts["draft"].astext != "0"
+    return func.coalesce(
+        select(ids).where(drafts).scalar_subquery(), literal([], ARRAY(Uuid)), type_=ARRAY(Uuid)
+    )
+
+
+def _values(
+    locked: Any,
+    wanted: ColumnElement[bool],
+    assignees: list[dict[str, str | None]] | None,
+) -> tuple[dict[str, Any], Any]:
+    if assignees is not None:
+        return {"assignees": assignees}, select(locked.c.id).where(wanted).cte("target")
+    order = (locked.c.priority.desc(), locked.c.urgent_at, locked.c.id)
+    turn = func.row_number().over(order_by=order).label("turn")
+    target = select(locked.c.id, turn).where(wanted).cte("target")
+    turns = select(_TURNS.subquery().c.people).scalar_subquery()
+    person = func.jsonb_build_object("user_id", turns[target.c.turn], "team_id", None)
+    return {"assignees": func.jsonb_build_array(person)}, target
+
+
+def _shares(shares: Sequence[Share]) -> dict[str, Any]:
+    if not shares:
+        return {}
+    users, held, quotas = zip(*shares, strict=True)
+    return {"users": [str(one) for one in users], "loads": list(held), "quotas": list(quotas)}
+
+
+def _first(rows: Select[Any]) -> ColumnElement[Any]:
+    some = rows.limit(LISTED).subquery()
+    return select(func.coalesce(func.jsonb_agg(some.c.one), literal([], JSONB))).scalar_subquery()
+
+
+def _people(written: Any) -> ColumnElement[Any]:
+    who = written.c.assignees[0]["user_id"].astext
+    counted = select(who.label("who"), func.count().label("n")).group_by(who).subquery()
+    return select(
+        func.coalesce(func.jsonb_object_agg(counted.c.who, counted.c.n), literal({}, JSONB))
+    ).scalar_subquery()

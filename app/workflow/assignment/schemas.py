@@ -1,0 +1,61 @@
+"""Bodies of handing out documents."""
+
+from app.documents.artifacts.schemas import ArtifactSelection
+from app.kit.api.alternatives import AlternativesSchema
+from app.kit.api.fields import Bool, Int, List, OneOf, Schema, Str, UtcDateTime, Uuid
+
+MAX_ASSIGNEES = 100
+MAX_HELD = 50
+STRATEGIES = ("everyone", "round_robin", "least_loaded")
+
+
+class _Assignees(AlternativesSchema):
+    """Who gets documents, in the place of whoever had them: people, or a team."""
+
+    alternatives = (("user_ids",), ("team_id",))
+
+    user_ids = List(
+        Uuid(), max_items=MAX_ASSIGNEES, metadata={"description": "Nobody, if it is empty."}
+    )
+    team_id = Uuid()
+    due_at = UtcDateTime(
+        allow_none=True,
+        metadata={"description": "Until when; null for no time. Stays as it is without."},
+    )
+
+
+class AssignArtifact(_Assignees):
+    """Who is to label a document."""
+
+    revision = Int()
+
+
+class BulkAssignArtifacts(ArtifactSelection, _Assignees):
+    """Who is to label many documents. With `everyone` each document is assigned to all, with
+    `round_robin` and `least_loaded` to one of the people, or of the members of the team."""
+
+    strategy = Str(
+        validate=OneOf(STRATEGIES),
+        load_default="everyone",
+        metadata={
+            "description": "round_robin: by turns; least_loaded: to who has least open documents."
+        },
+    )
+
+
+class NextArtifact(Schema):
+    """What the caller would like to label; all of it may be left out."""
+
+    schema_ids = List(Uuid(), max_items=100, metadata={"description": "Of one of these schemas."})
+    team_id = Uuid(metadata={"description": "Assigned to this team of the caller's."})
+    language = Str(max_length=35)
+    exclude = List(
+        Uuid(),
+        max_items=MAX_HELD,
+        load_default=list,
+        metadata={"description": "None of these: what a client that looks ahead has got already."},
+    )
+    skip_held = Bool(
+        load_default=False,
+        metadata={"description": "Another one than those that the caller holds."},
+    )

@@ -1,0 +1,140 @@
+"""Giving documents to people: to all of them, or to one of them by turns."""
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select
+
+from app.documents.artifacts import service as artifacts
+from app.identity.teams import service as teams
+from app.kit import bulk, errors, events
+from app.kit.errors import ApiError
+from app.workflow.assignment.queries import giving as queries
+from app.workflow.assignment.queries.giving import Given, Share
+
+
+class Giving:
+    """What one request gives, in one transaction or in many; loads go on from one to the next."""
+
+    def __init__(
+        self,
+        *,
+        by: UUID,
+        user_ids: Sequence[UUID] | None,
+        team_id: UUID | None,
+        due: Mapping[str, datetime | None],
+        strategy: str = "everyone",
+    ) -> None:
+        self.spread = strategy != "everyone" and user_ids != []
+        self._by = by
+        self._user_ids = list(dict.fromkeys(user_ids or ()))
+        self._asked = user_ids or ()
+        self._team_id = team_id
+        self._due = due
+        self._least = strategy == "least_loaded"
+        self._loads: Counter[UUID] | None = None
+
+    @property
+    def closed_too(self) -> bool:
+        """Whether it takes assignees away: from any document, whatever its state."""
+        return self._team_id is None and not self._user_ids
+
+    def hold(self) -> None:
+        """Keep those who are named what they are until the transaction ends.
+
+        Raises 400 on `user_ids.N` or `team_id`.
+        """
+        if self._team_id is not None:
+            if not teams.existing([self._team_id]):
+                raise errors.invalid("There is no such team.", "team_id")
+            return
+        known = queries.labelers(self._user_ids)
+        for index, user_id in enumerate(self._asked):
+            if user_id not in known:
+                raise errors.invalid("Must be a member who labels.", f"user_ids.{index}")
+
+    def give(
+        self, artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
+    ) -> dict[UUID, ApiError]:
+        """Give documents, those alone that `filters` still find, and tell; why others failed.
+
+        Emits `artifacts.assigned`. Raises as `hold`.
+        """
+        given = self.write(artifacts.by_ids(artifact_ids, filters), len(artifact_ids))
+        self.tell(given)
+        shut = {} if self.closed_too else {UUID(one): closed(state) for one, state in given.closed}
+        missed = bulk.missing(artifact_ids, [*map(UUID, given.given), *shut])
+        return shut | (missed if filters is None else artifacts.changed_since(missed))
+
+    def write(self, chosen: Select[Any], limit: int = 1) -> Given:
+        """Give at most `limit` chosen documents. Raises as `hold`."""
+        self.hold()
+        given = queries.give(
+            chosen,
+            assignees=None if self.spread else self._assignees(),
+            shares=self._shares(limit) if self.spread else (),
+            due="due_at" in self._due,
+            due_at=self._due.get("due_at"),
+            closed_too=self.closed_too,
+        )
+        if given.resumed:
+            # What was sent back to somebody waits for them again.
+            artifacts.refresh_statuses(given.resumed)
+        return given
+
+    def tell(self, given: Given) -> None:
+        """Emit `artifacts.assigned` of what was not assigned so before: `count` says of how many
+        documents, `counts` who got how many where they were spread."""
+        if given.changed:
+            events.emit("artifacts.assigned", self._told(given))
+        if self._loads is not None:
+            self._loads.update({UUID(one): number for one, number in given.people.items()})
+
+    def _assignees(self) -> list[dict[str, str | None]]:
+        """As a document holds them."""
+        if self._team_id is not None:
+            return [{"user_id": None, "team_id": str(self._team_id)}]
+        return [{"user_id": str(one), "team_id": None} for one in self._user_ids]
+
+    def _shares(self, limit: int) -> list[Share]:
+        people = queries.labelers_of(self._team_id) if self._team_id else self._user_ids
+        if not people:
+            raise errors.invalid("Nobody in the team labels.", "team_id")
+        if self._loads is None:
+            self._loads = Counter(queries.loads(people) if self._least else {})
+        return level([(user_id, self._loads[user_id]) for user_id in people], limit)
+
+    def _told(self, given: Given) -> dict[str, Any]:
+        counts, user_ids = given.shares, list(map(str, self._user_ids))
+        if self.spread:
+            user_ids = sorted(counts) if self._team_id else [u for u in user_ids if u in counts]
+        return {
+            "artifact_ids": given.news,
+            "user_ids": user_ids,
+            "team_ids": [self._team_id] if self._team_id and not self.spread else [],
+            "count": given.changed,
+            "counts": counts,
+            "by": self._by,
+            "due_at": self._due.get("due_at"),
+        }
+
+
+def level(loads: Sequence[tuple[UUID, int]], count: int) -> list[Share]:
+    """Spread `count` documents over people of different loads: each goes to the least loaded."""
+    quotas = [0] * len(loads)
+    waiting = [(load, place) for place, (_, load) in enumerate(loads)]
+    heapq.heapify(waiting)
+    for _ in range(count):
+        load, place = waiting[0]
+        quotas[place] += 1
+        heapq.heapreplace(waiting, (load + 1, place))
+    return [Share(user_id, load, quotas[n]) for n, (user_id, load) in enumerate(loads)]
+
+
+def closed(state: str) -> ApiError:
+    """Why a document is not given to anybody."""
+    return errors.conflict(f"The document is {state}: nothing of it is to label.", state=state)

@@ -1,0 +1,100 @@
+"""SQL of who may be given reviews, and of giving many away at once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, select, text
+
+from app.documents.artifacts.models import URGENT_AT
+from app.identity.organizations.models import Membership
+from app.identity.teams.models import TeamMember
+from app.identity.users.models import User
+from app.kit import db, tenancy
+from app.kit.permissions import Role
+from app.workflow.tag_sets.models import MAKERS
+
+_URGENT_AT = URGENT_AT.format(of="").replace("due_at", "CAST(:due_at AS timestamptz)")
+_URGENT_AT = _URGENT_AT.replace("created_at", "item.submitted_at")
+_WHO_REVIEW = [role.name for role in Role if role >= Role.reviewer]
+
+_LOCK = text(
+    f"""
+    SELECT id, {MAKERS.format(of="tag_sets.")} AS makers, review_rank, claim_expires_at,
+           assignee_id, assignee_team_id,
+           CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by
+    FROM tag_sets
+    WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[])) AND status = 'submitted'
+    ORDER BY id FOR NO KEY UPDATE
+    """  # noqa: S608 - made of constants
+)
+# Null leaves the due time, and with it the place in the queue, as it is. A claim goes on if it is
+# of whom the item is given to.
+_ASSIGN = text(
+    f"""
+    UPDATE tag_sets item SET
+        assignee_id = given.user_id, assignee_team_id = :team_id,
+        review_due_at = coalesce(CAST(:due_at AS timestamptz), item.review_due_at),
+        review_rank = CASE WHEN CAST(:due_at AS timestamptz) IS NULL THEN item.review_rank ELSE
+            review_rank_of(document.priority, {_URGENT_AT}) END,
+        claim_user_id = CASE WHEN given.keeps THEN item.claim_user_id END,
+        claim_expires_at = CASE WHEN given.keeps THEN item.claim_expires_at END
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps AS boolean[]))
+        AS given (id, user_id, keeps), artifacts document
+    WHERE item.organization_id = :org AND item.id = given.id
+      AND document.organization_id = :org AND document.id = item.artifact_id
+    """  # noqa: S608 - made of constants
+)
+
+
+def reviewers(user_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the users who review here, and whose accounts are not disabled; as such they stay
+    until the transaction ends."""
+    statement = (
+        select(Membership.user_id)
+        .join(User, User.id == Membership.user_id)
+        .where(
+            Membership.user_id.in_(user_ids),
+            Membership.role.in_(_WHO_REVIEW),
+            User.disabled_at.is_(None),
+        )
+        .order_by(Membership.user_id)
+        .with_for_update(read=True, of=Membership)
+    )
+    return set(db.session().execute(statement).scalars())
+
+
+def reviewers_of_team(team_id: UUID) -> set[UUID]:
+    """Who reviews in a team; as such they stay until the transaction ends, so that whoever leaves
+    is followed by what the team was given before. Members are locked before their seats, and these
+    before teams, as by whoever takes somebody out."""
+    theirs = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
+    able = reviewers(list(db.session().scalars(theirs)))
+    seats = theirs.where(TeamMember.user_id.in_(able)).order_by(TeamMember.user_id)
+    return set(db.session().scalars(seats.with_for_update(read=True)))
+
+
+def lock(item_ids: Iterable[UUID]) -> list[Row[Any]]:
+    """Lock items that wait for review, in the order of their ids; those there are."""
+    values = {"org": tenancy.current_organization_id(), "ids": [str(one) for one in item_ids]}
+    return list(db.session().execute(_LOCK, values))
+
+
+def assign(
+    given: Mapping[UUID, UUID | None],
+    *,
+    team_id: UUID | None,
+    due_at: datetime | None,
+    keep_claims: set[UUID],
+) -> None:
+    """Assign locked items, {item: user}, or all to a team; but those of `keep_claims` are free."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "ids": [str(one) for one in given],
+        "user_ids": [None if one is None else str(one) for one in given.values()],
+        "keeps": [one in keep_claims for one in given],
+        "team_id": team_id,
+        "due_at": due_at,
+    }
+    db.session().execute(_ASSIGN, values)

@@ -1,0 +1,157 @@
+"""SQL of what people decided in a period.
+
+What a decision was on is the revision before it: the submission, or that it was opened again. Those
+that nobody made (sampling, agreement) have no author, and are no reviewer's work.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Integer,
+    Row,
+    Select,
+    Text,
+    Uuid,
+    case,
+    cast,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from app.identity.users.models import User
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between, Span
+from app.kit.counters.spans import HOUR, round_down, round_up
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.workflow.tag_sets.counters import WORK
+from app.workflow.tag_sets.models import TagSetRevision
+
+KINDS = ("accept", "correction", "reject")
+_FACETS = ("kind", "timed", "schema_id", "author_id")
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def decided(schema_id: UUID | None, edges: Sequence[datetime]) -> Sequence[Row[Any]]:
+    """What people decided between the first and the last of `edges`, by kind: how many decisions
+    there are, how many of them were timed, and these ones' microseconds.
+
+    Once by schema and reviewer, with ids and names, and once by day, counted from 1 between two
+    edges.
+    """
+    found = union_all(_by_reviewer(schema_id, edges), _by_day(schema_id, edges)).subquery()
+    schema, author = cast(found.c.schema_id, Uuid), cast(found.c.author_id, Uuid)
+    statement = (
+        select(
+            schema.label("schema_id"),
+            ArtifactSchema.name.label("schema_name"),
+            author.label("author_id"),
+            User.email,
+            User.name,
+            found.c.day,
+            found.c.kind,
+            found.c.decisions,
+            found.c.timed,
+            found.c.microseconds,
+        )
+        .outerjoin(ArtifactSchema, ArtifactSchema.id == schema)
+        .outerjoin(User, User.id == author)
+    )
+    return db.session().execute(statement).all()
+
+
+def _by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
+    rows = _rows(
+        schema_id,
+        TagSetRevision.kind,
+        cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed"),
+        cast(TagSetRevision.schema_id, Text).label("schema_id"),
+        cast(TagSetRevision.author_id, Text).label("author_id"),
+        func.coalesce(TagSetRevision.waited_microseconds, 0).label("measure"),
+    )
+    at = TagSetRevision.created_at
+    between = Between("at", at, edges[0], edges[-1], rows)
+    cells = counters.cells_between(WORK, _FACETS, _where(schema_id), between)
+    by = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
+    return _summed(cells, cells.c.schema_id, cells.c.author_id, cast(null(), Integer)).group_by(*by)
+
+
+def _by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
+    """Whole hours are counted. Where a day begins within an hour, its decisions are looked at."""
+    first, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
+    split = [edge for edge in edges if round_down(edge, HOUR) != edge]
+    hours = [round_down(edge, HOUR).isoformat()[:HOUR] for edge in split]
+    parts: list[Any] = []
+    if first < end:
+        span = Span("at", first, end, HOUR)
+        cells = counters.cells(WORK, ("at", "kind", "timed"), _where(schema_id), span=span)
+        begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
+        counted = select(
+            _day(begin, edges).label("day"), cells.c.kind, cells.c.timed, cells.c.n, cells.c.total
+        )
+        parts.append(counted.where(cells.c["at"].not_in(hours)) if hours else counted)
+    at = TagSetRevision.created_at
+    for edge in split:
+        hour = round_down(edge, HOUR)
+        inside = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
+        parts.append(_row_by_row(schema_id, _day(at, edges), 1).where(*inside))
+    # The end of an hour is part of it, and the beginning of a day of the day.
+    sharp = [edge for edge in edges if edge not in split]
+    if sharp:
+        exactly = at.in_(sharp)
+        before = _day(at - _MICROSECOND, edges)
+        parts.append(_row_by_row(schema_id, _day(at, edges), 1).where(exactly, at < edges[-1]))
+        parts.append(_row_by_row(schema_id, before, -1).where(exactly, at > edges[0]))
+    found = union_all(*parts).subquery()
+    none = cast(null(), Text)
+    return _summed(found, none, none, found.c.day).group_by(found.c.day, found.c.kind)
+
+
+def _where(schema_id: UUID | None) -> dict[str, Any]:
+    return {"kind": list(KINDS)} | ({} if schema_id is None else {"schema_id": schema_id})
+
+
+def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
+    rows = select(*columns).where(
+        TagSetRevision.organization_id == tenancy.current_organization_id(),
+        TagSetRevision.author_id.is_not(None),
+        TagSetRevision.kind.in_(KINDS),
+    )
+    return rows if schema_id is None else rows.where(TagSetRevision.schema_id == schema_id)
+
+
+def _row_by_row(schema_id: UUID | None, day: Any, sign: int) -> Select[Any]:
+    waited = func.coalesce(TagSetRevision.waited_microseconds, 0)
+    return _rows(
+        schema_id,
+        day.label("day"),
+        TagSetRevision.kind,
+        cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed"),
+        literal(sign).label("n"),
+        (literal(sign) * waited).label("total"),
+    )
+
+
+def _day(at: Any, edges: Sequence[datetime]) -> Any:
+    return func.width_bucket(at, cast(list(edges), ARRAY(DateTime(timezone=True))))
+
+
+def _summed(cells: Any, schema_id: Any, author_id: Any, day: Any) -> Select[Any]:
+    timed = case((cells.c.timed == "true", cells.c.n), else_=0)
+    return select(
+        schema_id.label("schema_id"),
+        author_id.label("author_id"),
+        day.label("day"),
+        cells.c.kind,
+        cast(func.sum(cells.c.n), Integer).label("decisions"),
+        cast(func.sum(timed), Integer).label("timed"),
+        cast(func.sum(cells.c.total), BigInteger).label("microseconds"),
+    ).having(func.sum(cells.c.n) > 0)

@@ -1,0 +1,92 @@
+"""SQL of who holds an item, who it is assigned to, and to whom it was escalated.
+
+None of it changes the label set: no revision is raised, and its `updated_at` stays.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ARRAY, Row, Uuid, case, func, literal_column, select, text, update
+
+from app.kit import db
+from app.workflow.tag_sets.models import MAKERS, TagSet
+
+_DIRECT = {"synchronize_session": False}
+_BATCH = 1000
+
+_LOCKED = (
+    select(
+        TagSet.id,
+        TagSet.labeler_id,
+        literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid)).label("makers"),
+        case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
+        TagSet.claim_expires_at,
+        TagSet.assignee_id,
+        TagSet.assignee_team_id,
+        TagSet.escalated,
+    )
+    .where(TagSet.status == "submitted")
+    .with_for_update(key_share=True)
+)
+
+
+def lock(item_id: UUID) -> Row[Any] | None:
+    """Lock an item that waits for review; None when it does not, or is none."""
+    return db.session().execute(_LOCKED.where(TagSet.id == item_id)).one_or_none()
+
+
+def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
+    """Give a locked item to a reviewer for a time."""
+    until = func.now() + func.make_interval(0, 0, 0, 0, 0, minutes)
+    _change(item_id, claim_user_id=user_id, claim_expires_at=until)
+
+
+def release(item_id: UUID) -> None:
+    """Take a locked item from whoever holds it."""
+    _change(item_id, claim_user_id=None, claim_expires_at=None)
+
+
+def escalate(
+    item_id: UUID, *, by: UUID, reason: str, user_id: UUID | None, team_id: UUID | None
+) -> None:
+    """Hand a locked item on, free of a claim."""
+    _change(
+        item_id,
+        assignee_id=user_id,
+        assignee_team_id=team_id,
+        escalated=True,
+        escalated_by=by,
+        escalated_at=func.now(),
+        escalation_reason=reason,
+        claim_user_id=None,
+        claim_expires_at=None,
+    )
+
+
+def _change(item_id: UUID, **values: Any) -> None:
+    db.session().execute(
+        update(TagSet)
+        .where(TagSet.id == item_id)
+        .values(**values, updated_at=TagSet.updated_at)
+        .execution_options(**_DIRECT)
+    )
+
+
+# Rows that somebody changes at this moment are left to the next run: nobody waits for a clean-up.
+_EXPIRE = text(
+    """
+    WITH expired AS (
+        SELECT organization_id, id FROM tag_sets
+        WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
+        LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE tag_sets SET claim_user_id = NULL, claim_expires_at = NULL
+    FROM expired
+    WHERE tag_sets.organization_id = expired.organization_id AND tag_sets.id = expired.id
+    """
+)
+
+
+def expire() -> int:
+    """End claims that ran out, of every organization; how many (at most 1,000 a call)."""
+    return int(db.session().execute(_EXPIRE, {"batch": _BATCH}).rowcount)  # type: ignore[attr-defined]

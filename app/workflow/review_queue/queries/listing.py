@@ -1,0 +1,122 @@
+"""SQL of the list of what waits for review: its length from counts, its pages by indexes.
+
+An item is in the list while its label set is submitted and its document is not archived.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ColumnElement, Select, cast, func, or_, select, values
+from sqlalchemy import column as named
+
+from app.identity.teams.models import TeamMember
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
+from app.kit.pagination import Keys, Page, PageRequest, paginate
+from app.workflow.review_queue.queries.reading import CLAIMED, ITEMS, is_listed
+from app.workflow.tag_sets.counters import REVIEWS, having_flag
+from app.workflow.tag_sets.models import TagSet
+
+_SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
+_PERIOD = ("created_after", "created_before")
+_OF_TIME = (*_PERIOD, "claimed", "mine")
+"""Filters that are of no facet."""
+
+
+def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
+    """A page of what waits for review, of archived documents nothing; `user_id` is whom the filter
+    `mine` means."""
+    teams = _teams(user_id) if "mine" in filters else []
+    keys = []
+    if filters.get("mine"):
+        column = _SORTS[request.sort.lstrip("-")]
+        keys = _keys_of_mine(column, filters, user_id, teams)
+    shown = ITEMS if keys else ITEMS.where(is_listed(filters, user_id))
+    total = _total(filters, user_id, teams)
+    return paginate(shown, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
+
+
+def _teams(user_id: UUID) -> list[UUID]:
+    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return list(db.session().scalars(statement))
+
+
+def _total(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
+    """How many items `filters` find. Who has claimed one at this moment is looked up: these are as
+    many as there are reviewers at work."""
+    if len({"mine", "claimed"} & set(filters)) > 1:
+        return counters.count(_rows(filters, user_id))
+    others = {name: value for name, value in filters.items() if name not in ("mine", "claimed")}
+    found = _count(others, user_id)
+    if "claimed" in filters:
+        claimed = counters.count(_rows(others, user_id).where(CLAIMED))
+        return claimed if filters["claimed"] else found - claimed
+    if "mine" in filters:
+        own = _count_mine(others, user_id, teams)
+        return own if filters["mine"] else found - own
+    return found
+
+
+def _count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
+    after, before = (filters.get(name) for name in _PERIOD)
+    between = None
+    if after is not None or before is not None:
+        rest = {name: value for name, value in filters.items() if name not in _PERIOD}
+        between = Between("created", TagSet.created_at, after, before, _rows(rest, user_id))
+    people = {"labeler_id", "assignee_id", "team_id"} & set(filters)
+    if between is not None and people:
+        return counters.count(_rows(filters, user_id))
+    return counters.total(REVIEWS, _where(filters), between=between)
+
+
+def _where(filters: dict[str, Any]) -> dict[str, Any]:
+    where: dict[str, Any] = {"archived": False}
+    for name, value in filters.items():
+        if name == "flag":
+            where["flags"] = having_flag(value)
+        elif name not in _OF_TIME:
+            where[name] = value
+    return where
+
+
+def _count_mine(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
+    """Those that are assigned to a user, those of their teams that are not, and what they have
+    claimed beside."""
+    if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
+        return counters.count(_rows({**filters, "mine": True}, user_id))
+    where = _where(filters)
+    found = counters.total(REVIEWS, {**where, "assignee_id": user_id})
+    if teams:
+        cells = counters.cells(REVIEWS, ("assignee_id",), {**where, "team_id": teams})
+        of_teams = cast(func.coalesce(func.sum(cells.c.n), 0), BigInteger)
+        others = cells.c.assignee_id != str(user_id)
+        found += select(of_teams).where(others).scalar_subquery()
+    beside = _rows(filters, user_id).where(
+        CLAIMED,
+        TagSet.claim_user_id == user_id,
+        TagSet.assignee_id.is_distinct_from(user_id),
+        or_(TagSet.assignee_team_id.is_(None), TagSet.assignee_team_id.not_in(teams)),
+    )
+    return found + counters.count(beside)
+
+
+def _rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
+    # Said here too, as a count is part of another statement.
+    ours = TagSet.organization_id == tenancy.current_organization_id()
+    return select(TagSet.id).where(ours, is_listed(filters, user_id))
+
+
+def _keys_of_mine(
+    column: Any, filters: dict[str, Any], user_id: UUID, teams: list[UUID]
+) -> list[Keys]:
+    rest = {name: value for name, value in filters.items() if name != "mine"}
+    keys: Any = select(column, TagSet.id).where(is_listed(rest, user_id))
+    found = [
+        Keys(keys.where(TagSet.assignee_id == user_id)),
+        Keys(keys.where(CLAIMED, TagSet.claim_user_id == user_id)),
+    ]
+    if teams:
+        theirs = values(named("team_id", TeamMember.team_id.type), name="theirs")
+        branches = theirs.data([(team,) for team in teams])
+        found.append(Keys(keys.where(TagSet.assignee_team_id == branches.c.team_id), branches))
+    return found

@@ -1,0 +1,72 @@
+"""SQL of reviews that wait for somebody who is not there to do them."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.kit import db, tenancy
+from app.kit.permissions import Role
+from app.workflow.tag_sets.models import MAKERS
+
+_BATCH = 1000
+_ROLES = [role.name for role in Role if role >= Role.reviewer]
+
+# Whether somebody is there is looked at as it is now, and once more for each item when it is
+# locked. None of it changes the label set: no revision is raised, and its `updated_at` stays.
+_RETURN = """
+    WITH able AS MATERIALIZED ({able}), stranded AS (
+        SELECT item.id FROM tag_sets item
+        WHERE item.organization_id = :org AND item.status = 'submitted' AND {waits}
+        ORDER BY item.id LIMIT :batch FOR NO KEY UPDATE
+    )
+    UPDATE tag_sets item SET assignee_id = NULL, assignee_team_id = NULL
+    FROM stranded WHERE item.organization_id = :org AND item.id = stranded.id
+    RETURNING item.id, item.escalated
+"""
+_WHO_REVIEW = """
+    memberships member
+    JOIN users ON users.id = member.user_id AND users.disabled_at IS NULL
+    WHERE member.organization_id = :org AND member.role = ANY(CAST(:roles AS text[]))
+"""
+_OF_USER = text(
+    _RETURN.format(
+        able=f"SELECT FROM {_WHO_REVIEW} AND member.user_id = :user_id",
+        waits="""item.assignee_id IS NOT NULL AND item.assignee_id = :user_id
+          AND NOT EXISTS (SELECT FROM able)""",
+    )
+)
+# A team that has nobody but those whose own work it is has nobody for it. Who is able is found
+# once: a long list of a large team would look at every seat for every item.
+_OF_TEAM = text(
+    _RETURN.format(
+        able=f"""
+            SELECT ARRAY(
+                SELECT seat.user_id FROM team_members seat
+                WHERE seat.organization_id = :org AND seat.team_id = :team_id
+                  AND seat.user_id IN (SELECT member.user_id FROM {_WHO_REVIEW})
+            ) AS user_ids, coalesce((
+                SELECT settings -> 'allow_self_review' = 'true'
+                FROM organizations WHERE id = :org), false) AS own_too""",  # noqa: S608 - constants
+        waits=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
+          AND (SELECT user_ids FROM able) <@ CASE WHEN (SELECT own_too FROM able)
+              THEN '{{}}' ELSE {MAKERS.format(of="item.")} END""",  # noqa: S608 - constants
+    )
+)
+
+
+def of_user(user_id: UUID) -> Sequence[Row[Any]]:
+    """Give back some of what is assigned to somebody who does not review here: (id, escalated) of
+    each, in the order of their ids; [] when all is."""
+    return _rows(_OF_USER, user_id=user_id)
+
+
+def of_team(team_id: UUID) -> Sequence[Row[Any]]:
+    """The same of what is assigned to a team in which nobody can review it."""
+    return _rows(_OF_TEAM, team_id=team_id)
+
+
+def _rows(statement: Any, **whose: UUID) -> Sequence[Row[Any]]:
+    values = {"org": tenancy.current_organization_id(), "roles": _ROLES, "batch": _BATCH, **whose}
+    return sorted(db.session().execute(statement, values))

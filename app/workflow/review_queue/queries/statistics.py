@@ -1,0 +1,137 @@
+"""SQL of the queue's numbers: what waits now, and what was decided in a period."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Numeric,
+    Row,
+    Select,
+    Text,
+    Uuid,
+    case,
+    cast,
+    func,
+    literal,
+    select,
+    union_all,
+)
+
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between, Span
+from app.kit.counters.spans import DAY
+from app.kit.counters.sql import Statement
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.workflow.review_queue.queries.reading import CLAIMED
+from app.workflow.tag_sets.counters import REVIEWS
+from app.workflow.tag_sets.models import TagSet
+
+_COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
+
+
+def waiting(schema_id: UUID | None) -> list[Row[Any]]:
+    """What waits now, by schema: `schema_id`, its name, and how many there are, are assigned to
+    nobody, are escalated, are overdue and are claimed."""
+    where = _where(schema_id)
+    cells = counters.cells(REVIEWS, ("schema_id", "assigned", "escalated"), where)
+    now = db.utc_now()
+    rows = _rows(schema_id, cast(TagSet.schema_id, Text).label("schema_id"))
+    between = Between("due", TagSet.due_at, None, now, rows)
+    due = counters.cells_between(REVIEWS, ("schema_id",), where, between)
+    held = rows.where(CLAIMED).subquery()
+    parts = (
+        _counts(
+            cells.c.schema_id,
+            depth=cells.c.n,
+            unassigned=_if(cells.c.assigned == "false", cells.c.n),
+            escalated=_if(cells.c.escalated == "true", cells.c.n),
+        ),
+        _counts(due.c.schema_id, overdue=due.c.n),
+        _counts(held.c.schema_id, claimed=literal(1)),
+    )
+    counted = union_all(*parts).subquery()
+    schema = cast(counted.c.schema_id, Uuid)
+    statement = (
+        select(
+            schema.label("schema_id"),
+            ArtifactSchema.name.label("schema_name"),
+            *(cast(func.sum(counted.c[name]), Integer).label(name) for name in _COUNTS),
+        )
+        .join(ArtifactSchema, ArtifactSchema.id == schema)
+        .group_by(counted.c.schema_id, ArtifactSchema.name)
+        .having(func.sum(counted.c.depth) > 0)
+    )
+    return list(db.session().execute(statement))
+
+
+def _where(schema_id: UUID | None) -> dict[str, Any]:
+    return {"archived": False} | ({} if schema_id is None else {"schema_id": schema_id})
+
+
+def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
+    rows = select(*columns).where(
+        TagSet.organization_id == tenancy.current_organization_id(),
+        TagSet.status == "submitted",
+        ~TagSet.artifact_archived,
+    )
+    return rows if schema_id is None else rows.where(TagSet.schema_id == schema_id)
+
+
+def _counts(schema_id: Any, **counts: Any) -> Select[Any]:
+    zeros = dict.fromkeys(_COUNTS, literal(0))
+    found = (expression.label(name) for name, expression in (zeros | counts).items())
+    return select(schema_id.label("schema_id"), *found)
+
+
+def _if(condition: ColumnElement[bool], number: Any) -> ColumnElement[int]:
+    return case((condition, number), else_=0)
+
+
+# Which day the median, the ninth decile and the oldest are of is told by counts, and which of that
+# day by an index. `part` is a schema, or null for all.
+_AGES = """
+    WITH by_day AS (
+        SELECT schema_id AS part, submitted AS day, sum(n) AS n FROM ({cells}) AS cells
+        GROUP BY GROUPING SETS ((submitted), (schema_id, submitted)) HAVING sum(n) > 0
+    ), placed AS (
+        SELECT part, CAST(day || 'T00:00Z' AS timestamptz) AS day, n,
+               sum(n) OVER (PARTITION BY part ORDER BY day DESC) AS upto,
+               sum(n) OVER (PARTITION BY part) AS whole
+        FROM by_day
+    ), wanted AS (
+        SELECT part, share, day, ceil(share * whole) - (upto - n) - 1 AS younger
+        FROM placed CROSS JOIN (VALUES (0.5), (0.9), (1.0)) AS shares (share)
+        WHERE upto - n < ceil(share * whole) AND ceil(share * whole) <= upto
+    )
+    SELECT CAST(part AS uuid) AS schema_id, share, extract(epoch FROM now() - CASE
+        WHEN part IS NULL THEN ({all}) ELSE ({of_schema}) END) AS seconds
+    FROM wanted
+"""
+_IN_DAY = """
+    SELECT submitted_at FROM tag_sets
+    WHERE organization_id = {organization} AND status = 'submitted' AND NOT artifact_archived
+      {schema} AND submitted_at > day AND submitted_at <= day + interval '1 day'
+    ORDER BY submitted_at DESC OFFSET younger LIMIT 1
+"""
+
+
+def ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
+    """How long items wait: the seconds that a share of them (0.5, 0.9, 1) do not exceed, by schema
+    and share, and with None for all."""
+    statement = Statement(tenancy.current_organization_id())
+    span = Span("submitted", None, None, DAY)
+    cells = statement.select_cells(REVIEWS, ("schema_id", "submitted"), _where(schema_id), span)
+    organization = statement.organization
+    only = "" if schema_id is None else f"AND schema_id = {statement.add(str(schema_id))}"
+    sql = _AGES.format(
+        cells=cells,
+        all=_IN_DAY.format(organization=organization, schema=only),
+        of_schema=_IN_DAY.format(
+            organization=organization, schema="AND schema_id = CAST(part AS uuid)"
+        ),
+    )
+    columns = {"schema_id": Uuid(), "share": Numeric(), "seconds": Numeric()}
+    rows = db.session().execute(statement.as_select(sql, columns))
+    return {(row.schema_id, float(row.share)): float(row.seconds) for row in rows}

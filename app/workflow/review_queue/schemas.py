@@ -1,0 +1,260 @@
+"""Bodies and answers of the review queue."""
+
+from marshmallow import ValidationError, validate
+
+from app.kit.api import bulk
+from app.kit.api.alternatives import AlternativesSchema
+from app.kit.api.fields import (
+    NOT_BLANK,
+    Bool,
+    Date,
+    Float,
+    Int,
+    List,
+    Nested,
+    OneOf,
+    QueryBool,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+from app.workflow.tag_sets.models import FLAGS
+
+ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
+TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
+PERSON = "app.workflow.tag_sets.schemas.records.Person"
+LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetListed"
+"""By its registered name: a room's schemas are its own to import, its shapes are everybody's."""
+
+MAX_HELD = 50
+"""How many items a client that looks ahead may name."""
+
+
+class ArtifactReference(Schema):
+    """The document of a review item."""
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+
+
+class SchemaReference(Schema):
+    """The schema of a review item."""
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+
+
+class ReviewClaim(Schema):
+    """Who is reviewing an item, and until when nobody else may."""
+
+    user_id = Uuid(required=True)
+    expires_at = UtcDateTime(required=True)
+
+
+class Escalation(Schema):
+    """Who handed an item on, why and when."""
+
+    by = Uuid(required=True)
+    reason = Str(required=True)
+    at = UtcDateTime(required=True)
+
+
+class ReviewItem(Schema):
+    """A label set that waits for review; its id is the label set's."""
+
+    id = Uuid(required=True)
+    tag_set = Nested(LISTED_TAG_SET, required=True)
+    artifact = Nested(ArtifactReference, required=True)
+    schema = Nested(SchemaReference, required=True)
+    age_seconds = Int(required=True, metadata={"description": "Since it was submitted."})
+    priority = Int(required=True, metadata={"description": "The document's, 0 to 100."})
+    due_at = UtcDateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The review's if it was assigned with one, or the document's."},
+    )
+    claim = Nested(ReviewClaim, required=True, allow_none=True)
+    assignee_id = Uuid(required=True, allow_none=True)
+    assignee_team_id = Uuid(required=True, allow_none=True)
+    escalated = Bool(required=True)
+    escalation = Nested(Escalation, required=True, allow_none=True)
+    flags = List(Str(validate=OneOf(FLAGS)), required=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+
+
+class ReviewItemDetail(ReviewItem):
+    """An item with all that a reviewer looks at."""
+
+    tag_set = Nested(TAG_SET, required=True)
+    document = Nested(ARTIFACT, required=True)
+    prediction = Nested(
+        TAG_SET,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The latest label set of the document that a model made."},
+    )
+
+
+class ReviewFilters(Schema):
+    """Filters of the queue."""
+
+    schema_id = Uuid()
+    assignee_id = Uuid()
+    team_id = Uuid(metadata={"description": "Assigned to this team."})
+    labeler_id = Uuid()
+    claimed = QueryBool(metadata={"description": "Whether a reviewer works on it now."})
+    mine = QueryBool(
+        metadata={"description": "Held by the caller, or assigned to them or their team."}
+    )
+    escalated = QueryBool()
+    flag = Str(validate=OneOf(FLAGS))
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class NextReview(Schema):
+    """What to draw from; all of the queue if nothing is said."""
+
+    schema_id = Uuid()
+    flags = List(
+        Str(validate=OneOf(FLAGS)),
+        max_items=len(FLAGS),
+        metadata={"description": "Only items with one of these."},
+    )
+    exclude = List(
+        Uuid(),
+        max_items=MAX_HELD,
+        load_default=list,
+        metadata={"description": "None of these: what a client that looks ahead has got already."},
+    )
+    skip_held = Bool(
+        load_default=False,
+        metadata={"description": "Another one than those that the caller holds."},
+    )
+
+
+def _said(value: str) -> None:
+    if not value.strip():
+        raise ValidationError("Must not be blank.")
+
+
+class EscalateReview(AlternativesSchema):
+    """Who reviews instead, another reviewer or a team, and why."""
+
+    alternatives = (("user_id",), ("team_id",))
+
+    team_id = Uuid()
+    user_id = Uuid()
+    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
+
+
+class ReviewSelection(AlternativesSchema):
+    """Which items: up to 1,000 by id, or all that a filter finds in the queue, with how many the
+    caller expects; another number of them changes nothing (409)."""
+
+    alternatives = (("tag_set_ids",), bulk.BY_FILTER)
+
+    tag_set_ids = bulk.ids()
+    filter = Nested(ReviewFilters)
+    expected_count = Int()
+
+
+class AssignReviews(ReviewSelection):
+    """Which items, to whom, and until when."""
+
+    alternatives = (("user_ids",), ("team_id",))
+
+    team_id = Uuid()
+    user_ids = List(
+        Uuid(),
+        validate=validate.Length(min=1),
+        max_items=100,
+        metadata={"description": "Reviewers; the items are spread evenly among them."},
+    )
+    due_at = UtcDateTime()
+
+
+class AcceptReviews(ReviewSelection):
+    """Which items to accept."""
+
+    note = Str(max_length=5000)
+
+
+class RejectReviews(ReviewSelection):
+    """Which items to reject, why, and who labels next."""
+
+    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
+    send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
+
+
+class StatsQuery(Schema):
+    """Which schema, and which days as the caller's time zone counts them; without, the last 30."""
+
+    schema_id = Uuid()
+    first = Date(data_key="from", metadata={"description": "The first day."})
+    last = Date(data_key="to", metadata={"description": "The last day; at most 366 in all."})
+
+
+class QueueAge(Schema):
+    """For how long items have waited, null where none waits."""
+
+    oldest_seconds = Int(required=True, allow_none=True)
+    median_seconds = Int(required=True, allow_none=True)
+    p90_seconds = Int(required=True, allow_none=True)
+
+
+class WaitingNow(Schema):
+    """What waits at this moment, whatever the period."""
+
+    depth = Int(required=True)
+    unassigned = Int(required=True)
+    claimed = Int(required=True)
+    escalated = Int(required=True)
+    overdue = Int(required=True)
+    age = Nested(QueueAge, required=True)
+
+
+class Decided(Schema):
+    """What reviewers decided in the period; `corrected` are among the accepted. Rates are in 0..1,
+    null where nothing was decided."""
+
+    decided = Int(required=True)
+    accepted = Int(required=True)
+    corrected = Int(required=True)
+    rejected = Int(required=True)
+    acceptance_rate = Float(required=True, allow_none=True)
+    mean_seconds_to_decision = Float(
+        required=True, allow_none=True, metadata={"description": "From submission to verdict."}
+    )
+
+
+class DecidedOfDay(Decided):
+    """One day."""
+
+    date = Date(required=True)
+
+
+class StatsOfSchema(WaitingNow, Decided):
+    """One schema: what waits, and what was decided."""
+
+    schema = Nested(SchemaReference, required=True)
+
+
+class StatsOfReviewer(Decided):
+    """One reviewer."""
+
+    reviewer = Nested(PERSON, required=True)
+
+
+class ReviewStats(WaitingNow, Decided):
+    """The queue in numbers."""
+
+    time_zone = Str(required=True)
+    first = Date(required=True, data_key="from")
+    last = Date(required=True, data_key="to")
+    decided_per_day = Float(required=True)
+    by_day = List(Nested(DecidedOfDay), required=True)
+    by_schema = List(Nested(StatsOfSchema), required=True)
+    by_reviewer = List(Nested(StatsOfReviewer), required=True)

@@ -1,0 +1,36 @@
+"""The review queue: reading it, working through it, handing items on, and its numbers."""
+
+from app.workflow.review_queue.service.assigning import assign_many, escalate
+from app.workflow.review_queue.service.bulk import accept_many, reject_many
+from app.workflow.review_queue.service.claiming import (
+    claim,
+    claim_next,
+    expire_claims,
+    release,
+)
+from app.workflow.review_queue.service.reading import get, list_items
+from app.workflow.review_queue.service.returning import (
+    release_demoted,
+    release_disabled,
+    release_member,
+    release_team,
+)
+from app.workflow.review_queue.service.statistics import stats
+
+__all__ = [
+    "accept_many",
+    "assign_many",
+    "claim",
+    "claim_next",
+    "escalate",
+    "expire_claims",
+    "get",
+    "list_items",
+    "reject_many",
+    "release",
+    "release_demoted",
+    "release_disabled",
+    "release_member",
+    "release_team",
+    "stats",
+]

@@ -1,0 +1,220 @@
+"""Handing reviews to somebody: one by escalation, many by assignment."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.identity.teams import service as teams
+from app.kit import bulk, errors, events
+from app.kit.bulk import Failures, Unfit
+from app.kit.errors import ApiError
+from app.kit.principal import Caller
+from app.workflow.review_queue.queries import assigning, holding, reading
+from app.workflow.review_queue.service.bulk import for_each
+from app.workflow.review_queue.service.claiming import lock
+from app.workflow.review_queue.service.reading import shown
+from app.workflow.tag_sets import service as tag_sets
+
+
+def escalate(
+    item_id: UUID,
+    *,
+    caller: Caller,
+    reason: str,
+    user_id: UUID | None = None,
+    team_id: UUID | None = None,
+) -> dict[str, Any]:
+    """Hand an item to another reviewer or to a team, with a reason; nobody holds it then.
+
+    Emits `reviews.assigned`. Raises 404; 403 on one's own label set; 409 `conflict` with
+    `details.claim` while another reviewer holds it, with `assignee_id` or `assignee_team_id` when
+    it is assigned to others (neither for admins); 400 on `user_id` or `team_id` when that cannot
+    review it.
+    """
+    # Members and teams before label sets, as whoever takes somebody out of both does.
+    if not reading.waits(item_id):
+        raise errors.not_found()
+    able = {user_id} if team_id is None else assigning.reviewers_of_team(team_id)
+    _check_recipients([user_id] if user_id else [], "user_id", team_id)
+    held = lock(item_id)
+    tag_sets.check_review(caller, held, take_over=True)
+    if user_id == caller.user_id:
+        raise errors.invalid("Escalate to somebody else.", "user_id")
+    _check_capable(held, caller, able, "user_id" if team_id is None else "team_id")
+    holding.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
+    _tell([item_id], user_id, team_id, by=caller.user_id, escalated=True, reason=reason)
+    return shown(item_id)
+
+
+def assign_many(
+    *,
+    caller: Caller,
+    user_ids: Sequence[UUID] = (),
+    team_id: UUID | None = None,
+    due_at: datetime | None = None,
+    **selection: Any,
+) -> dict[str, Any]:
+    """Assign items to reviewers, spread evenly, or to a team, by id or by filter (`for_each`).
+
+    An outcome may be not_found, or conflict: somebody else works on it, or it is the work of
+    all who are there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned`
+    for each reviewer, or one for the team, in each transaction: of what was not assigned so before.
+    Raises 400 on `user_ids` or `team_id`.
+    """
+    giving = _Giving(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
+    if "filter" in selection:
+        giving.hold()  # whatever it finds
+    return for_each(giving.give, caller=caller, **selection)
+
+
+class _Giving:
+    """What one request gives away, in one transaction or in many; shares go on from one to the
+    next."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        *,
+        user_ids: Sequence[UUID],
+        team_id: UUID | None,
+        due_at: datetime | None,
+    ) -> None:
+        self._caller = caller
+        self._people = list(dict.fromkeys(user_ids))
+        self._team_id = team_id
+        self._due_at = due_at
+        self._shares = _Shares(caller)
+
+    def hold(self) -> None:
+        """Keep those who are named what they are until the transaction ends. Raises 400."""
+        team_id = self._team_id
+        able = self._people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
+        _check_recipients(self._people, "user_ids", team_id)
+        if not able:
+            raise errors.invalid("Nobody in the team reviews.", "team_id")
+        self._shares.able = able
+
+    def give(self, item_ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
+        """Give items away but those that are unfit, and tell; why others failed. Raises as `hold`.
+
+        Members and teams are locked before label sets.
+        """
+        self.hold()
+        held = assigning.lock(item_ids)
+        failures = bulk.missing(item_ids, {row.id for row in held})
+        if unfit is not None:
+            failures.update(unfit(item_ids))
+        given, refused = self._deal([row for row in held if row.id not in failures])
+        if given:
+            assigning.assign(
+                {one: user if self._team_id is None else None for one, user in given.items()},
+                team_id=self._team_id,
+                due_at=self._due_at,
+                keep_claims={row.id for row in held if given.get(row.id) == row.claimed_by},
+            )
+            _tell_all(self._news(held, given), self._team_id, self._caller)
+        return failures | refused
+
+    def _news(self, held: list[Any], given: Mapping[UUID, UUID]) -> dict[UUID, UUID]:
+        """Sent again, an assignment is none: nobody is to hear of what they had already."""
+        if self._team_id is not None:
+            known = {row.id for row in held if row.assignee_team_id == self._team_id}
+        else:
+            known = {row.id for row in held if row.assignee_id == given.get(row.id)}
+        return {one: user for one, user in given.items() if one not in known}
+
+    def _deal(self, held: list[Any]) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
+        """Who gets each item, or why nobody does."""
+        given: dict[UUID, UUID] = {}
+        refused: dict[UUID, ApiError] = {}
+        shares = self._shares
+        # Those that not everyone may have first, so that the others even it out.
+        for row in sorted(held, key=lambda row: (shares.choice(row), row.review_rank, row.id)):
+            try:
+                given[row.id] = shares.take(row)
+            except ApiError as failure:
+                refused[row.id] = failure
+        return given, refused
+
+
+class _Shares:
+    """How many of the items each reviewer has been given; `able` are those who may get more."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.able: list[UUID] = []
+        self.taken: Counter[UUID] = Counter()
+        self.caller = caller
+        self.own_too = caller.org.settings.get("allow_self_review") is True
+
+    def choice(self, held: Any) -> int:
+        """Among how many an item could be given away."""
+        return 1 if held.claimed_by in self.able else len(self._able(held))
+
+    def _able(self, held: Any) -> list[UUID]:
+        return [one for one in self.able if self.own_too or one not in held.makers]
+
+    def take(self, held: Any) -> UUID:
+        """Who gets an item: who holds it, or else who has the fewest. Raises 409."""
+        if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.able:
+            claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
+            raise errors.conflict("Another reviewer is working on this label set.", claim=claim)
+        able = self._able(held)
+        if held.claimed_by in able:
+            chosen: UUID = held.claimed_by
+        elif able:
+            chosen = min(able, key=self.taken.__getitem__)
+        else:
+            raise errors.conflict("Nobody reviews their own label set.")
+        self.taken[chosen] += 1
+        return chosen
+
+
+def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None) -> None:
+    if team_id is not None:
+        if not teams.existing([team_id]):
+            raise errors.invalid("There is no such team.", "team_id")
+        return
+    known = assigning.reviewers(user_ids)
+    unknown = [one for one in user_ids if one not in known]
+    if unknown:
+        many = field == "user_ids"
+        raise errors.invalid(
+            "Must be members who review.",
+            f"{field}.{user_ids.index(unknown[0])}" if many else field,
+            **({"user_ids": unknown} if many else {}),
+        )
+
+
+def _check_capable(held: Any, caller: Caller, able: set[Any], field: str) -> None:
+    if not able:
+        raise errors.invalid("Nobody in the team reviews.", field)
+    if caller.org.settings.get("allow_self_review") is not True and able <= set(held.makers):
+        raise errors.invalid("Nobody reviews their own label set.", field)
+
+
+def _tell_all(given: dict[UUID, UUID], team_id: UUID | None, caller: Caller) -> None:
+    if not given:
+        return
+    told = {"by": caller.user_id, "escalated": False, "reason": None}
+    if team_id is not None:
+        _tell(list(given), None, team_id, **told)
+        return
+    of: dict[UUID, list[UUID]] = {}
+    for item_id, user_id in given.items():
+        of.setdefault(user_id, []).append(item_id)
+    events.emit_many(
+        "reviews.assigned", [_told(items, user_id, None, **told) for user_id, items in of.items()]
+    )
+
+
+def _tell(item_ids: list[UUID], user_id: UUID | None, team_id: UUID | None, **more: Any) -> None:
+    events.emit("reviews.assigned", _told(item_ids, user_id, team_id, **more))
+
+
+def _told(
+    item_ids: list[UUID], user_id: UUID | None, team_id: UUID | None, **more: Any
+) -> dict[str, Any]:
+    users = [user_id] if user_id else []
+    return {"tag_set_ids": item_ids, "user_ids": users, "team_id": team_id, **more}

@@ -1,0 +1,61 @@
+"""What is done to many items at once: those that are named, or all that a filter finds."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from app.kit import bulk, errors
+from app.kit.bulk import Failures, Unfit
+from app.kit.principal import Caller
+from app.workflow.review_queue.queries import reading
+from app.workflow.tag_sets import service as tag_sets
+
+Act = Callable[[Sequence[UUID], Unfit | None], Failures]
+"""Changes items; why some were not."""
+
+
+def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) -> dict[str, Any]:
+    """Accept items as `tag_sets.accept_many`, by id or by filter (`for_each`)."""
+
+    def act(ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
+        return tag_sets.accept_many(ids, caller=caller, note=note, unfit=unfit)
+
+    return for_each(act, caller=caller, **selection)
+
+
+def reject_many(*, caller: Caller, reason: str, send_to: str, **selection: Any) -> dict[str, Any]:
+    """Reject items as `tag_sets.reject_many`, by id or by filter (`for_each`)."""
+
+    def act(ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
+        return tag_sets.reject_many(ids, caller=caller, reason=reason, send_to=send_to, unfit=unfit)
+
+    return for_each(act, caller=caller, **selection)
+
+
+def for_each(
+    act: Act,
+    *,
+    caller: Caller,
+    tag_set_ids: Sequence[UUID] = (),
+    filter: dict[str, Any] | None = None,  # noqa: A002 - as the body's
+    expected_count: int | None = None,
+) -> dict[str, Any]:
+    """Let `act` change the items that are named, or those that the caller's queue shows under a
+    filter; what became of each (`kit.bulk`).
+
+    By filter they come in the order of the queue, and each thousand is a transaction of its own
+    (`bulk.in_batches`). What it finds no more when its turn comes fails with conflict, what is gone
+    with not_found. Raises 409 `conflict` with `details.count` where the filter finds another number
+    than expected.
+    """
+    if filter is None:
+        return bulk.by_id(tag_set_ids, act(tag_set_ids, None))
+    found = reading.find(filter, user_id=caller.user_id, expected=expected_count)
+
+    def unfit(ids: Sequence[UUID]) -> Failures:
+        there = reading.still(ids, filter, user_id=caller.user_id)
+        changed = errors.conflict("The label set has changed: the filter finds it no more.")
+        left = dict.fromkeys((one for one, fits in there.items() if not fits), changed)
+        return bulk.missing(ids, there) | left
+
+    return bulk.in_batches(found, lambda ids: act(ids, unfit))

@@ -1,0 +1,78 @@
+"""Submitted label sets that wait for review, by priority and due time."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.documents.artifacts import service as artifacts
+from app.kit import db, errors
+from app.kit.pagination import Page, PageRequest
+from app.kit.principal import Caller
+from app.workflow.review_queue.queries import listing, reading
+from app.workflow.tag_sets import service as tag_sets
+
+
+def list_items(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
+    """A page of review items. `filters`: schema_id, assignee_id, team_id, labeler_id, claimed,
+    mine, escalated, flag, created_after, created_before."""
+    found = listing.page(page, filters=filters, user_id=caller.user_id)
+    now = db.utc_now()
+    shown = tag_sets.listed([row.id for row in found.items], page_size=page.page_size)
+    # A label set that was deleted between the two statements is no item any more.
+    rows = (row for row in found.items if row.id in shown)
+    return replace(found, items=[_item(row, shown[row.id], now) for row in rows])
+
+
+def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
+    """One item with all tags, its document, and what a model predicted for it, if any.
+
+    Raises 404, also when the label set does not wait for review.
+    """
+    item = shown(item_id)
+    artifact_id = UUID(str(item["artifact"]["id"]))
+    item["document"] = artifacts.get(artifact_id)
+    prediction = reading.prediction(artifact_id)
+    item["prediction"] = tag_sets.get(prediction, caller=caller) if prediction else None
+    return item
+
+
+def shown(item_id: UUID) -> dict[str, Any]:
+    """One item with all tags. Raises 404."""
+    row = reading.shown(item_id)
+    tag_set = tag_sets.shown(item_id) if row is not None else None
+    if tag_set is None:
+        raise errors.not_found()
+    return _item(row, tag_set, db.utc_now())
+
+
+def _item(row: Any, tag_set: Any, now: datetime) -> dict[str, Any]:
+    waited = (now - row.submitted_at).total_seconds()
+    claim = None
+    if row.claimed_by is not None:
+        claim = {"user_id": row.claimed_by, "expires_at": row.claim_expires_at}
+    escalation = None
+    if row.escalated and row.escalated_by is not None:
+        escalation = {
+            "by": row.escalated_by,
+            "reason": row.escalation_reason,
+            "at": row.escalated_at,
+        }
+    return {
+        "id": row.id,
+        "tag_set": tag_set,
+        "artifact": {"id": row.artifact_id, "name": row.artifact_name},
+        "schema": {"id": row.schema_id, "name": row.schema_name},
+        # The clocks of two machines may differ by a little.
+        "age_seconds": max(0, int(waited)),
+        "priority": row.priority,
+        "due_at": row.due_at,
+        "claim": claim,
+        "assignee_id": row.assignee_id,
+        "assignee_team_id": row.assignee_team_id,
+        "escalated": row.escalated,
+        "escalation": escalation,
+        "flags": row.flags,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }

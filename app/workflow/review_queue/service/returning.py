@@ -1,0 +1,66 @@
+"""Reviews that wait for somebody who left, reviews no more, or whose team has nobody for them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from app.identity.teams import service as teams
+from app.kit import events
+from app.kit.permissions import Role
+from app.workflow.review_queue.queries import returning as queries
+from app.workflow.tag_sets import service as tag_sets
+
+Checkpoint = Callable[[], None]
+
+
+def release_member(user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
+    """Give back what somebody was assigned who left, and what their teams cannot do without them.
+
+    Emits `reviews.returned` for each batch; `checkpoint` is called between batches. May be done
+    twice, here and below: what is assigned to whoever reviews it stays.
+    """
+    _return(queries.of_user, user_id, checkpoint, user_id=user_id, reason="member_removed")
+    for team_id in team_ids:
+        release_team(team_id, checkpoint, reason="member_removed")
+
+
+def release_demoted(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
+    """The same of somebody whose new role does not review, and what they hold too."""
+    if Role[role] < Role.reviewer:
+        _release(user_id, checkpoint, reason="role_changed")
+
+
+def release_disabled(user_id: UUID, checkpoint: Checkpoint) -> None:
+    """The same of somebody whose account is disabled: they stay members, and sign in no more."""
+    _release(user_id, checkpoint, reason="account_disabled")
+
+
+def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+    tag_sets.release_member(user_id)
+    _return(queries.of_user, user_id, checkpoint, user_id=user_id, reason=reason)
+    for team in teams.of_users([user_id]).get(user_id, ()):
+        release_team(team["id"], checkpoint, reason=reason)
+
+
+def release_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+    """Give back what a team was assigned that is gone, or has nobody left to review it.
+
+    Emits `reviews.returned` for each batch. Nobody decides an escalated review by returning it: it
+    stays escalated, and admins are told.
+    """
+    _return(queries.of_team, team_id, checkpoint, team_id=team_id, reason=reason)
+
+
+def _return(
+    take: Callable[[UUID], Sequence[Any]], whose: UUID, checkpoint: Checkpoint, **told: Any
+) -> None:
+    while rows := take(whose):
+        data = {
+            "tag_set_ids": [row.id for row in rows],
+            "escalated_ids": [row.id for row in rows if row.escalated],
+            "user_id": None,
+            "team_id": None,
+            **told,
+        }
+        events.emit("reviews.returned", data)
+        checkpoint()

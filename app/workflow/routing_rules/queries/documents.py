@@ -1,0 +1,134 @@
+"""SQL of documents as rules see them: only those columns that some rule asks for."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Row, TextClause, text
+
+from app.engines.conditions import MAX_TEXT, METADATA
+from app.kit import db, tenancy
+from app.workflow.routing_rules.models import ArtifactRouting
+
+_UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
+_WAITS = f"document.status = 'ready' AND {_UNASSIGNED}"
+_IS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
+_WAITS_ROUTING = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
+# A ready document keeps `routing_since` once the rules have seen it, and is announced by
+# `artifact.ingested` only then: that event must not send it through the rules again.
+_IS_UNSEEN = "(document.status = 'processing' OR document.routing_since IS NULL)"
+# Of each attribute that not every document's row has at hand.
+_COLUMNS = {
+    "media_type": "document.media_type",
+    "language": "document.language",
+    "page_count": "document.page_count",
+    "size_bytes": "document.size_bytes",
+    "connector_id": "CAST(document.connector_id AS text) AS connector_id",
+    "text": f"left(content.text, {MAX_TEXT}) AS text",
+    "confidence": """(
+        SELECT min(CAST(tag ->> 'confidence' AS float8)) FROM jsonb_array_elements((
+            SELECT tags FROM tag_sets
+            WHERE tag_sets.organization_id = :org AND tag_sets.artifact_id = document.id
+             AND tag_sets.source = 'model'
+            ORDER BY tag_sets.created_at DESC, tag_sets.id DESC LIMIT 1
+        )) AS tag
+    ) AS confidence""",
+}
+_METADATA = """(
+    SELECT jsonb_object_agg(key, document.metadata -> key)
+    FROM unnest(CAST(:metadata_keys AS text[])) AS key
+    WHERE jsonb_exists(document.metadata, key)
+) AS metadata"""
+_TEXTS = """
+    LEFT JOIN artifact_texts content
+     ON content.organization_id = :org AND content.artifact_id = document.id
+"""
+_NEXT = text(
+    f"""
+    SELECT document.created_at, document.id FROM artifacts document
+    WHERE document.organization_id = :org AND {_WAITS}
+     AND (document.created_at, document.id) > (:at, :id)
+    ORDER BY document.created_at, document.id LIMIT :batch
+    """  # noqa: S608 - made of constants
+)
+_COUNT = text(
+    f"SELECT count(*) FROM artifacts document WHERE document.organization_id = :org AND {_WAITS}"  # noqa: S608 - as above
+)
+# In the order of their ids, as by any other who takes many.
+_LOCK = f"""
+    SELECT document.id FROM artifacts document
+    WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
+     AND {_WAITS_ROUTING} {{only}}
+    ORDER BY document.id FOR NO KEY UPDATE
+"""  # noqa: S608 - as above
+_LOCK_WAITING = text(_LOCK.format(only=""))
+_LOCK_FRESH = text(
+    _LOCK.format(
+        only=f"""AND {_IS_UNSEEN} AND NOT EXISTS (
+            SELECT FROM {ArtifactRouting.__tablename__} routing
+            WHERE routing.organization_id = :org AND routing.artifact_id = document.id)"""
+    )
+)
+
+
+class Place(NamedTuple):
+    """How far routing what waits has come: the last document that was looked at."""
+
+    created_at: datetime
+    id: UUID
+
+
+START = Place(datetime.min.replace(tzinfo=UTC), UUID(int=0))
+"""Before every document."""
+
+
+def _values(**more: Any) -> dict[str, Any]:
+    return {"org": tenancy.current_organization_id(), **more}
+
+
+def _texts(ids: Iterable[UUID]) -> list[str]:
+    return sorted(str(one) for one in ids)
+
+
+def count_waiting() -> int:
+    """How many documents are ready and assigned to nobody."""
+    return int(db.session().execute(_COUNT, _values()).scalar_one())
+
+
+def next_waiting(after: Place, batch: int) -> list[Place]:
+    """The next documents that are ready and assigned to nobody, the oldest first."""
+    rows = db.session().execute(_NEXT, _values(at=after.created_at, id=after.id, batch=batch))
+    return [Place(*row) for row in rows]
+
+
+def lock(ids: Iterable[UUID], *, fresh: bool) -> list[UUID]:
+    """Lock those of the documents that still wait; with `fresh` only those no rule has matched."""
+    statement = _LOCK_FRESH if fresh else _LOCK_WAITING
+    return list(db.session().scalars(statement, _values(ids=_texts(ids))))
+
+
+def facts(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
+    """id, name, schema_id, labeled, waiting and what `attributes` need of documents, the oldest
+    first; `metadata` holds the members that are asked for, null for none."""
+    keys = sorted(one.removeprefix(METADATA) for one in attributes if one.startswith(METADATA))
+    values = _values(ids=_texts(ids), **({"metadata_keys": keys} if keys else {}))
+    wanted = frozenset(attributes & _COLUMNS.keys())
+    return list(db.session().execute(_facts(wanted, metadata=bool(keys)), values))
+
+
+@cache
+def _facts(wanted: frozenset[str], *, metadata: bool) -> TextClause:
+    columns = [_COLUMNS[name] for name in sorted(wanted)] + ([_METADATA] if metadata else [])
+    return text(
+        f"""
+        SELECT document.id, document.name, document.schema_id, {_WAITS_ROUTING} AS waiting,
+               EXISTS (SELECT FROM tag_sets WHERE tag_sets.organization_id = :org
+                        AND tag_sets.artifact_id = document.id) AS labeled
+               {"".join(f", {column}" for column in columns)}
+        FROM artifacts document {_TEXTS if "text" in wanted else ""}
+        WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
+        ORDER BY document.created_at, document.id
+        """  # noqa: S608 - made of constants
+    )

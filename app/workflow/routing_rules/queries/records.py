@@ -1,0 +1,105 @@
+"""SQL of rules as records, and of their order."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, func, select, text, update
+
+from app.kit import db, tenancy
+from app.kit.pagination import Page, PageRequest, paginate
+from app.workflow.routing_rules.models import RoutingRule
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
+_SORTS = {
+    "position": RoutingRule.position,
+    "name": RoutingRule.name,
+    "created_at": RoutingRule.created_at,
+}
+_ORDER = text(
+    """
+    UPDATE routing_rules SET position = place
+    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS wanted (id, place)
+    WHERE organization_id = :org AND routing_rules.id = wanted.id AND position <> place
+    """
+)
+
+
+def lock() -> None:
+    """Wait until nobody else changes the organization's rules, or routes by them."""
+    db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/routing"})
+
+
+def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """A page of rules. `filters`: columns and their values, created_after, created_before."""
+    statement = select(RoutingRule)
+    for name, value in filters.items():
+        if name == "created_after":
+            statement = statement.where(RoutingRule.created_at >= value)
+        elif name == "created_before":
+            statement = statement.where(RoutingRule.created_at < value)
+        else:
+            statement = statement.where(getattr(RoutingRule, name) == value)
+    return paginate(statement, request, sorts=_SORTS, unique=RoutingRule.id)
+
+
+def one(rule_id: UUID) -> RoutingRule | None:
+    """A rule as it is now."""
+    statement = select(RoutingRule).where(RoutingRule.id == rule_id)
+    statement = statement.execution_options(populate_existing=True)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def in_order() -> list[RoutingRule]:
+    """Every rule as it is now, in the order of application."""
+    statement = select(RoutingRule).order_by(RoutingRule.position)
+    statement = statement.execution_options(populate_existing=True)
+    return list(db.session().execute(statement).scalars())
+
+
+def any_enabled() -> bool:
+    """Whether there is a rule that may apply."""
+    statement = select(RoutingRule.id).where(RoutingRule.enabled).limit(1)
+    return db.session().execute(statement).first() is not None
+
+
+def count() -> int:
+    """How many rules there are."""
+    statement = select(func.count(RoutingRule.id))
+    return db.session().execute(statement).scalar_one()
+
+
+def ids_in_order() -> list[UUID]:
+    """The rules' ids in the order of application."""
+    statement = select(RoutingRule.id).order_by(RoutingRule.position)
+    return list(db.session().scalars(statement))
+
+
+def put_in_order(rule_ids: Sequence[UUID]) -> None:
+    """Give the rules their positions, 1 to n; those that stand right already are not written."""
+    values = {"org": tenancy.current_organization_id(), "ids": [str(one) for one in rule_ids]}
+    db.session().execute(_ORDER, values)
+
+
+def remove(rule_id: UUID) -> None:
+    """Delete a rule."""
+    db.session().execute(
+        delete(RoutingRule)
+        .where(RoutingRule.id == rule_id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def disable_of_user(user_id: UUID, reason: str) -> None:
+    """Disable the rules that give work to this user by name."""
+    db.session().execute(
+        update(RoutingRule)
+        .where(RoutingRule.user_id == user_id, RoutingRule.enabled)
+        .values(
+            enabled=False,
+            disabled_reason=reason,
+            revision=RoutingRule.revision + 1,
+            updated_at=func.now(),
+        )
+        .execution_options(synchronize_session=False)
+    )

@@ -1,0 +1,20 @@
+"""SQL of what rules did, document by document."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import String, cast, select
+
+from app.workflow.routing_rules.models import ArtifactRouting
+
+
+def matches(artifact_id: UUID) -> Any:
+    """A SELECT of the rules that matched a document: at, rule_id, rule_name, assigned and note."""
+    outcome = ArtifactRouting.outcome
+    return select(
+        ArtifactRouting.at,
+        ArtifactRouting.rule_id,
+        ArtifactRouting.rule_name,
+        (outcome["assigned_by"].astext == cast(ArtifactRouting.rule_id, String)).label("assigned"),
+        outcome["note"].astext.label("note"),
+    ).where(ArtifactRouting.artifact_id == artifact_id)

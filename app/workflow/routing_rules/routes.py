@@ -1,0 +1,94 @@
+"""routing-rules: which work goes to whom."""
+
+from typing import Any
+from uuid import UUID
+
+from app.kit.api.blueprint import MIB, Blueprint, Listing
+from app.kit.principal import Caller
+from app.workflow.routing_rules import service
+from app.workflow.routing_rules.schemas import (
+    CreateRoutingRule,
+    ReorderRoutingRules,
+    RoutingOrder,
+    RoutingRule,
+    RoutingRuleFilters,
+    SimulateRoutingRules,
+    UpdateRoutingRule,
+)
+from app.workflow.routing_rules.simulation_schemas import RoutingSimulation
+
+blueprint = Blueprint("routing-rules", description="Rules that give work to teams and people.")
+_READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
+
+
+@blueprint.get(
+    "/routing-rules",
+    permission=_READ,
+    query=Listing(sorts=("position", "name", "created_at"), filters=RoutingRuleFilters),
+    returns=RoutingRule,
+)
+def list_routing_rules(caller: Caller, query: dict[str, Any]) -> Any:
+    """List rules in the order in which they apply."""
+    return service.list_rules(**query)
+
+
+@blueprint.post(
+    "/routing-rules",
+    permission=_MANAGE,
+    body=CreateRoutingRule,
+    returns=RoutingRule,
+    status=201,
+)
+def create_routing_rule(caller: Caller, body: dict[str, Any]) -> Any:
+    """Create a rule: conditions, and whom the work goes to."""
+    return service.create(**body, asked_by=caller.user_id)
+
+
+@blueprint.post(
+    "/routing-rules/reorder", permission=_MANAGE, body=ReorderRoutingRules, returns=RoutingOrder
+)
+def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
+    """Set the order of all rules; 409 unless all of them are named."""
+    return service.reorder(**body, asked_by=caller.user_id)
+
+
+@blueprint.post(
+    "/routing-rules/simulate",
+    permission=_MANAGE,
+    body=SimulateRoutingRules,
+    returns=RoutingSimulation,
+    max_body=4 * MIB,
+    writes=False,
+)
+def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
+    """Which rules would take given or existing documents, and why; changes nothing."""
+    return service.simulate(**body)
+
+
+@blueprint.get("/routing-rules/{rule_id}", permission=_READ, returns=RoutingRule)
+def get_routing_rule(caller: Caller, rule_id: UUID) -> Any:
+    """Read one rule with how often it matched."""
+    return service.get(rule_id)
+
+
+@blueprint.patch(
+    "/routing-rules/{rule_id}",
+    permission=_MANAGE,
+    body=UpdateRoutingRule,
+    returns=RoutingRule,
+    revision="optional",
+)
+def update_routing_rule(
+    caller: Caller, rule_id: UUID, body: dict[str, Any], revision: int | None
+) -> Any:
+    """Change a rule, its enabled mark and its place included."""
+    apply = body.pop("apply")
+    return service.update(
+        rule_id, revision=revision, changes=body, asked_by=caller.user_id, apply=apply
+    )
+
+
+@blueprint.delete("/routing-rules/{rule_id}", permission=_MANAGE, revision="optional")
+def delete_routing_rule(caller: Caller, rule_id: UUID, revision: int | None) -> None:
+    """Delete a rule; those behind it move up."""
+    service.delete(rule_id, revision=revision)

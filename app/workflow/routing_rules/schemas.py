@@ -1,0 +1,256 @@
+"""Bodies and answers of routing rules.
+
+What a condition may look like is declared here (422); which conditions make sense is decided by
+`app.engines.conditions` (400).
+"""
+
+import re
+from typing import Any
+
+from marshmallow import ValidationError
+
+from app.engines.conditions import ATTRIBUTES, MAX_CONDITIONS, MAX_TEXT, METADATA, OPERATORS
+from app.kit.api import bulk
+from app.kit.api.alternatives import NEVER, AlternativesSchema
+from app.kit.api.fields import (
+    Any_,
+    Bool,
+    Float,
+    Int,
+    JsonObject,
+    List,
+    Name,
+    Nested,
+    OneOf,
+    QueryBool,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+    check_json,
+)
+from app.workflow.routing_rules.models import REASONS, STRATEGIES
+from app.workflow.routing_rules.service.records import MAX_RULES
+
+MAX_SIMULATED = 100
+MAX_DESCRIBED = 20
+MAX_DUE_HOURS = 24 * 365
+_LEAF = {"attribute", "operator", "value"}
+_ATTRIBUTE = {
+    "description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA}<key>.",
+    "pattern": f"^({'|'.join(ATTRIBUTES)}|{re.escape(METADATA)}.+)$",
+}
+_OPERATOR = {"description": f"One of {', '.join(OPERATORS)}.", "enum": list(OPERATORS)}
+_ITSELF = "app.workflow.routing_rules.schemas.RoutingCondition"
+_VALUE = {"description": "A text, a number, a boolean, an id, or a list of them, by the operator."}
+
+_LEAF_KEYWORDS = {
+    "required": ["attribute", "operator"],
+    "properties": {"all": NEVER, "any": NEVER},
+}
+_GROUPS = [{"required": [name], "maxProperties": 1} for name in ("all", "any")]
+_CONDITION = {"allOf": [{"oneOf": [_LEAF_KEYWORDS, *_GROUPS]}]}
+
+
+class RoutingCondition(Schema):
+    """A condition {attribute, operator, value}, or a group {all} or {any} of them."""
+
+    keywords = _CONDITION
+
+    all = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
+    any = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
+    attribute = Str(metadata=_ATTRIBUTE)
+    operator = Str(metadata=_OPERATOR)
+    value = Any_(metadata=_VALUE)
+
+
+class RoutingConditions(Schema):
+    """A group {all} or {any}; an empty object matches every document."""
+
+    keywords = {"maxProperties": 1}
+
+    all = List(Nested(RoutingCondition), max_items=MAX_CONDITIONS)
+    any = List(Nested(RoutingCondition), max_items=MAX_CONDITIONS)
+
+
+class Conditions(Nested):
+    """A tree of conditions, its shape checked node by node; kept as it is written."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(RoutingConditions, **kwargs)
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+        check_json(value)
+        return _group(value) if value != {} else {"all": []}
+
+
+def _group(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValidationError("Must be an object.")
+    unknown = value.keys() - {"all", "any"}
+    if unknown:
+        raise ValidationError({name: ["Unknown field."] for name in unknown})
+    if len(value) != 1:
+        raise ValidationError("Must have either all or any.")
+    ((mode, members),) = value.items()
+    if not isinstance(members, list):
+        raise ValidationError({mode: ["Not a valid list."]})
+    failures: dict[int, Any] = {}
+    for index, member in enumerate(members):
+        try:
+            _member(member)
+        except ValidationError as failure:
+            failures[index] = failure.messages
+    if failures:
+        raise ValidationError({mode: failures})
+    return value
+
+
+def _member(value: Any) -> None:
+    if not isinstance(value, dict) or not value.keys() & _LEAF:
+        _group(value)
+        return
+    failures = {name: ["Unknown field."] for name in value.keys() - _LEAF}
+    for name in ("attribute", "operator"):
+        if name not in value:
+            failures[name] = ["Missing data for required field."]
+        elif not isinstance(value[name], str):
+            failures[name] = ["Not a valid string."]
+    if failures:
+        raise ValidationError(failures)
+
+
+class RoutingActionBody(Schema):
+    """What a matching document is given; what is left out or null is left to the document.
+
+    `team_id` or `user_id`; `strategy` says who of the team, without one everyone.
+    """
+
+    team_id = Uuid(allow_none=True, load_default=None)
+    user_id = Uuid(allow_none=True, load_default=None)
+    strategy = Str(validate=OneOf(STRATEGIES), allow_none=True, load_default=None)
+    priority = Int(maximum=100, allow_none=True, load_default=None)
+    due_in_hours = Int(maximum=MAX_DUE_HOURS, allow_none=True, load_default=None)
+    schema_id = Uuid(allow_none=True, load_default=None)
+
+
+class TriedRule(Schema):
+    """A rule that is not saved, to be tried."""
+
+    name = Name(required=True)
+    enabled = Bool(load_default=True)
+    conditions = Conditions(load_default=lambda: {"all": []})
+    action = Nested(RoutingActionBody, required=True)
+    stop = Bool(load_default=True)
+
+
+_APPLY = {"description": "Route what waits unassigned through all rules, in the background."}
+
+
+class CreateRoutingRule(TriedRule):
+    """A new rule; without a position it stands last."""
+
+    position = Int(minimum=1, maximum=MAX_RULES)
+    apply = Bool(load_default=False, metadata=_APPLY)
+
+
+class UpdateRoutingRule(Schema):
+    """Changes of a rule; `action` replaces the whole action."""
+
+    name = Name()
+    enabled = Bool()
+    conditions = Conditions()
+    action = Nested(RoutingActionBody)
+    stop = Bool()
+    position = Int(minimum=1, maximum=MAX_RULES)
+    apply = Bool(load_default=False, metadata=_APPLY)
+    revision = Int()
+
+
+class ReorderRoutingRules(Schema):
+    """Every rule, in the order in which they are to apply."""
+
+    rule_ids = bulk.ids(required=True)
+    apply = Bool(load_default=False, metadata=_APPLY)
+
+
+class RoutingRuleFilters(Schema):
+    """Filters of rules."""
+
+    enabled = QueryBool()
+    team_id = Uuid()
+    user_id = Uuid()
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class DescribedDocument(Schema):
+    """A document that need not be there."""
+
+    name = Str(max_length=1000, load_default=None, allow_none=True)
+    media_type = Str(max_length=200, load_default=None, allow_none=True)
+    language = Str(max_length=35, load_default=None, allow_none=True)
+    page_count = Int(load_default=None, allow_none=True)
+    size_bytes = Int(maximum=2**63 - 1, load_default=None, allow_none=True)
+    connector_id = Uuid(load_default=None, allow_none=True)
+    schema_id = Uuid(load_default=None, allow_none=True)
+    metadata = JsonObject(load_default=dict)
+    text = Str(max_length=MAX_TEXT, load_default=None, allow_none=True)
+    confidence = Float(load_default=None, allow_none=True)
+
+
+class SimulateRoutingRules(AlternativesSchema):
+    """Documents to try the rules on: stored ones, or described ones. With `rules`, those instead of
+    the saved ones."""
+
+    alternatives = (("artifact_ids",), ("documents",))
+
+    artifact_ids = List(Uuid(), max_items=MAX_SIMULATED)
+    documents = List(Nested(DescribedDocument), max_items=MAX_DESCRIBED)
+    rules = List(Nested(TriedRule), max_items=MAX_RULES)
+
+
+class RoutingAction(Schema):
+    """What a matching document is given."""
+
+    team_id = Uuid(required=True, allow_none=True)
+    user_id = Uuid(required=True, allow_none=True)
+    strategy = Str(required=True, allow_none=True, validate=OneOf(STRATEGIES))
+    priority = Int(required=True, allow_none=True)
+    due_in_hours = Int(required=True, allow_none=True)
+    schema_id = Uuid(required=True, allow_none=True)
+
+
+class StoredConditions(JsonObject):
+    """Conditions as they are kept: not nested, so that they go out as the JSON they are."""
+
+
+class RoutingRule(Schema):
+    """A rule."""
+
+    id = Uuid(required=True)
+    name = Str(required=True)
+    enabled = Bool(required=True)
+    disabled_reason = Str(
+        required=True,
+        allow_none=True,
+        validate=OneOf(REASONS),
+        metadata={"description": "Why the service disabled it: what it named is gone."},
+    )
+    position = Int(required=True)
+    conditions = StoredConditions(
+        required=True, metadata={"description": "As RoutingConditions describes them."}
+    )
+    action = Nested(RoutingAction, required=True)
+    stop = Bool(required=True)
+    match_count = Int(required=True, metadata={"description": "Documents it matched, each once."})
+    last_matched_at = UtcDateTime(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    updated_at = UtcDateTime(required=True)
+    revision = Int(required=True)
+
+
+class RoutingOrder(Schema):
+    """All rules, in their order."""
+
+    rules = List(Nested(RoutingRule), required=True)

@@ -1,0 +1,45 @@
+"""What a rule must keep to: each breach is a 400 with its path in the body."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.engines.conditions import Compiled, ConditionError
+from app.kit import errors
+from app.kit.permissions import Role
+from app.workflow.routing_rules.queries import people
+from app.workflow.routing_rules.service import rules
+
+
+def conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
+    """Conditions made ready. Raises 400 on the place of the first that breaks a rule."""
+    try:
+        return rules.compiled(value)
+    except ConditionError as refused:
+        place = f"{prefix}conditions.{refused.path}".rstrip(".")
+        raise errors.invalid(refused.message, place) from None
+
+
+def action(value: Mapping[str, Any], prefix: str = "") -> None:
+    """Raise 400 on the member that is wrong: a team and a user, a strategy without a team, nothing
+    at all, or what is not there; and on a user who cannot label."""
+    path = f"{prefix}action"
+    team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]
+    if team_id is not None and user_id is not None:
+        raise errors.invalid("Either a team or a user.", f"{path}.user_id")
+    if value["strategy"] is not None and team_id is None:
+        raise errors.invalid("Chooses among a team's members: name a team.", f"{path}.strategy")
+    if all(member is None for member in value.values()):
+        raise errors.invalid("A rule gives a document something.", path)
+    if user_id is not None:
+        _labeler(people.role_of(user_id), f"{path}.user_id")
+    if team_id is not None and not people.is_team(team_id):
+        raise errors.invalid("There is no such team.", f"{path}.team_id")
+    if schema_id is not None and not people.is_schema(schema_id):
+        raise errors.invalid("There is no such schema.", f"{path}.schema_id")
+
+
+def _labeler(role: str | None, path: str) -> None:
+    if role is None:
+        raise errors.invalid("Must be a member of the organization.", path)
+    if Role[role] < Role.labeler:
+        raise errors.invalid("A viewer cannot label.", path)

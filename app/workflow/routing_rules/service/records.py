@@ -1,0 +1,157 @@
+"""Rules as records: made, changed, put in order, deleted.
+
+Whatever changes a rule takes the organization's routing lock first: the order is whole at any time,
+and no batch is routed by half of a change.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from app.kit import db, errors, events
+from app.kit.pagination import Page, PageRequest
+from app.workflow.routing_rules.models import RoutingRule
+from app.workflow.routing_rules.queries import people
+from app.workflow.routing_rules.queries import records as queries
+from app.workflow.routing_rules.service import checking
+
+MAX_RULES = 200
+_OWN = {"name", "enabled", "conditions", "stop"}
+
+
+def list_rules(page: PageRequest, **filters: Any) -> Page:
+    """A page of rules. `filters`: enabled, team_id, user_id, created_after, created_before."""
+    return queries.page(page, filters)
+
+
+def get(rule_id: UUID) -> RoutingRule:
+    """One rule. Raises 404."""
+    rule = queries.one(rule_id)
+    if rule is None:
+        raise errors.not_found()
+    return rule
+
+
+def create(
+    *,
+    name: str,
+    enabled: bool,
+    conditions: dict[str, Any],
+    action: dict[str, Any],
+    stop: bool,
+    asked_by: UUID,
+    position: int | None = None,
+    apply: bool = False,
+) -> RoutingRule:
+    """A new rule, last or at a position; the rules from there on move down.
+
+    Raises 400 on what breaks a rule of conditions or action, 409 when there are `MAX_RULES`.
+    """
+    checking.conditions(conditions)
+    checking.action(action)
+    queries.lock()
+    order = queries.ids_in_order()
+    if len(order) >= MAX_RULES:
+        raise errors.conflict(f"There are {MAX_RULES} rules already.", limit=MAX_RULES)
+    rule = RoutingRule(
+        name=name,
+        enabled=enabled,
+        conditions=conditions,
+        stop=stop,
+        position=len(order) + 1,
+        **action,
+    )
+    db.session().add(rule)
+    db.session().flush()
+    _move(rule, order, position)
+    _ask(asked_by, apply=apply)
+    return get(rule.id)
+
+
+def update(
+    rule_id: UUID,
+    *,
+    revision: int | None,
+    changes: dict[str, Any],
+    asked_by: UUID,
+    apply: bool = False,
+) -> RoutingRule:
+    """Change a rule; `action` replaces the whole action, `position` moves it.
+
+    A rule that is enabled must have an action that still stands. Raises 404; 409
+    `stale_precondition`; 400 as `create`.
+    """
+    get(rule_id)
+    if "conditions" in changes:
+        checking.conditions(changes["conditions"])
+    if "action" in changes:
+        checking.action(changes["action"])
+    queries.lock()
+    rule = get(rule_id)
+    if revision is not None and revision != rule.revision:
+        raise errors.stale(rule.revision)
+    if changes.get("enabled") and "action" not in changes and not rule.enabled:
+        checking.action(rule.action)
+    own = {name: changes[name] for name in _OWN & changes.keys()}
+    for member, value in {**own, **changes.get("action", {})}.items():
+        setattr(rule, member, value)
+    if "enabled" in changes:
+        rule.disabled_reason = None
+    db.session().flush()
+    _move(rule, queries.ids_in_order(), changes.get("position"))
+    _ask(asked_by, apply=apply)
+    return get(rule_id)
+
+
+def delete(rule_id: UUID, *, revision: int | None) -> None:
+    """Delete a rule; those behind it move up. Raises 404, 409 `stale_precondition`."""
+    queries.lock()
+    rule = get(rule_id)
+    if revision is not None and revision != rule.revision:
+        raise errors.stale(rule.revision)
+    queries.remove(rule_id)
+    db.session().expunge(rule)
+    queries.put_in_order(queries.ids_in_order())
+
+
+def reorder(*, rule_ids: Sequence[UUID], asked_by: UUID, apply: bool = False) -> dict[str, Any]:
+    """Put all rules in this order: {rules}.
+
+    Raises 400 on a rule named twice; 409 `conflict` unless they are the rules that there are, with
+    `details.missing` and `details.unknown`.
+    """
+    for index, rule_id in enumerate(rule_ids):
+        if rule_id in rule_ids[:index]:
+            raise errors.invalid("Named twice.", f"rule_ids.{index}")
+    queries.lock()
+    known = queries.ids_in_order()
+    if set(known) != set(rule_ids):
+        raise errors.conflict(
+            "These are not the rules that there are. Read them again.",
+            missing=[one for one in known if one not in set(rule_ids)],
+            unknown=[one for one in rule_ids if one not in set(known)],
+        )
+    queries.put_in_order(rule_ids)
+    _ask(asked_by, apply=apply)
+    return {"rules": queries.in_order()}
+
+
+def disable_of_viewer(user_id: UUID) -> None:
+    """Disable the rules that give work to somebody who cannot label, if that is so by now."""
+    queries.lock()
+    if not people.labelers([user_id]):
+        queries.disable_of_user(user_id, "member_cannot_label")
+
+
+def _move(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
+    """Put a rule at its position, or at the end where there are not so many."""
+    if position is None:
+        return
+    others = [one for one in order if one != rule.id]
+    others.insert(position - 1, rule.id)
+    queries.put_in_order(others)
+
+
+def _ask(asked_by: UUID, *, apply: bool) -> None:
+    if apply:
+        events.emit("routing.requested", {"by": asked_by})

@@ -1,0 +1,83 @@
+"""How label sets are counted: all of them, what waits for review, and what people did."""
+
+from app.kit.counters import Cube, Source
+from app.kit.counters.spans import DAY, HOUR, MONTH
+from app.workflow.tag_sets.models import FLAGS
+
+_STATE = ("schema_id", "version_id", "status", "source", "reviewed")
+TAG_SETS = Source(
+    "tag_sets",
+    (*_STATE, "labeler_id", "reviewer_id", "created"),
+    (
+        Cube("tag_sets", _STATE),
+        Cube("tag_sets.labeler", (*_STATE, "reviewer_id"), key="labeler_id"),
+        Cube("tag_sets.reviewer", _STATE, key="reviewer_id"),
+        Cube("tag_sets.created.month", _STATE, bucket="created", length=MONTH),
+        Cube("tag_sets.created.day", _STATE, bucket="created", length=DAY),
+    ),
+)
+"""`reviewed`: whether it has a reviewer. The measure is its rejections."""
+
+LABELING_SECONDS = Source(
+    "labeling_seconds",
+    ("schema_id", "version_id", "seconds"),
+    (Cube("labeling_seconds", ("version_id", "seconds"), key="schema_id"),),
+)
+"""What people submitted, by how many seconds it took them."""
+
+_MARKS = ("schema_id", "archived", "escalated", "flags")
+_DUE = ("schema_id", "archived")
+REVIEWS = Source(
+    "reviews",
+    (*_MARKS, "assigned", "labeler_id", "assignee_id", "team_id", "created", "submitted", "due"),
+    (
+        Cube("reviews", (*_MARKS, "assigned")),
+        Cube("reviews.labeler", (*_MARKS, "assignee_id", "team_id"), key="labeler_id"),
+        Cube("reviews.assignee", (*_MARKS, "labeler_id", "team_id"), key="assignee_id"),
+        Cube("reviews.team", (*_MARKS, "labeler_id", "assignee_id"), key="team_id"),
+        Cube("reviews.created.month", _MARKS, bucket="created", length=MONTH),
+        Cube("reviews.created.day", _MARKS, bucket="created", length=DAY),
+        Cube("reviews.submitted.day", _DUE, bucket="submitted", length=DAY),
+        Cube("reviews.due.month", _DUE, bucket="due", length=MONTH),
+        Cube("reviews.due.day", _DUE, bucket="due", length=DAY),
+        Cube(
+            "reviews.assignee.due.month",
+            (*_DUE, "labeler_id"),
+            key="assignee_id",
+            bucket="due",
+            length=MONTH,
+        ),
+        Cube(
+            "reviews.assignee.due.day",
+            (*_DUE, "labeler_id"),
+            key="assignee_id",
+            bucket="due",
+            length=DAY,
+        ),
+    ),
+)
+"""What waits for review. `archived` is the document's mark, `flags` those that it has."""
+
+_DONE = ("kind", "timed", "schema_id", "author_id")
+WORK = Source(
+    "work",
+    (*_DONE, "at"),
+    (
+        Cube("work.month", _DONE, bucket="at", length=MONTH),
+        Cube("work.day", _DONE, bucket="at", length=DAY),
+        Cube("work.hour", ("kind", "timed"), bucket="at", length=HOUR),
+        Cube("work.schema.hour", ("kind", "timed"), key="schema_id", bucket="at", length=HOUR),
+    ),
+)
+"""Submissions and decisions of people. The measure is for how many microseconds a decision was
+waited for, where that is known (`timed`); only decisions have a schema."""
+
+
+def having_flag(flag: str) -> list[str]:
+    """Return every facet `flags` that has this flag."""
+    others = sorted(set(FLAGS) - {flag})
+    found = []
+    for number in range(2 ** len(others)):
+        chosen = [other for place, other in enumerate(others) if number >> place & 1]
+        found.append(",".join(sorted([flag, *chosen])))
+    return found

@@ -1,0 +1,39 @@
+"""Bodies and answers of label sets."""
+
+from app.workflow.tag_sets.schemas.bodies import (
+    AcceptTagSet,
+    CreateTagSet,
+    MergeTagSets,
+    RejectTagSet,
+    ReopenTagSet,
+    ReplaceTags,
+)
+from app.workflow.tag_sets.schemas.comparing import (
+    Consensus,
+    Diff,
+    DiffQuery,
+    Revision,
+    RevisionFilters,
+)
+from app.workflow.tag_sets.schemas.records import Person, TagSet, TagSetFilters, TagSetListed
+from app.workflow.tag_sets.schemas.tags import Tag, Tags
+
+__all__ = [
+    "AcceptTagSet",
+    "Consensus",
+    "CreateTagSet",
+    "Diff",
+    "DiffQuery",
+    "MergeTagSets",
+    "Person",
+    "RejectTagSet",
+    "ReopenTagSet",
+    "ReplaceTags",
+    "Revision",
+    "RevisionFilters",
+    "Tag",
+    "TagSet",
+    "TagSetFilters",
+    "TagSetListed",
+    "Tags",
+]

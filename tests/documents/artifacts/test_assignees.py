@@ -1,0 +1,158 @@
+"""Assignments, found from the assignee's side; and what becomes of those of a deleted team."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.documents.artifacts.queries import assigning
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.desk import Desk
+from tests.factories.teams import add_members, make_team
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    return Desk(org)
+
+
+def _to(*ids: Any, kind: str = "team_id") -> list[dict[str, Any]]:
+    return [{"user_id": None, "team_id": None, kind: str(one)} for one in ids]
+
+
+def _rows(desk: Desk, artifact_id: UUID) -> list[tuple[Any, ...]]:
+    rows = desk.sql(
+        "SELECT assignee_id, is_team, is_open FROM artifact_assignees"
+        " WHERE artifact_id = :id ORDER BY is_team, assignee_id",
+        id=artifact_id,
+    )
+    return [tuple(row) for row in rows]
+
+
+def _assign(desk: Desk, artifact_id: UUID, assignees: list[dict[str, Any]]) -> None:
+    desk.sql(
+        "UPDATE artifacts SET assignees = CAST(:list AS jsonb) WHERE id = :id",
+        list=json.dumps(assignees),
+        id=artifact_id,
+    )
+
+
+def test_the_rows_follow_the_document(desk: Desk) -> None:
+    user, team = uuid7(), uuid7()
+    both = [*_to(user, kind="user_id"), *_to(team)]
+    artifact = desk.artifact(assignees=both)
+    assert _rows(desk, artifact) == [(user, False, True), (team, True, True)]
+    _assign(desk, artifact, _to(team, team))
+    assert _rows(desk, artifact) == [(team, True, True)]
+    for column, value, is_open in (
+        ("status", "'in_progress'", True),
+        ("status", "'in_review'", False),
+        ("status", "'done'", False),
+        ("status", "'ready'", True),
+        ("archived", "true", False),
+        ("archived", "false", True),
+    ):
+        desk.sql(f"UPDATE artifacts SET {column} = {value} WHERE id = :id", id=artifact)
+        assert _rows(desk, artifact) == [(team, True, is_open)], (column, value)
+    _assign(desk, artifact, [])
+    assert _rows(desk, artifact) == []
+
+
+def test_labels_close_what_was_assigned(desk: Desk) -> None:
+    team = uuid7()
+    artifact = desk.artifact(assignees=_to(team))
+    sent = desk.submitted(artifact)
+    assert _rows(desk, artifact) == [(team, True, False)]
+    answer = desk.org.api("reviewer").post(
+        f"/tag-sets/{sent['id']}/reject", json={"reason": "x", "send_to": "pool"}
+    )
+    assert answer.status_code == 200
+    assert _rows(desk, artifact) == [(team, True, True)]
+    assert desk.org.api("admin").delete(f"/artifacts/{artifact}").status_code == 204
+    assert _rows(desk, artifact) == []
+
+
+def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
+    desk: Desk, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assigning, "BATCH", 2)
+    org, user, other = desk.org, desk.org.users["labeler"], uuid7()
+    team = make_team(org)["id"]
+    schema = desk.schema()
+    alone = [desk.artifact(schema, assignees=_to(team)) for _ in range(5)]
+    shared = desk.artifact(
+        schema, assignees=[*_to(other), *_to(team), *_to(user, kind="user_id")], status="done"
+    )
+    untouched = desk.artifact(schema, assignees=_to(other))
+    before = org.api("viewer").get(f"/artifacts/{untouched}").json["data"]
+    assert org.api("admin").delete(f"/teams/{team}").status_code == 204
+    assert desk.events("team.deleted") == [
+        {
+            "team_id": team,
+            "name": "Invoices",
+            "parent_id": None,
+            "deleted_by": str(org.users["admin"]),
+        }
+    ]
+    work()
+    for artifact in alone:
+        found = org.api("viewer").get(f"/artifacts/{artifact}").json["data"]
+        assert (found["assignees"], found["revision"]) == ([], 1)
+    left = org.api("viewer").get(f"/artifacts/{shared}").json["data"]
+    assert left["assignees"] == [*_to(other), *_to(user, kind="user_id")]
+    assert org.api("viewer").get(f"/artifacts/{untouched}").json["data"] == before
+    assert desk.sql("SELECT 1 FROM artifact_assignees WHERE assignee_id = :t", t=team) == []
+
+
+def test_who_left_the_organization_is_assigned_to_nothing(
+    desk: Desk, work: Callable[[], None]
+) -> None:
+    org = desk.org
+    gone, stays = (_to(org.users[name], kind="user_id") for name in ("labeler", "viewer"))
+    both = desk.artifact(assignees=[*gone, *stays])
+    path = f"/organizations/{org.slug}/members/{org.users['labeler']}"
+    assert org.api("admin").delete(path).status_code == 204
+    work()
+    assert org.api("viewer").get(f"/artifacts/{both}").json["data"]["assignees"] == stays
+
+
+@pytest.mark.parametrize("how", ["left the team", "left", "became a viewer"])
+def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
+    desk: Desk, work: Callable[[], None], how: str
+) -> None:
+    org = desk.org
+    org.add_user("last", "labeler")
+    last = org.users["last"]
+    teams = [add_members(org, make_team(org, "A"), "last", "viewer")["id"]]
+    teams.append(add_members(org, make_team(org, "B"), "last", "labeler")["id"])
+    # Nobody was ever in it: it is being set up.
+    teams.append(make_team(org, "C")["id"])
+    artifacts = [desk.artifact(assignees=_to(team)) for team in teams]
+    member = f"/organizations/{org.slug}/members/{last}"
+    owner = org.api("owner")
+    if how == "left the team":
+        for team in teams[:2]:
+            assert owner.delete(f"/teams/{team}/members/{last}").status_code == 204
+    elif how == "left":
+        assert owner.delete(member).status_code == 204
+    else:
+        assert owner.patch(member, json={"role": "viewer"}).status_code == 200
+    work()
+    found = [org.api("viewer").get(f"/artifacts/{one}").json["data"] for one in artifacts]
+    assert [one["assignees"] for one in found] == [[], _to(teams[1]), _to(teams[2])]
+    reason = {
+        "left the team": "team_left",
+        "left": "member_removed",
+        "became a viewer": "role_changed",
+    }[how]
+    assert desk.events("artifacts.unassigned") == [
+        {
+            "artifact_ids": [str(artifacts[0])],
+            "assignee_id": teams[0],
+            "count": 1,
+            "reason": reason,
+        }
+    ]

@@ -1,0 +1,289 @@
+"""Files that are broken, hostile, or not what they say: a clear code, and nothing left behind."""
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
+from sqlalchemy import func, select
+
+from app.documents.artifacts.models import ArtifactPage
+from app.kit import container, db, tenancy
+from tests.documents.artifacts.conftest import Stored, make_pdf, make_png, upload
+from tests.factories import Org
+
+Work = Callable[[], None]
+MIB = 1024 * 1024
+_CONTENT_TYPES = (
+    '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/'
+    'content-types"><Override PartName="/word/document.xml" ContentType="application/'
+    'vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
+)
+
+
+def _protected_pdf() -> bytes:
+    buffer = io.BytesIO()
+    lock = StandardEncryption("user-password", "owner-password", strength=128)
+    canvas = Canvas(buffer, encrypt=lock)
+    canvas.drawString(72, 720, "secret")
+    canvas.save()
+    return buffer.getvalue()
+
+
+def _pdf_of_pages(count: int) -> bytes:
+    """A valid PDF of `count` empty pages, without making each page's content."""
+    kids = " ".join(f"{number} 0 R" for number in range(3, count + 3))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {count} /Kids [{kids}] /MediaBox [0 0 200 200] >>",
+        *["<< /Type /Page /Parent 2 0 R >>"] * count,
+    ]
+    body, offsets = io.BytesIO(b"%PDF-1.7\n"), []
+    body.seek(0, io.SEEK_END)
+    for number, text in enumerate(objects, start=1):
+        offsets.append(body.tell())
+        body.write(f"{number} 0 obj\n{text}\nendobj\n".encode())
+    start = body.tell()
+    body.write(f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n".encode())
+    body.write(b"".join(f"{offset:010d} 00000 n \n".encode() for offset in offsets))
+    body.write(f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\n".encode())
+    body.write(f"startxref\n{start}\n%%EOF\n".encode())
+    return body.getvalue()
+
+
+def _docx_bomb() -> bytes:
+    """A DOCX of less than a megabyte whose text unpacks to 640."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.writestr("[Content_Types].xml", _CONTENT_TYPES)
+        with archive.open("word/document.xml", "w", force_zip64=True) as part:
+            for _ in range(640):
+                part.write(b"<w:p/>  " * (MIB // 8))
+    return buffer.getvalue()
+
+
+def _png_of(width: int, height: int) -> bytes:
+    """A PNG that announces this size; the rows are one bit a pixel and compress to little."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    packer, row = zlib.compressobj(9), b"\x00" + bytes((width + 7) // 8)
+    rows = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def _page_rows(org: Org, artifact_id: str) -> int:
+    with org.app.app_context(), tenancy.organization(org.id):
+        statement = select(func.count()).where(ArtifactPage.artifact_id == UUID(artifact_id))
+        return int(db.session().execute(statement).scalar_one())
+
+
+def _assert_nothing_left(org: Org, stored: Stored) -> None:
+    assert stored() == []
+    answer = org.api("viewer").get("/artifacts?archived=any")
+    assert answer.json["meta"]["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "code"),
+    [
+        (_protected_pdf, "protected.pdf", "password_protected"),
+        (lambda: make_pdf("text " * 50)[:300], "truncated.pdf", "unreadable"),
+        (lambda: _pdf_of_pages(10_000), "long.pdf", "too_many_pages"),
+        (_docx_bomb, "bomb.docx", "too_large_unpacked"),
+        (lambda: _png_of(50_000, 50_000), "huge.png", "too_many_pixels"),
+        (lambda: b" \n\n ", "blank.txt", "empty_document"),
+        (lambda: make_png()[:60], "cut.png", "unreadable"),
+    ],
+)
+def test_what_cannot_be_read_fails_with_the_reason(
+    org: Org, stored: Stored, work: Work, make: Callable[[], bytes], name: str, code: str
+) -> None:
+    api = org.api("admin")
+    answer = upload(api, make(), name)
+    assert answer.status_code == 201, answer.json
+    path = f"/artifacts/{answer.json['data']['id']}"
+    work()
+    failed = api.get(path).json["data"]
+    assert failed["status"] == "failed"
+    assert failed["failure"]["code"] == code
+    assert failed["failure"]["message"].endswith(".")
+    assert failed["page_count"] is None
+    assert _page_rows(org, failed["id"]) == 0
+    for what in ("text", "pages", "pages/1/image"):
+        refused = api.get(f"{path}/{what}")
+        assert refused.status_code == 409
+        assert refused.json["error"]["details"] == {"state": "failed"}
+    assert api.post(f"{path}/claim").json["error"]["details"] == {"state": "failed"}
+    assert api.get(f"{path}/content").status_code == 200
+    assert api.delete(path).status_code == 204
+    work()
+    _assert_nothing_left(org, stored)
+
+
+def test_an_empty_file_is_refused(org: Org, stored: Stored) -> None:
+    answer = upload(org.api("labeler"), b"", "empty.pdf", "application/pdf")
+    assert answer.status_code == 400
+    assert answer.json["error"]["code"] == "validation_error"
+    assert answer.json["error"]["field"] == "file"
+    _assert_nothing_left(org, stored)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "declared", "expected"),
+    [
+        (b"PK\x03\x04" + bytes(200), "a.zip", "application/zip", ("application/zip", None)),
+        (b"\x00\x01\x02\x03" * 64, "a.bin", None, (None, None)),
+        (make_pdf("a"), "a.docx", None, (None, "application/pdf")),
+        (make_pdf("a"), "a.pdf", "image/png", ("image/png", "application/pdf")),
+        (make_png(), "a.txt", None, ("text/plain", "image/png")),
+        (b"MZ" + bytes(range(256)), "a.exe", None, (None, None)),
+    ],
+)
+def test_unknown_and_mislabeled_kinds_are_415(
+    org: Org, stored: Stored, data: bytes, name: str, declared: str | None, expected: Any
+) -> None:
+    answer = upload(org.api("labeler"), data, name, declared)
+    assert answer.status_code == 415, answer.json
+    error = answer.json["error"]
+    assert (error["code"], error["field"]) == ("unsupported_media_type", "file")
+    assert set(error["details"]) == {"declared", "detected"}
+    for found, wanted in zip(
+        (error["details"]["declared"], error["details"]["detected"]), expected, strict=True
+    ):
+        assert wanted in (None, found)
+    _assert_nothing_left(org, stored)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd",
+        "a/b.txt",
+        "a\\b.txt",
+        "nul\x00.txt",
+        "line\nbreak.txt",
+        "invoice\u202etxt.exe",
+        "isolate\u2066.txt",
+        "..",
+        "   ",
+        "n" * 300,
+        "separator\u2028.txt",
+    ],
+)
+def test_odd_names_are_refused(org: Org, stored: Stored, name: str) -> None:
+    api = org.api("labeler")
+    by_text = api.post("/artifacts", {"name": name, "text": "text"})
+    by_form = upload(api, b"text", "a.txt", name=name)
+    for answer in (by_text, by_form):
+        assert answer.status_code == 422
+        assert answer.json["error"]["code"] == "unprocessable"
+        assert answer.json["error"]["field"] == "name"
+    _assert_nothing_left(org, stored)
+
+
+@pytest.mark.parametrize("name", ["a/b.txt", "a\u202eb.txt", "n" * 300 + ".txt", ".."])
+def test_odd_names_of_files_are_refused(org: Org, stored: Stored, name: str) -> None:
+    answer = upload(org.api("labeler"), b"text", name)
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == "name"
+    _assert_nothing_left(org, stored)
+
+
+@pytest.mark.parametrize(
+    "name", ["発票.txt", "ملف.txt", "family👨‍👩‍👧.txt", "n" * 255, "a b (1).txt"]
+)
+def test_names_of_every_script_are_kept(org: Org, name: str) -> None:
+    answer = upload(org.api("labeler"), name.encode(), "a.txt", name=name)
+    assert answer.json["data"]["name"] == name
+
+
+class _Endless(io.RawIOBase):
+    """A request body that goes on for ever, and says how much of it was read."""
+
+    def __init__(self, head: bytes) -> None:
+        self.head = head
+        self.read_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.head or b"x" * min(len(buffer), 65536)
+        taken = data[: len(buffer)]
+        self.head = data[len(taken) :] if self.head else b""
+        buffer[: len(taken)] = taken
+        self.read_bytes += len(taken)
+        return len(taken)
+
+
+def test_too_large_a_file_is_refused_while_it_is_read(org: Org, stored: Stored) -> None:
+    head = (
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n'
+        b"Content-Type: text/plain\r\n\r\n"
+    )
+    body = _Endless(head)
+    api = org.api("labeler")
+    answer = api.client.open(
+        "/api/v1/artifacts",
+        method="POST",
+        headers={**api.headers(), "Transfer-Encoding": "chunked"},
+        environ_overrides={
+            "CONTENT_TYPE": "multipart/form-data; boundary=b",
+            "wsgi.input": io.BufferedReader(body),
+            "wsgi.input_terminated": True,
+            "CONTENT_LENGTH": "",
+        },
+    )
+    limit = container.settings().max_upload_bytes
+    assert answer.status_code == 413
+    assert answer.json["error"]["code"] == "payload_too_large"
+    assert answer.json["error"]["details"] == {"limit": limit}
+    assert body.read_bytes < limit + MIB
+    _assert_nothing_left(org, stored)
+
+
+@pytest.mark.parametrize("beyond", [1, MIB])
+def test_a_file_over_the_limit_is_413(org: Org, stored: Stored, beyond: int) -> None:
+    data = bytes(container.settings().max_upload_bytes + beyond)
+    answer = upload(org.api("labeler"), data, "a.txt")
+    assert answer.status_code == 413
+    _assert_nothing_left(org, stored)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"--b--\r\n",
+        b"no boundary at all",
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\ncut off',
+        b'--b\r\nContent-Disposition: form-data; name="other"; filename="a"\r\n\r\nx\r\n--b--\r\n',
+    ],
+)
+def test_forms_that_are_none_are_422(org: Org, stored: Stored, raw: bytes) -> None:
+    answer = org.api("labeler").request(
+        "POST", "/artifacts", data=raw, content_type="multipart/form-data; boundary=b"
+    )
+    assert answer.status_code == 422, answer.data
+    _assert_nothing_left(org, stored)
+
+
+def test_two_files_are_one_too_many(org: Org, stored: Stored) -> None:
+    parts = [(io.BytesIO(b"one"), "a.txt"), (io.BytesIO(b"two"), "b.txt")]
+    answer = org.api("labeler").request(
+        "POST", "/artifacts", data={"file": parts}, content_type="multipart/form-data"
+    )
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == "file"
+    _assert_nothing_left(org, stored)

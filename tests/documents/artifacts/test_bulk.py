@@ -1,0 +1,276 @@
+"""Archiving and deleting many documents; the statistics."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.documents.artifacts.service import bulk
+from app.kit import db
+from app.kit.ids import uuid7
+from tests.documents.artifacts.conftest import Stored, create_text
+from tests.factories import Org
+from tests.factories.counting import statements
+from tests.factories.desk import Desk, counts
+from tests.factories.labels import make_labeled
+
+Work = Callable[[], None]
+ACTIONS = ("archive", "delete")
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    return Desk(org)
+
+
+def _bulk(org: Org, action: str, by: str = "admin", **body: Any) -> Any:
+    return org.api(by).post(f"/artifacts/bulk-{action}", body)
+
+
+def _some(desk: Desk, number: int) -> list[str]:
+    schema_id = desk.schema()
+    return [str(desk.artifact(schema_id, name=f"{n}.txt")) for n in range(number)]
+
+
+def _archived(desk: Desk) -> set[str]:
+    rows = desk.sql(
+        "SELECT id FROM artifacts WHERE organization_id = :o AND archived", o=desk.org.id
+    )
+    return {str(row.id) for row in rows}
+
+
+def test_documents_are_archived_by_id_with_an_outcome_each(desk: Desk, other_org: Org) -> None:
+    ids = _some(desk, 3)
+    desk.org.api("labeler").post(f"/artifacts/{ids[0]}/claim")
+    foreign, absent = str(Desk(other_org).artifact()), str(uuid7())
+    answer = _bulk(desk.org, "archive", artifact_ids=[ids[1], foreign, ids[0], ids[1], absent])
+    assert answer.status_code == 200, answer.json
+    result = answer.json["data"]
+    assert (result["matched"], result["succeeded"], result["failed"]) == (4, 2, 2)
+    assert [(o["id"], o["ok"], o["code"]) for o in result["outcomes"]] == [
+        (ids[1], True, None),
+        (foreign, False, "not_found"),
+        (ids[0], True, None),
+        (absent, False, "not_found"),
+    ]
+    assert _archived(desk) == set(ids[:2])
+    claimed = desk.artifact_row(ids[0])
+    assert (claimed.status, claimed.claim_user_id) == ("ready", None)
+    (told,) = desk.events("artifacts.archived")
+    assert sorted(told["artifact_ids"]) == sorted(ids[:2])
+    assert (told["archived"], told["count"]) == (True, 2)
+    assert told["by"] == str(desk.org.users["admin"])
+    assert not Desk(other_org).sql("SELECT 1 FROM artifacts WHERE archived AND id = :i", i=foreign)
+
+
+def test_documents_are_taken_back_with_the_state_of_their_label_sets(desk: Desk) -> None:
+    sent = desk.submitted()
+    ids = [sent["artifact_id"], str(desk.artifact())]
+    _bulk(desk.org, "archive", artifact_ids=ids)
+    again = _bulk(desk.org, "archive", artifact_ids=ids)
+    assert again.json["data"]["succeeded"] == 2
+    assert len(desk.events("artifacts.archived")) == 1
+    assert _bulk(desk.org, "archive", artifact_ids=ids, archived=False).status_code == 200
+    assert _archived(desk) == set()
+    row = desk.artifact_row(ids[0])
+    assert (row.status, row.label_counts) == ("in_review", counts(submitted=1))
+    document = desk.org.api("viewer").get(f"/artifacts/{ids[1]}").json["data"]
+    assert (document["status"], document["revision"]) == ("ready", 3)
+
+
+def test_documents_are_deleted_by_id_and_their_files_follow(
+    desk: Desk, stored: Stored, work: Work
+) -> None:
+    api = desk.org.api("admin")
+    documents = [create_text(api, f"text {n}", schema_id=None) for n in range(3)]
+    ids = [document["id"] for document in documents]
+    absent = str(uuid7())
+    result = _bulk(desk.org, "delete", artifact_ids=[ids[2], absent, ids[0]]).json["data"]
+    assert [(o["id"], o["ok"]) for o in result["outcomes"]] == [
+        (ids[2], True),
+        (absent, False),
+        (ids[0], True),
+    ]
+    assert [d["id"] for d in api.get("/artifacts").json["data"]] == [ids[1]]
+    told = {event["artifact_id"]: event["sha256"] for event in desk.events("artifact.deleted")}
+    assert told == {documents[n]["id"]: documents[n]["sha256"] for n in (0, 2)}
+    work()
+    assert len(stored()) == 1
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_filter_acts_on_all_it_finds(
+    desk: Desk, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.kit.bulk.BATCH", 3)
+    schema_id = desk.schema()
+    for number in range(8):
+        desk.artifact(schema_id, name=f"{number}.txt")
+    left = str(desk.artifact())
+    body = {"filter": {"schema_id": str(schema_id), "status": ["ready"]}, "expected_count": 8}
+    result = _bulk(desk.org, action, **body).json["data"]
+    assert result == {"matched": 8, "succeeded": 8, "failed": 0, "outcomes": []}
+    listed = desk.org.api("viewer").get("/artifacts").json["data"]
+    assert [document["id"] for document in listed] == [left]
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_another_count_than_expected_changes_nothing(desk: Desk, action: str) -> None:
+    _some(desk, 3)
+    for expected in (0, 2, 4):
+        answer = _bulk(desk.org, action, filter={}, expected_count=expected)
+        assert answer.status_code == 409
+        assert answer.json["error"]["code"] == "conflict"
+        assert answer.json["error"]["details"] == {"count": 3}
+    assert desk.org.api("viewer").get("/artifacts").json["meta"]["total"] == 3
+    assert desk.events("artifact.deleted") == desk.events("artifacts.archived") == []
+
+
+def test_a_search_selects_documents(desk: Desk) -> None:
+    api = desk.org.api("labeler")
+    for number in range(3):
+        create_text(api, f"The invoices of {number}", f"{number}.txt")
+    create_text(api, "Something else", "x.txt")
+    body = {"filter": {"q": "invoices"}, "expected_count": 3}
+    assert _bulk(desk.org, "archive", **body).json["data"]["matched"] == 3
+    back = {"filter": {"q": "invoices", "archived": "true"}, "expected_count": 3}
+    assert _bulk(desk.org, "archive", archived=False, **back).json["data"]["matched"] == 3
+
+
+@pytest.mark.parametrize("gold", [True, "true"])
+def test_a_filter_in_a_body_takes_a_boolean_as_json_has_it(desk: Desk, gold: Any) -> None:
+    marked, other = _some(desk, 2)
+    assert desk.org.api("admin").patch(f"/artifacts/{marked}", {"gold": True}).status_code == 200
+    for filtered, expected in ((gold, {marked}), (False, {marked, other})):
+        answer = _bulk(desk.org, "archive", filter={"gold": filtered}, expected_count=1)
+        assert answer.status_code == 200, answer.json
+        assert _archived(desk) == expected
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"artifact_ids": ["x"]},
+        {"artifact_ids": [str(uuid7())] * 1001},
+        {"artifact_ids": [str(uuid7())], "expected_count": 1},
+        {"filter": {}},
+        {"filter": {"status": ["gone"]}, "expected_count": 1},
+        {"filter": {"colour": "red"}, "expected_count": 1},
+        {"expected_count": 1},
+    ],
+    ids=["nothing", "no id", "too many", "both", "no count", "state", "unknown", "count alone"],
+)
+def test_a_selection_that_does_not_fit_is_422(org: Org, action: str, body: dict[str, Any]) -> None:
+    answer = _bulk(org, action, **body)
+    assert answer.status_code == 422
+    assert answer.json["error"]["code"] == "unprocessable"
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_only_admins_act_on_many(org: Org, action: str) -> None:
+    for role in ("reviewer", "labeler", "viewer"):
+        answer = _bulk(org, action, role, artifact_ids=[])
+        assert answer.json["error"]["code"] == "insufficient_role"
+
+
+@pytest.mark.parametrize(("action", "most"), [("archive", 7), ("delete", 6)])
+def test_a_thousand_take_few_statements(org: Org, app: Flask, action: str, most: int) -> None:
+    made = make_labeled(org, 1000)
+    listed = org.api("viewer").get("/artifacts?page_size=1000").json["data"]
+    ids = [document["id"] for document in listed]
+    with statements(app) as found:
+        answer = _bulk(org, action, artifact_ids=ids)
+    assert answer.json["data"]["succeeded"] == made.count
+    assert len(found) <= most, found
+
+
+def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
+    desk: Desk, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "PAGES", 10)
+    ids = [str(desk.artifact(page_count=pages)) for pages in (4, 6, 1, 99, None, 10)]
+    with statements(app) as found:
+        answer = _bulk(desk.org, "delete", artifact_ids=ids)
+    assert answer.json["data"]["succeeded"] == 6
+    assert desk.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
+    # 4 + 6, 1, 99, 10 pages: in the order of their ids, which is that of their making.
+    assert sum(one.startswith("DELETE FROM artifacts") for one in found) == 4
+    assert len(desk.events("artifact.deleted")) == 6
+
+
+def test_a_member_of_another_organization_finds_nothing(org: Org, other_org: Org) -> None:
+    ids = _some(Desk(other_org), 2)
+    for action in ACTIONS:
+        assert _bulk(org, action, artifact_ids=ids).json["data"]["failed"] == 2
+        answer = _bulk(org, action, filter={"archived": "any"}, expected_count=0)
+        assert answer.json["data"]["matched"] == 0
+    assert other_org.api("viewer").get("/artifacts").json["meta"]["total"] == 2
+
+
+def _stats(org: Org, query: str = "") -> dict[str, Any]:
+    answer = org.api("reviewer").get(f"/artifacts/stats?{query}")
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def _states(**of: int) -> dict[str, int]:
+    states = ("processing", "ready", "in_progress", "in_review", "done", "failed")
+    return {**dict.fromkeys(states, 0), **of}
+
+
+def test_statistics_count_by_state_schema_and_age(desk: Desk, other_org: Org) -> None:
+    Desk(other_org).artifact()
+    now = db.utc_now()
+    first, second = sorted((desk.schema(), desk.schema()))
+    ages = (("day", 0.5), ("week", 3), ("month", 20), ("older", 90))
+    days = {name: now - timedelta(days=age) for name, age in ages}
+    held = [{"user_id": str(desk.org.users["labeler"]), "team_id": None}]
+    desk.artifact(first, created_at=days["day"], due_at=now - timedelta(hours=1))
+    desk.artifact(first, created_at=days["week"], status="in_progress", gold=True)
+    desk.artifact(first, created_at=days["month"], status="done", due_at=days["month"])
+    desk.artifact(second, created_at=days["older"], status="in_review", assignees=held)
+    desk.artifact(second, created_at=days["month"], status="failed")
+    desk.artifact(second, created_at=days["older"], archived=True, gold=True, due_at=days["older"])
+    create_text(desk.org.api("labeler"), "text")
+    claimed = desk.artifact(second, created_at=days["month"])
+    desk.org.api("labeler").post(f"/artifacts/{claimed}/claim")
+    found = _stats(desk.org)
+    by_schema = found.pop("by_schema")
+    assert found == {
+        "total": 7,
+        "by_status": _states(ready=2, in_progress=2, in_review=1, done=1, failed=1),
+        "by_age": {"under_1_day": 2, "under_1_week": 1, "under_1_month": 1, "older": 1},
+        "open": 5,
+        "overdue": 1,
+        "unassigned": 4,
+        "claimed": 1,
+        "gold": 1,
+        "archived": 1,
+    }
+    assert [(s["schema_id"], s["name"], s["total"], s["archived"]) for s in by_schema] == [
+        (str(first), "Invoices", 3, 0),
+        (str(second), "Invoices", 3, 1),
+        (None, None, 1, 0),
+    ]
+    assert by_schema[0]["by_status"] == _states(ready=1, in_progress=1, done=1)
+    assert _stats(desk.org, f"schema_id={second}")["total"] == 3
+    assert _stats(desk.org, f"schema_id={uuid7()}")["by_schema"] == []
+    week = (now - timedelta(days=7)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert _stats(desk.org, f"created_after={week}")["total"] == 3
+    assert _stats(desk.org, f"created_before={week}")["total"] == 4
+
+
+def test_statistics_are_one_statement(desk: Desk, app: Flask) -> None:
+    _some(desk, 3)
+    with statements(app) as found:
+        assert _stats(desk.org)["total"] == 3
+    assert len(found) == 1, found
+
+
+@pytest.mark.parametrize("query", ["schema_id=x", "created_after=today", "status=ready"])
+def test_a_filter_of_statistics_that_does_not_fit_is_422(org: Org, query: str) -> None:
+    assert org.api("viewer").get(f"/artifacts/stats?{query}").status_code == 422

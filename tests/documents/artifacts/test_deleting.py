@@ -1,0 +1,249 @@
+"""Deleting documents, their files, and files that nobody has."""
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+import pytest
+from sqlalchemy import text
+
+from app.documents.artifacts import service
+from app.documents.artifacts.queries import creating
+from app.documents.artifacts.service import creating as creation
+from app.kit import container, db, tenancy
+from app.kit.errors import ApiError
+from app.kit.ids import uuid7
+from app.kit.storage import blob_key
+from app.runtime.postgres import EmbeddedPostgres
+from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
+from tests.factories import Org, make_due
+
+Work = Callable[[], None]
+_TABLES = ("artifacts", "artifact_texts", "artifact_pages", "tag_sets")
+
+
+def _rows(org: Org) -> int:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        return sum(
+            session.execute(
+                text(f"SELECT count(*) FROM {table} WHERE organization_id = :org"), {"org": org.id}
+            ).scalar_one()
+            for table in _TABLES
+        )
+
+
+def _sweep(org: Org) -> int:
+    with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
+        return service.sweep()
+
+
+def _age(key: str, hours: float) -> None:
+    """Make a stored file look as if it were written so long ago."""
+    path = Path(container.settings().storage_url.removeprefix("file://"), key)
+    then = time.time() - hours * 3600
+    os.utime(path, (then, then))
+
+
+def _write(key: str, data: bytes = b"stray") -> str:
+    container.current().storage.write(key, [data])
+    return key
+
+
+def test_rows_go_at_once_and_files_follow(org: Org, stored: Stored, work: Work) -> None:
+    api = org.api("admin")
+    document = upload(api, make_pdf("Lease"), "lease.pdf").json["data"]
+    work()
+    path = f"/artifacts/{document['id']}"
+    api.get(f"{path}/pages/1/image?width=100")
+    assert len(stored()) == 2
+    answer = api.delete(path)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert api.get(path).status_code == 404
+    assert api.delete(path).status_code == 404
+    assert _rows(org) == 0
+    assert len(stored()) == 2
+    work()
+    assert stored() == []
+
+
+def test_labels_go_with_their_document(org: Org, work: Work) -> None:
+    api = org.api("admin")
+    fields = [{"key": "a", "type": "text"}]
+    schema = api.post("/schemas", {"name": "S", "fields": fields}).json["data"]["id"]
+    for action, body in (("publish", {}), ("activate", None)):
+        api.post(f"/schemas/{schema}/{action}", body)
+    document = create_text(api, "text", schema_id=schema)
+    path = f"/artifacts/{document['id']}"
+    assert org.api("labeler").post(f"{path}/tag-sets", {}).status_code == 201
+    assert api.delete(path).status_code == 204
+    assert _rows(org) == 0
+
+
+def test_the_revision_that_is_named_must_be_the_current_one(org: Org) -> None:
+    path = f"/artifacts/{create_text(org.api('labeler'), 'text')['id']}"
+    answer = org.api("admin").delete(path, headers={"If-Match": '"7"'})
+    assert answer.status_code == 409
+    assert answer.json["error"]["code"] == "stale_precondition"
+    assert answer.json["error"]["details"] == {"current_revision": 1}
+    assert org.api("admin").delete(path, headers={"If-Match": '"1"'}).status_code == 204
+
+
+def test_another_organizations_document_cannot_be_deleted(org: Org, other_org: Org) -> None:
+    path = f"/artifacts/{create_text(other_org.api('labeler'), 'text')['id']}"
+    absent = org.api("admin").delete(f"/artifacts/{uuid7()}")
+    assert org.api("admin").delete(path).data == absent.data
+    assert other_org.api("viewer").get(path).status_code == 200
+
+
+def test_content_that_came_again_before_the_job_stays(org: Org, stored: Stored, work: Work) -> None:
+    api = org.api("admin")
+    first = create_text(api, "the same")
+    api.delete(f"/artifacts/{first['id']}")
+    second = create_text(api, "the same")
+    work()
+    assert stored() == [blob_key(org.id, second["sha256"])]
+    assert api.get(f"/artifacts/{second['id']}/content").data == b"the same"
+
+
+def test_deleting_and_uploading_at_once_loses_nothing(org: Org, work: Work) -> None:
+    """The job that deletes the file races with an upload of its content."""
+    for turn in range(12):
+        content = f"content {turn}"
+        first = create_text(org.api("labeler"), content)
+        assert org.api("admin").delete(f"/artifacts/{first['id']}").status_code == 204
+
+        def clean(digest: str = first["sha256"]) -> None:
+            with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+                service.delete_content(digest)
+
+        def send(content: str = content) -> Any:
+            return upload(org.api("labeler"), content.encode(), "a.txt")
+
+        with ThreadPoolExecutor(2) as threads:
+            cleaning, sending = threads.submit(clean), threads.submit(send)
+            cleaning.result()
+            second = sending.result().json["data"]
+        download = org.api("viewer").get(f"/artifacts/{second['id']}/content")
+        assert download.data == content.encode()
+
+
+def test_whoever_handles_a_content_waits_for_the_other(org: Org) -> None:
+    """The lock is what the race above rests on: held by one, it holds up the other."""
+    digest = "ab" * 32
+    with org.app.app_context(), tenancy.organization(org.id):
+        creating.lock_content(digest)
+        with ThreadPoolExecutor(1) as threads:
+
+            def other() -> bool:
+                with org.app.app_context(), tenancy.organization(org.id), db.transaction() as s:
+                    s.execute(text("SET LOCAL lock_timeout = '100ms'"))
+                    return creating.lock_content(digest)
+
+            with pytest.raises(Exception, match="lock timeout"):
+                threads.submit(other).result()
+        db.session().rollback()
+        assert creating.lock_content(digest)
+        db.session().rollback()
+
+
+def test_a_failure_after_the_file_was_stored_removes_it(
+    org: Org, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ApiError("service_unavailable", "Out of order.")
+
+    monkeypatch.setattr(creation.events, "emit", fail)
+    assert upload(org.api("labeler"), b"text of a file", "a.txt").status_code == 503
+    answer = org.api("labeler").post("/artifacts", {"name": "a", "text": "text"})
+    assert answer.status_code == 503
+    assert stored() == []
+    assert _rows(org) == 0
+
+
+def test_a_request_whose_session_died_leaves_anothers_file_alone(
+    org: Org, stored: Stored, postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its session the first request loses the lock, and a second takes the same content."""
+    insert, answers = creation._insert, []
+
+    def lose(*args: Any, **members: Any) -> None:
+        monkeypatch.setattr(creation, "_insert", insert)
+        pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
+
+        def second() -> Any:
+            with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
+                # Waits, 10,000 ms at most, until the backend is gone.
+                cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+                assert cursor.fetchone() == (True,)
+            return upload(org.api("labeler"), b"the same bytes", "a.txt")
+
+        with ThreadPoolExecutor(1) as threads:
+            answers.append(threads.submit(second).result())
+        insert(*args, **members)
+
+    monkeypatch.setattr(creation, "_insert", lose)
+    lost = upload(org.api("labeler"), b"the same bytes", "a.txt")
+    assert lost.status_code >= 500
+    (taken,) = answers
+    assert taken.status_code == 201
+    document = taken.json["data"]
+    assert stored() == [blob_key(org.id, document["sha256"])]
+    download = org.api("viewer").get(f"/artifacts/{document['id']}/content")
+    assert download.data == b"the same bytes"
+
+
+def test_the_sweep_takes_old_strays_and_nothing_else(org: Org, stored: Stored) -> None:
+    kept = create_text(org.api("labeler"), "kept")
+    own = blob_key(org.id, kept["sha256"])
+    _age(own, hours=1000)
+    fresh = _write(blob_key(org.id, "aa" * 32))
+    stray = _write(blob_key(org.id, "bb" * 32))
+    drawing = _write(f"{stray}.pages/1-100.png")
+    orphan = _write(f"{blob_key(org.id, 'cc' * 32)}.pages/1-100.png")
+    recent = _write(f"{own}.pages/1-100.png")
+    faded = _write(f"{own}.pages/2-100.png")
+    other = _write(f"organizations/{org.id}/exports/some.jsonl")
+    staged = _write(f"staging/{'d' * 32}")
+    for key, hours in ((stray, 2), (drawing, 2), (orphan, 2), (recent, 2), (faded, 200)):
+        _age(key, hours)
+    _age(other, hours=1000)
+    _age(staged, hours=2)
+    assert _sweep(org) >= 4
+    assert stored() == sorted([own, fresh, recent, other])
+    assert not container.current().storage.exists(staged)
+
+
+def test_the_sweep_knows_whose_content_it_is(org: Org, other_org: Org, stored: Stored) -> None:
+    """What one organization has is no reason to keep another's copy, nor to delete one's own."""
+    document = create_text(other_org.api("labeler"), "theirs")
+    theirs = blob_key(other_org.id, document["sha256"])
+    copy = _write(blob_key(org.id, document["sha256"]))
+    for key in (theirs, copy):
+        _age(key, hours=2)
+    _sweep(org)
+    assert stored() == []
+    assert container.current().storage.exists(theirs)
+
+
+def test_the_jobs_do_it(org: Org, stored: Stored, work: Work) -> None:
+    stray = _write(blob_key(org.id, "ee" * 32))
+    _age(stray, hours=2)
+    document = create_text(org.api("labeler"), "text")
+    org.api("labeler").post(f"/artifacts/{document['id']}/claim")
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(
+            text("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"),
+            {"id": UUID(document["id"])},
+        )
+    # This hour's and this minute's runs are due again.
+    make_due(org.app, "artifacts.sweep", "artifacts.expire_claims")
+    work()
+    assert stored() == [blob_key(org.id, document["sha256"])]
+    read = org.api("viewer").get(f"/artifacts/{document['id']}").json["data"]
+    assert read["status"] == "ready"

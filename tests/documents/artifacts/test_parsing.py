@@ -1,0 +1,246 @@
+"""The job that reads files: once, page by page, and never without an end."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import func, select, text
+
+from app.documents.artifacts import service
+from app.documents.artifacts.models import ArtifactPage
+from app.documents.artifacts.service import parsing
+from app.engines import documents
+from app.engines.documents import ParseFailed
+from app.kit import container, db, tenancy
+from app.kit.jobs import handlers, worker
+from app.kit.storage import blob_key
+from tests.documents.artifacts.conftest import make_pdf, make_png, upload
+from tests.engines.documents import samples
+from tests.factories import Org, run_jobs_of
+
+Work = Callable[[], None]
+
+
+def _nothing() -> None:
+    """A checkpoint that only commits."""
+    db.session().commit()
+
+
+def _upload(org: Org, data: bytes, name: str) -> dict[str, Any]:
+    answer = upload(org.api("labeler"), data, name)
+    assert answer.status_code == 201, answer.json
+    found: dict[str, Any] = answer.json["data"]
+    return found
+
+
+def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _nothing) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        service.parse(UUID(artifact_id), checkpoint)
+
+
+def _events(org: Org, name: str) -> int:
+    statement = "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = :name"
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        return int(session.execute(text(statement), {"org": org.id, "name": name}).scalar_one())
+
+
+def _page_numbers(org: Org, artifact_id: str) -> list[int]:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        statement = select(ArtifactPage.number).where(ArtifactPage.artifact_id == UUID(artifact_id))
+        return sorted(session.execute(statement).scalars())
+
+
+def _get(org: Org, artifact_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "media_type", "words"),
+    [
+        (make_pdf("Lease of land"), "a.pdf", "application/pdf", ["Lease", "of", "land"]),
+        (b"<html><body><p>Hi there</p></body></html>", "a.html", "text/html", ["Hi", "there"]),
+        ("Grüße aus Köln".encode("latin-1"), "a.txt", "text/plain", ["Grüße", "aus", "Köln"]),
+        (
+            b"From: a@b.example\r\nTo: c@d.example\r\nSubject: Hi\r\n\r\nBody\r\n",
+            "a.eml", "message/rfc822", None,
+        ),
+        (b"a;b\n1;2\n", "a.csv", "text/csv", ["a;b", "1;2"]),
+        (make_png(), "a.png", "image/png", []),
+    ],
+)  # fmt: skip
+def test_every_kind_is_read(
+    org: Org, work: Work, data: bytes, name: str, media_type: str, words: list[str] | None
+) -> None:
+    artifact_id = _upload(org, data, name)["id"]
+    work()
+    document = _get(org, artifact_id)
+    assert (document["status"], document["media_type"]) == ("ready", media_type)
+    assert document["has_text_layer"] is (media_type != "image/png")
+    text = org.api("viewer").get(f"/artifacts/{artifact_id}/text").json["data"]
+    assert text["has_text_layer"] is document["has_text_layer"]
+    pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
+    found = [word["text"] for page in pages for word in page["words"]]
+    if words is None:
+        assert "Body" in found
+    else:
+        assert found == words
+    assert org.api("viewer").get(f"/artifacts/{artifact_id}/content").data == data
+
+
+def test_a_text_layer_is_shown_as_far_as_it_is_known(org: Org, work: Work) -> None:
+    pages = make_pdf("", "")
+    artifact_id = _upload(org, pages, "blank.pdf")["id"]
+    assert _get(org, artifact_id)["has_text_layer"] is None
+    work()
+    assert _get(org, artifact_id)["has_text_layer"] is False
+    listed = org.api("viewer").get("/artifacts").json["data"]
+    assert [one["has_text_layer"] for one in listed] == [False]
+    assert _upload(org, make_pdf("", "one word"), "b.pdf")["has_text_layer"] is None
+    work()
+    listed = org.api("viewer").get("/artifacts").json["data"]
+    assert sorted(one["has_text_layer"] for one in listed) == [False, True]
+
+
+def test_a_word_document_of_pictures_is_ready_without_text(org: Org, work: Work) -> None:
+    picture = io.BytesIO(make_png())
+    data = samples.word(lambda document: document.add_picture(picture))
+    artifact_id = _upload(org, data, "scan.docx")["id"]
+    work()
+    document = _get(org, artifact_id)
+    assert (document["status"], document["page_count"]) == ("ready", 1)
+    assert document["has_text_layer"] is False
+    (page,) = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
+    assert page["words"] == []
+    image = org.api("viewer").get(f"/artifacts/{artifact_id}/pages/1/image?width=300")
+    assert (image.status_code, image.mimetype) == (200, "image/png")
+
+
+def test_running_twice_changes_nothing(org: Org) -> None:
+    artifact_id = _upload(org, make_pdf("one", "two", "three"), "a.pdf")["id"]
+    _parse(org, artifact_id)
+    before = _get(org, artifact_id)
+    _parse(org, artifact_id)
+    assert _get(org, artifact_id) == before
+    assert _page_numbers(org, artifact_id) == [1, 2, 3]
+    assert _events(org, "artifact.ingested") == 1
+
+
+def test_a_run_after_one_that_died_half_way_starts_anew(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsing, "_BATCH_PAGES", 2)
+    artifact_id = _upload(org, make_pdf("one", "two", "three", "four", "five"), "a.pdf")["id"]
+    calls = 0
+
+    def dies_at_the_third() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise handlers.LostLease
+        db.session().commit()
+
+    with pytest.raises(handlers.LostLease):
+        _parse(org, artifact_id, dies_at_the_third)
+    assert _page_numbers(org, artifact_id) == [1, 2]
+    assert _get(org, artifact_id)["status"] == "processing"
+    _parse(org, artifact_id)
+    assert _page_numbers(org, artifact_id) == [1, 2, 3, 4, 5]
+    assert _get(org, artifact_id)["page_count"] == 5
+    assert _events(org, "artifact.ingested") == 1
+
+
+def test_a_failure_takes_back_the_pages_that_were_read(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsing, "_BATCH_PAGES", 1)
+    monkeypatch.setattr(documents, "DEFAULT_LIMITS", documents.Limits(max_text_chars=20))
+    artifact_id = _upload(org, make_pdf("some words", "some more", "and more"), "a.pdf")["id"]
+    _parse(org, artifact_id)
+    document = _get(org, artifact_id)
+    assert (document["status"], document["failure"]["code"]) == ("failed", "too_large_unpacked")
+    assert _page_numbers(org, artifact_id) == []
+    assert _events(org, "artifact.ingested") == 0
+
+
+def test_a_document_deleted_meanwhile_ends_the_job(org: Org, work: Work) -> None:
+    artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
+    assert org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
+    work()
+    assert _events(org, "artifact.ingested") == 0
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        left = session.execute(
+            text(
+                "SELECT count(*) FROM jobs WHERE organization_id = :org AND status <> 'completed'"
+            ),
+            {"org": org.id},
+        )
+        assert left.scalar_one() == 0
+
+
+def test_a_worker_that_dies_each_time_fails_the_document(org: Org) -> None:
+    artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
+    _update_parse_job(org, f"interruptions = {worker.MAX_INTERRUPTIONS}")
+    run_jobs_of(org, "documents")
+    document = _get(org, artifact_id)
+    assert (document["status"], document["failure"]["code"]) == ("failed", "crashed")
+
+
+def test_a_missing_file_is_waited_for_and_given_up_after_a_day(org: Org) -> None:
+    document = _upload(org, make_pdf("one"), "a.pdf")
+    container.current().storage.delete(blob_key(org.id, document["sha256"]))
+    for _ in range(handlers.HANDLERS["artifacts.parse"].max_attempts + 1):
+        run_jobs_of(org, "documents")
+        _update_parse_job(org, "due_at = now()")
+    assert _get(org, document["id"])["status"] == "processing"
+    _update_parse_job(org, "created_at = now() - interval '25 hours'")
+    run_jobs_of(org, "documents")
+    assert _get(org, document["id"])["failure"]["code"] == "content_missing"
+
+
+def _update_parse_job(org: Org, change: str) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        of_org = "organization_id = :org AND function = 'artifacts.parse'"
+        session.execute(text(f"UPDATE jobs SET {change} WHERE {of_org}"), {"org": org.id})
+
+
+def test_pages_are_written_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "_BATCH_PAGES", 10)
+    artifact_id = _upload(org, make_pdf(*(f"page {n}" for n in range(35))), "a.pdf")["id"]
+    commits: list[int] = []
+
+    def checkpoint() -> None:
+        db.session().commit()
+        commits.append(db.session().execute(
+            select(func.count()).where(ArtifactPage.artifact_id == UUID(artifact_id))
+        ).scalar_one())  # fmt: skip
+
+    _parse(org, artifact_id, checkpoint)
+    assert commits == [0, 10, 20, 30]
+    assert _page_numbers(org, artifact_id) == list(range(1, 36))
+
+
+def test_giving_up_touches_only_what_is_being_read(org: Org) -> None:
+    artifact_id = _upload(org, b"some text", "a.txt")["id"]
+    _parse(org, artifact_id)
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        service.give_up(UUID(artifact_id), "crashed", "Too late.")
+    assert _get(org, artifact_id)["status"] == "ready"
+
+
+def test_a_child_that_crashes_costs_its_document_alone(
+    org: Org, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: Any) -> None:
+        raise ParseFailed("crashed", "The parser stopped unexpectedly (SIGSEGV).")
+
+    first = _upload(org, make_pdf("one"), "a.pdf")["id"]
+    with monkeypatch.context() as patch:
+        patch.setattr(documents, "parse_stream", crash)
+        work()
+    second = _upload(org, make_pdf("two"), "b.pdf")["id"]
+    work()
+    assert _get(org, first)["failure"]["code"] == "crashed"
+    assert _get(org, second)["status"] == "ready"

@@ -1,0 +1,90 @@
+"""A page of hits is the same whichever way it is found; see `search_pages`."""
+
+from typing import Any
+
+import pytest
+
+from app.documents.artifacts.queries import search_pages
+from tests.documents.artifacts.conftest import create_text
+from tests.factories import Org
+
+Calls = list[int]
+
+
+@pytest.fixture
+def written(org: Org) -> list[str]:
+    """Names of ten documents with the word "rope", every third archived, oldest first."""
+    api, names = org.api("labeler"), []
+    for number in range(20):
+        document = create_text(api, f"{'rope' if number % 2 else 'wire'} {number}", f"{number:02}")
+        if number % 2:
+            names.append(document["name"])
+        if number % 3 == 0:
+            path = f"/artifacts/{document['id']}"
+            answer = org.api("admin").patch(
+                path, json={"archived": True}, headers={"If-Match": f'"{document["revision"]}"'}
+            )
+            assert answer.status_code == 200, answer.json
+    return names
+
+
+def _record(monkeypatch: pytest.MonkeyPatch, name: str) -> Calls:
+    """Return a list that gets the number of documents which `name` finds, call by call."""
+    calls: Calls = []
+    find = getattr(search_pages, name)
+
+    def record(*args: Any) -> Any:
+        found = find(*args)
+        calls.append(len(found))
+        return found
+
+    monkeypatch.setattr(search_pages, name, record)
+    return calls
+
+
+def _pages(org: Org, path: str) -> list[list[str]]:
+    pages, cursor = [], ""
+    while True:
+        answer = org.api("viewer").get(f"{path}{cursor}").json
+        pages.append([document["name"] for document in answer["data"]])
+        if not answer["meta"]["next_cursor"]:
+            return pages
+        cursor = f"&cursor={answer['meta']['next_cursor']}"
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at"])
+@pytest.mark.parametrize("archived", ["any", "false"])
+@pytest.mark.parametrize(("limit", "way"), [("SOME", "_hits_of_newest"), ("MANY", "_among_newest")])
+def test_pages_found_quickly_are_those_of_the_index(
+    org: Org,
+    written: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    way: str,
+    archived: str,
+    sort: str,
+) -> None:
+    path = f"/artifacts?q=rope&page_size=2&archived={archived}&sort={sort}"
+    expected = _pages(org, path)
+    assert sum(len(page) for page in expected) == (10 if archived == "any" else 7)
+    assert {name for page in expected for name in page} <= set(written)
+    calls = _record(monkeypatch, way)
+    monkeypatch.setattr(search_pages, limit, 1)
+    monkeypatch.setattr(search_pages, "_SPARE", 1)
+    assert _pages(org, path) == expected
+    assert calls[0] == 3, "The first page was not found this way."
+
+
+def test_where_the_newest_hold_no_page_every_hit_is_visited(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        create_text(org.api("labeler"), f"rope {number}", f"{number}")
+    for number in range(12):
+        create_text(org.api("labeler"), f"wire {number}", f"other {number}")
+    path = "/artifacts?q=rope&page_size=2&sort=-created_at"
+    calls = _record(monkeypatch, "_hits_of_newest")
+    monkeypatch.setattr(search_pages, "SOME", 1)
+    monkeypatch.setattr(search_pages, "_SPARE", 1)
+    assert _pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]
+    assert calls[0] == 0

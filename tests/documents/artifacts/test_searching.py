@@ -1,0 +1,299 @@
+"""Full-text search in the document's language, and how it follows the document."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
+
+from app.documents.artifacts import service
+from app.documents.artifacts.models import ArtifactSearchBacklog
+from app.documents.artifacts.queries import searching
+from app.kit import db, tenancy
+from tests.documents.artifacts.conftest import create_text, make_pdf, upload
+from tests.factories import Org, make_due
+from tests.factories.desk import Desk
+
+Work = Callable[[], None]
+ENGLISH = "The tenants were paying their monthly rents for the houses when the invoices came."
+GERMAN = "Die Häuser wurden von den Mietern bezahlt, und die Rechnungen kamen jeden Monat später."
+FRENCH = "Les locataires payaient leurs loyers pour les maisons quand les factures arrivaient."
+
+
+def _found(org: Org, query: str, more: str = "") -> list[str]:
+    answer = org.api("viewer").get(f"/artifacts?sort=created_at&q={quote(query)}{more}")
+    assert answer.status_code == 200, answer.json
+    assert answer.json["meta"]["total"] == len(answer.json["data"])
+    return [document["name"] for document in answer.json["data"]]
+
+
+@pytest.fixture
+def spoken(org: Org) -> Org:
+    """One document in each of three languages, and one too short to tell."""
+    api = org.api("labeler")
+    for name, words, language in (
+        ("e", ENGLISH, "en"), ("g", GERMAN, "de"), ("f", FRENCH, "fr"), ("n", "rents 4711", None),
+    ):  # fmt: skip
+        assert create_text(api, words, name)["language"] == language
+    return org
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("rent", ["e"]),
+        ("rents", ["e", "n"]),
+        ("RENTING", ["e"]),
+        ("haus", ["g"]),
+        ("Häuser", ["g"]),
+        ("rechnung", ["g"]),
+        ("maison", ["f"]),
+        ("facture", ["f"]),
+        ("invoice or rechnung or facture", ["e", "g", "f"]),
+        ("tenant rent", ["e"]),
+        ("tenant haus", []),
+        ('"monthly rent"', ["e"]),
+        ('"rent monthly"', []),
+        ("4711", ["n"]),
+        ("471", []),
+        ("!", []),
+        ("-", []),
+    ],
+)
+def test_words_are_found_in_every_form_of_the_documents_language(
+    spoken: Org, query: str, names: list[str]
+) -> None:
+    assert _found(spoken, query) == names
+
+
+def test_what_is_excluded_is_excluded_in_every_form(spoken: Org) -> None:
+    assert _found(spoken, "rent -invoice") == []
+    assert _found(spoken, "rents -invoice") == ["n"]
+    assert _found(spoken, "rent -rechnung") == ["e"]
+    assert _found(spoken, "-rent") == ["g", "f", "n"]
+    assert _found(spoken, "-rents") == ["g", "f"]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("-" * 500, []),
+        ("-" * 40 + " rent", ["e"]),
+        ("- " * 40 + "rent", ["e"]),
+        ("-(" * 40 + "rent", ["e"]),
+        ("--- -rent", ["g", "f", "n"]),
+        ("tenants - monthly", ["e"]),
+        ("tenants -monthly", []),
+    ],
+)
+def test_a_hyphen_with_no_word_behind_it_is_a_dash(
+    spoken: Org, query: str, names: list[str]
+) -> None:
+    assert _found(spoken, query) == names
+
+
+def test_no_word_is_too_common_to_count(org: Org) -> None:
+    api = org.api("labeler")
+    create_text(api, "This is the last will and testament of the late Mr Smith, of London.", "will")
+    create_text(api, "This is a letter that Mr Smith wrote to his sister in the winter.", "letter")
+    assert _found(org, "will") == ["will"]
+    assert _found(org, "smith -will") == ["letter"]
+    assert _found(org, '"and testament of the"') == ["will"]
+    assert _found(org, '"and testament in the"') == []
+    assert _found(org, '"to be or not to be"') == []
+
+
+def test_metadata_is_searched(org: Org) -> None:
+    api = org.api("labeler")
+    metadata = {"customer": "Acme Traders", "lot": 4711, "paid": True, "path": "in/tray_7.pdf"}
+    create_text(api, ENGLISH, "a", metadata=metadata)
+    create_text(api, GERMAN, "b", metadata={"customer": "Umbrella"})
+    assert _found(org, "acme") == _found(org, "trader 4711") == ["a"]
+    assert _found(org, "umbrella") == ["b"]
+    # Keys say what a value is, and are the same in all documents; marks are no words.
+    assert _found(org, "customer") == _found(org, "true") == []
+
+
+def test_search_follows_name_metadata_and_archiving(org: Org) -> None:
+    api = org.api("admin")
+    document = create_text(api, ENGLISH, "first_name.pdf", metadata={"lot": "alpha"})
+    path = f"/artifacts/{document['id']}"
+    assert _found(org, "first name alpha rent") == ["first_name.pdf"]
+    api.patch(path, {"name": "second"})
+    assert (_found(org, "first"), _found(org, "second alpha rent")) == ([], ["second"])
+    api.patch(path, {"metadata": {"lot": "beta"}})
+    assert (_found(org, "alpha"), _found(org, "second beta rent")) == ([], ["second"])
+    api.patch(path, {"archived": True})
+    assert _found(org, "beta") == []
+    assert (
+        _found(org, "beta", "&archived=true") == _found(org, "beta", "&archived=any") == ["second"]
+    )
+    api.post("/artifacts/bulk-archive", {"artifact_ids": [document["id"]], "archived": False})
+    assert _found(org, "beta") == ["second"]
+    api.delete(path)
+    assert _found(org, "beta", "&archived=any") == []
+
+
+def test_a_file_is_found_by_its_language_once_it_is_read(org: Org, work: Work) -> None:
+    upload(org.api("labeler"), make_pdf(ENGLISH), "scan.pdf")
+    assert (_found(org, "scan"), _found(org, "rent")) == (["scan.pdf"], [])
+    work()
+    assert _found(org, "rent scan") == ["scan.pdf"]
+
+
+def test_search_combines_with_filters_and_sorts(spoken: Org) -> None:
+    query = "invoice or rechnung or facture or 4711"
+    assert _found(spoken, query, "&language=de") == ["g"]
+    assert _found(spoken, query, "&created_after=2000-01-01T00:00:00Z") == ["e", "g", "f", "n"]
+    assert _found(spoken, query, "&created_before=2000-01-01T00:00:00Z") == []
+    answer = spoken.api("viewer").get(f"/artifacts?sort=-name&q={quote(query)}").json
+    assert [document["name"] for document in answer["data"]] == ["n", "g", "f", "e"]
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at", "name"])
+def test_found_documents_are_paged_both_ways(org: Org, sort: str) -> None:
+    for number in range(7):
+        create_text(org.api("labeler"), f"rope {number}", f"{number}")
+    create_text(org.api("labeler"), "something else", "x")
+    api, path = org.api("viewer"), f"/artifacts?q=rope&page_size=3&sort={sort}"
+    pages = [api.get(path).json]
+    create_text(org.api("labeler"), "rope that came later", "9")
+    while cursor := pages[-1]["meta"]["next_cursor"]:
+        pages.append(api.get(f"{path}&cursor={cursor}").json)
+    names = [document["name"] for page in pages for document in page["data"]]
+    expected = [str(n) for n in range(7)]
+    if sort.startswith("-"):
+        assert names == expected[::-1]
+    else:
+        assert names == [*expected, "9"]
+    assert {page["meta"]["total"] for page in pages} == {7}
+    back = api.get(f"{path}&cursor={pages[1]['meta']['prev_cursor']}").json
+    assert back["data"] == pages[0]["data"]
+    foreign = api.get(
+        f"/artifacts?q=other&page_size=3&sort={sort}&cursor={pages[0]['meta']['next_cursor']}"
+    )
+    assert foreign.status_code == 422
+
+
+def test_another_organization_is_never_found(org: Org, other_org: Org) -> None:
+    create_text(other_org.api("labeler"), ENGLISH)
+    assert _found(org, "rent") == _found(org, "-nothing") == []
+    # Whatever somebody writes as a query, it cannot name another organization's marks.
+    for odd in (f"english {other_org.id}", f'"english {other_org.id}"', str(other_org.id)):
+        assert _found(org, odd) == []
+    with org.app.app_context(), tenancy.organization(org.id):
+        rows = db.session().execute(text("SELECT count(*) FROM searchable_artifacts"))
+        assert rows.scalar_one() == 0
+    with org.app.app_context():
+        rows = db.session().execute(text("SELECT count(*) FROM searchable_artifacts"))
+        assert rows.scalar_one() == 0
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {} SET archived = true", "DELETE FROM {}"])
+def test_nobody_writes_through_the_view(org: Org, statement: str) -> None:
+    with org.app.app_context(), tenancy.organization(org.id):
+        with pytest.raises(ProgrammingError, match="permission denied"):
+            db.session().execute(text(statement.format("searchable_artifacts")))
+        db.session().rollback()
+
+
+def _as_before_the_migration(desk: Desk) -> None:
+    desk.sql(
+        "UPDATE artifact_texts SET search = to_tsvector('simple', text) WHERE organization_id = :o",
+        o=desk.org.id,
+    )
+    desk.sql("DELETE FROM artifact_search WHERE organization_id = :o", o=desk.org.id)
+    desk.sql("INSERT INTO artifact_search_backlog (organization_id) VALUES (:o)", o=desk.org.id)
+
+
+def _index(org: Org, *, checkpoint: Callable[[], None] | None = None) -> None:
+    with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
+        service.index_backlog(checkpoint or db.session().commit)
+        db.session().rollback()
+
+
+def test_documents_of_old_are_found_until_they_are_indexed_anew(org: Org) -> None:
+    desk = Desk(org)
+    api = org.api("admin")
+    create_text(api, ENGLISH, "a")
+    old = create_text(api, ENGLISH + " Again.", "b")
+    _as_before_the_migration(desk)
+    assert _found(org, "rents") == ["a", "b"]
+    assert _found(org, "rent") == []
+    assert _found(org, "rents", "&language=en") == ["a", "b"]
+    # A change makes it one of the new kind, found once.
+    api.patch(f"/artifacts/{old['id']}", {"name": "c"})
+    assert (_found(org, "rents"), _found(org, "rent")) == (["a", "c"], ["c"])
+    _index(org)
+    assert _found(org, "rents") == _found(org, "rent") == ["a", "c"]
+    assert desk.sql("SELECT 1 FROM artifact_search_backlog") == []
+
+
+class _KilledError(Exception):
+    pass
+
+
+def test_indexing_goes_on_where_it_was_killed(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "BATCH", 2)
+    desk = Desk(org)
+    for number in range(5):
+        create_text(org.api("labeler"), f"{ENGLISH} {number}", f"{number}")
+    _as_before_the_migration(desk)
+    calls = []
+
+    def checkpoint() -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            db.session().rollback()
+            raise _KilledError
+        db.session().commit()
+
+    with pytest.raises(_KilledError):
+        _index(org, checkpoint=checkpoint)
+    assert _found(org, "rent") == ["0", "1"]
+    assert _found(org, "rents") == ["0", "1", "2", "3", "4"]
+    with org.app.app_context(), tenancy.organization(org.id):
+        (waiting,) = db.session().query(ArtifactSearchBacklog).all()
+        assert waiting.after is not None
+    _index(org)
+    assert _found(org, "rent") == ["0", "1", "2", "3", "4"]
+
+
+def test_the_job_indexes_what_waits(org: Org, work: Work, app: Flask) -> None:
+    create_text(org.api("labeler"), ENGLISH, "a")
+    _as_before_the_migration(Desk(org))
+    make_due(app, "artifacts.index")
+    work()
+    assert _found(org, "rent") == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("words", "most", "kept"),
+    [("abc", 3, "abc"), ("abcd", 3, "abc"), ("aüb", 2, "a"), ("aüb", 3, "aü"), ("😀😀", 7, "😀")],
+)
+def test_words_are_cut_at_a_character(org: Org, words: str, most: int, kept: str) -> None:
+    with org.app.app_context():
+        cut = text("SELECT search_cut(:words, :most)")
+        assert db.session().scalar(cut, {"words": words, "most": most}) == kept
+
+
+def test_large_metadata_leaves_room_for_the_text(org: Org) -> None:
+    metadata: dict[str, Any] = {
+        f"{n}": " ".join(f"{n}-{word:x}" for word in range(250)) for n in range(100)
+    }
+    create_text(org.api("labeler"), ENGLISH, "a", metadata=metadata)
+    assert _found(org, "rent") == ["a"]
+
+
+def test_accents_are_found_however_they_are_encoded(org: Org) -> None:
+    api = org.api("labeler")
+    create_text(api, "Cafe\u0301 in Zu\u0308rich", "decomposed", metadata={"a": "Mu\u0308nster"})
+    create_text(api, "Café in Zürich, as one code point each", "compose\u0301d")
+    for query in ("café", "cafe\u0301", '"in Zürich"', '"in Zu\u0308rich"'):
+        assert _found(org, query) == ["decomposed", "compose\u0301d"]
+    assert _found(org, "Münster") == _found(org, "Mu\u0308nster") == ["decomposed"]
+    assert _found(org, "composéd") == ["compose\u0301d"]
+    assert _found(org, "café -münster") == ["compose\u0301d"]

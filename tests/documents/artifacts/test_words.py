@@ -1,0 +1,83 @@
+"""Words of pages: laid out for the pages asked for alone, and no more than an answer may hold."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from app.documents.artifacts.service import words
+from app.engines import documents
+from tests.documents.artifacts.conftest import create_text, make_pdf, upload
+from tests.factories import Org
+
+_PIECES = (
+    "word", "a", " ", "  ", "\n", "\r\n", "\f", "\t", "漢字", "e\u0301", "\u200b", "שלום", "x" * 90,
+    "\u2028", "\x01", "😀", ". ", "\n" * 60, "long line of words " * 20,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_page_laid_out_alone_is_as_among_the_others(org: Org, seed: int) -> None:
+    dice = random.Random(seed)
+    text = "Start " + "".join(dice.choices(_PIECES, k=1500))
+    document = create_text(org.api("labeler"), text)
+    pages = documents.parse_text(text).pages
+    answer = org.api("viewer").get(f"/artifacts/{document['id']}/pages?page_size=1000").json
+    assert [page["start"] for page in answer["data"]] == [page.start for page in pages]
+    expected = orjson.loads(orjson.dumps([page.words for page in pages]))
+    assert [page["words"] for page in answer["data"]] == expected
+
+
+def _pages(org: Org, path: str, query: str) -> list[Any]:
+    answer = org.api("viewer").get(f"{path}?{query}")
+    assert answer.status_code == 200
+    return [page["words"] for page in answer.json["data"]]
+
+
+def test_an_answer_never_passes_its_room(org: Org) -> None:
+    text = "a b c d e f g h i j k l m n o p q r s t u v w x y z\n" * 20_000
+    path = f"/artifacts/{create_text(org.api('labeler'), text)['id']}/pages"
+    answer = org.api("viewer").get(f"{path}?page_size=1000")
+    given = [page["words"] is not None for page in answer.json["data"]]
+    assert len(given) == answer.json["meta"]["total"] == 345
+    assert given == sorted(given, reverse=True)
+    assert 0 < sum(given) < len(given)
+    assert words.ANSWER_BYTES * 0.9 < len(answer.data) < words.ANSWER_BYTES * 1.05
+    assert all(words is not None for words in _pages(org, path, "page_size=20&sort=-number"))
+
+
+@pytest.mark.parametrize("kind", ["text", "pdf"])
+def test_what_had_no_room_is_there_on_its_own(
+    org: Org, kind: str, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"Page {number} of a lease" for number in range(1, 5)]
+    if kind == "pdf":
+        document = upload(org.api("labeler"), make_pdf(*texts), "lease.pdf").json["data"]
+        work()
+    else:
+        document = create_text(org.api("labeler"), "\f".join(texts))
+    path = f"/artifacts/{document['id']}/pages"
+    everything = _pages(org, path, "")
+    assert [[word["text"] for word in page] for page in everything] == [t.split() for t in texts]
+    size = max(len(orjson.dumps(page, option=orjson.OPT_INDENT_2)) for page in everything)
+    monkeypatch.setattr(words, "ANSWER_BYTES", size * 2)
+    some = _pages(org, path, "")
+    held = sum(page is not None for page in some)
+    assert 2 <= held < 4
+    assert some == everything[:held] + [None] * (4 - held)
+    monkeypatch.setattr(words, "ANSWER_BYTES", 1)
+    assert _pages(org, path, "") == [everything[0], None, None, None]
+    assert _pages(org, path, "sort=-number") == [everything[3], None, None, None]
+    for number in range(1, 5):
+        assert _words_of(org, path, number) == everything[number - 1]
+
+
+def _words_of(org: Org, path: str, number: int) -> Any:
+    """The words of one page, walked to with pages of one."""
+    query = "page_size=1"
+    for _ in range(number - 1):
+        meta = org.api("viewer").get(f"{path}?{query}").json["meta"]
+        query = f"page_size=1&cursor={meta['next_cursor']}"
+    return _pages(org, path, query)[0]

@@ -1,0 +1,178 @@
+"""What is where, and why: who has given, taken, skipped, asked and decided, and by which rule."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.documents.artifacts import service as artifacts
+from app.kit import db, tenancy
+from tests.factories.desk import Desk, tag
+from tests.factories.routing import Router
+from tests.factories.teams import make_team
+from tests.insight.history.conftest import actions, entry, history, sent
+
+Work = Callable[[], None]
+
+
+def test_who_got_it_by_which_rule_who_skipped_it_and_why(desk: Desk) -> None:
+    org, router = desk.org, Router(desk)
+    first = router.rule(name="Urgent", stop=False, priority=70)
+    second = router.rule(name="To Lea", user_id=str(org.users["labeler"]))
+    artifact_id = desk.artifact()
+    router.route(artifact_id)
+    sent(org.api("labeler").post("/artifacts/next", {}))
+    path = f"/artifacts/{artifact_id}"
+    sent(org.api("labeler").post(f"{path}/release", {"reason": "Cannot read it"}))
+    sent(org.api("admin").post(f"{path}/assign", {"user_ids": [str(org.users["reviewer"])]}))
+    told = history(org, artifact_id)
+    assert {one["action"] for one in told[-3:-1]} == {
+        "routing_rules.match", "routing_rules.assign",
+    }  # fmt: skip
+    assert [one["action"] for one in told[-4::-1]] == [
+        "artifacts.update",
+        "artifacts.claim",
+        "artifacts.release",
+        "artifacts.release",
+        "artifacts.skip",
+        "artifacts.assign",
+    ]
+    by = entry(org, artifact_id, "routing_rules.assign")
+    assert (by["rule"], by["actor"]["kind"]) == ({"id": second["id"], "name": "To Lea"}, "system")
+    matched = entry(org, artifact_id, "routing_rules.match")
+    assert matched["rule"] == {"id": first["id"], "name": "Urgent"}
+    skipped = entry(org, artifact_id, "artifacts.skip")
+    assert skipped["note"] == "Cannot read it"
+    assert skipped["actor"]["id"] == str(org.users["labeler"])
+    named = [{"user_id": str(org.users["reviewer"]), "team_id": None}]
+    assert entry(org, artifact_id, "artifacts.assign")["changes"]["assignees"] == [[], named]
+
+
+def test_a_rule_that_is_gone_is_told_by_its_name(desk: Desk) -> None:
+    router = Router(desk)
+    rule = router.rule(name="Old", user_id=str(desk.org.users["labeler"]))
+    artifact_id = desk.artifact()
+    router.route(artifact_id)
+    assert desk.org.api("admin").delete(f"/routing-rules/{rule['id']}").status_code == 204
+    assert entry(desk.org, artifact_id, "routing_rules.assign")["rule"]["name"] == "Old"
+
+
+def test_why_an_admin_took_it_from_somebody(desk: Desk) -> None:
+    org, artifact_id = desk.org, desk.artifact()
+    path = f"/artifacts/{artifact_id}"
+    sent(org.api("labeler").post(f"{path}/claim"))
+    sent(org.api("admin").post(f"{path}/release", {"reason": "On leave"}))
+    assert actions(org, artifact_id)[1:] == [
+        "artifacts.claim", "artifacts.release", "artifacts.release",
+    ]  # fmt: skip
+    reason, taken = history(org, artifact_id)[:2]
+    assert (reason["note"], reason["actor"]["id"]) == ("On leave", str(org.users["admin"]))
+    assert taken["changes"] == {"claim_user_id": [str(org.users["labeler"]), None]}
+
+
+def test_claims_that_run_out(desk: Desk) -> None:
+    artifact_id = desk.artifact()
+    sent(desk.org.api("labeler").post(f"/artifacts/{artifact_id}/claim"))
+    desk.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
+    across = tenancy.across_organizations(reason="claims of every organization run out")
+    with desk.org.app.app_context(), across, db.transaction():
+        artifacts.expire_claims()
+    last = history(desk.org, artifact_id)[0]
+    assert last["actor"]["kind"] == "system"
+    assert last["changes"]["claim_user_id"] == [str(desk.org.users["labeler"]), None]
+
+
+def test_a_draft_that_was_discarded(desk: Desk) -> None:
+    draft = desk.saved()
+    answer = desk.org.api("labeler").delete(f"/tag-sets/{draft['id']}")
+    assert answer.status_code == 204
+    gone = history(desk.org, draft["artifact_id"])[0]
+    assert (gone["action"], gone["kind"]) == ("tag_sets.delete", "tag_set")
+    assert gone["tag_set_id"] == draft["id"]
+    assert gone["actor"]["id"] == str(desk.org.users["labeler"])
+
+
+def test_who_reviews_it_and_whom_they_asked(desk: Desk) -> None:
+    org = desk.org
+    org.add_user("second", "reviewer")
+    done = desk.submitted()
+    item = f"/review-queue/{done['id']}"
+    sent(org.api("reviewer").post(f"{item}/claim"))
+    body = {"reason": "Two totals", "user_id": str(org.users["second"])}
+    sent(org.api("reviewer").post(f"{item}/escalate", body))
+    asked = entry(org, done["artifact_id"], "tag_sets.escalate")
+    assert (asked["note"], asked["tag_set_id"]) == ("Two totals", done["id"])
+    assert asked["changes"]["assignee_id"] == [None, str(org.users["second"])]
+    team = make_team(org)["id"]
+    sent(org.api("admin").post(f"/teams/{team}/members", _members(org.users["second"])))
+    body = {"tag_set_ids": [done["id"]], "team_id": team}
+    sent(org.api("admin").post("/review-queue/bulk-assign", body))
+    given = history(org, done["artifact_id"])[0]
+    assert given["action"] == "tag_sets.assign"
+    assert given["changes"]["assignee_team_id"] == [None, team]
+    answer = org.api("second").post(
+        f"/tag-sets/{done['id']}/reject",
+        {"reason": "Wrong one", "send_to": str(org.users["admin"])},
+    )
+    sent(answer)
+    handed, rejected = history(org, done["artifact_id"])[:2]
+    assert (rejected["action"], rejected["note"]) == ("tag_sets.reject", "Wrong one")
+    assert handed["changes"] == {"labeler_id": [None, str(org.users["admin"])]}
+
+
+def _members(user_id: Any) -> dict[str, Any]:
+    return {"members": [{"user_id": str(user_id)}]}
+
+
+@pytest.mark.parametrize("by", ["labeler", "viewer"])
+def test_who_does_not_review_learns_nothing_of_who_does(desk: Desk, by: str) -> None:
+    org = desk.org
+    done = desk.submitted()
+    sent(org.api("reviewer").post(f"/review-queue/{done['id']}/claim"))
+    body = {"reason": "Suspicious", "user_id": str(org.users["admin"])}
+    sent(org.api("reviewer").post(f"/review-queue/{done['id']}/escalate", body))
+    assert "Suspicious" not in str(history(org, done["artifact_id"], by))
+    assert actions(org, done["artifact_id"], by)[-1] == "tag_sets.submit"
+
+
+def test_what_spared_it_a_reviewer(desk: Desk) -> None:
+    lucky = desk.submitted(desk.artifact(desk.schema(sample_rate=0.0)))
+    assert history(desk.org, lucky["artifact_id"])[0]["note"] == "sampling"
+    assert lucky["reason"] is None
+
+    draft = desk.draft(desk.artifact(desk.schema(auto_accept_confidence=0.9)))
+    assert desk.save(draft, [tag("number", "A-1", confidence=0.95)]).status_code == 200
+    desk.mark_as_models(draft)
+    sure = sent(desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit"))
+    assert history(desk.org, sure["artifact_id"])[0]["note"] == "confidence"
+
+    desk.org.add_user("second", "labeler")
+    both = desk.artifact(desk.schema(labels_per_artifact=2, auto_accept_agreement=0.9))
+    desk.submitted(both)
+    desk.submitted(both, by="second")
+    accepted = [one for one in history(desk.org, both) if one["action"] == "tag_sets.accept"]
+    assert [one["note"] for one in accepted] == ["agreement"] * 2
+    assert {one["actor"]["kind"] for one in accepted} == {"system"}
+
+
+def test_a_disagreement_is_told(desk: Desk) -> None:
+    desk.org.add_user("second", "labeler")
+    both = desk.artifact(desk.schema(labels_per_artifact=2, auto_accept_agreement=0.9))
+    desk.submitted(both)
+    draft = desk.draft(both, by="second")
+    assert desk.save(draft, [tag("number", "B-2")], by="second").status_code == 200
+    sent(desk.org.api("second").post(f"/tag-sets/{draft['id']}/submit"))
+    flagged = [one for one in history(desk.org, both) if one["action"] == "tag_sets.flag"]
+    assert [one["changes"]["flags"] for one in flagged] == [[[], ["disagreement"]]] * 2
+
+
+def test_what_a_merge_was_made_of(desk: Desk) -> None:
+    desk.org.add_user("second", "labeler")
+    both = desk.artifact(desk.schema(labels_per_artifact=2))
+    sources = [desk.submitted(both)["id"], desk.submitted(both, by="second")["id"]]
+    body = {"tag_set_ids": sources, "strategy": "majority", "accept": True}
+    merge = sent(desk.org.api("reviewer").post("/tag-sets/merge", body))
+    made = entry(desk.org, both, "tag_sets.merge")
+    assert made["tag_set_id"] == merge["id"]
+    assert made["changes"] == {"merged_from": [None, sources]}
+    assert actions(desk.org, both).count("tag_sets.supersede") == 2

@@ -1,0 +1,155 @@
+"""What a schema's documents and label sets have come to, in numbers."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.documents.artifacts.models import STATUSES
+from app.kit import db
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.counting import statements
+from tests.factories.desk import Desk
+
+NOTHING: dict[str, Any] = {
+    "tag_sets": {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0, "total": 0},
+    "labeling_seconds": {"mean": None, "median": None, "timed": 0},
+    "decided": 0,
+    "acceptance_rate": None,
+    "rejections": 0,
+    "auto_accepted": 0,
+}
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    return Desk(org)
+
+
+def _stats(desk: Desk, schema: Any, query: str = "") -> dict[str, Any]:
+    answer = desk.org.api("viewer").get(f"/schemas/{schema}/stats{query}")
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def _set(desk: Desk, schema: Any, sql: str, seconds: int = 0) -> dict[str, Any]:
+    """A submitted label set on a document of its own, changed by an assignment of SQL."""
+    made = desk.submitted(desk.artifact(schema))
+    change = f"UPDATE tag_sets SET seconds_spent = :s, {sql} WHERE id = :id"
+    desk.sql(change, s=seconds, id=made["id"])
+    return made
+
+
+def test_a_schema_without_anything(desk: Desk) -> None:
+    schema = desk.schema()
+    found = _stats(desk, schema)
+    version = found.pop("versions")
+    assert [(one["number"], {k: one[k] for k in NOTHING}) for one in version] == [(1, NOTHING)]
+    assert {name: found[name] for name in NOTHING} == NOTHING
+    assert found["artifacts"].pop("by_status").keys() == set(STATUSES)
+    assert found["artifacts"] == {"total": 0, "archived": 0}
+    assert (found["schema_id"], found["from"], found["to"]) == (str(schema), None, None)
+
+
+def test_documents_and_label_sets_are_counted_by_state(desk: Desk) -> None:
+    schema = desk.schema()
+    desk.artifact(desk.schema())
+    for status in ("processing", "ready", "ready", "failed"):
+        desk.artifact(schema, status=status)
+    desk.artifact(schema, archived=True)
+    desk.draft(desk.artifact(schema))
+    desk.submitted(desk.artifact(schema))
+    found = _stats(desk, schema)
+    assert found["artifacts"] == {
+        "by_status": {
+            "processing": 1,
+            "ready": 2,
+            "in_progress": 1,
+            "in_review": 1,
+            "done": 0,
+            "failed": 1,
+        },
+        "archived": 1,
+        "total": 6,
+    }
+    everywhere = desk.org.api("viewer").get(f"/artifacts/stats?schema_id={schema}").json["data"]
+    assert {name: everywhere[name] for name in found["artifacts"]} == found["artifacts"]
+    assert found["tag_sets"] == {**NOTHING["tag_sets"], "draft": 1, "submitted": 1, "total": 2}
+
+
+def test_times_and_rates(desk: Desk) -> None:
+    schema = desk.schema()
+    reviewer = f"reviewer_id = '{desk.org.users['reviewer']}'"
+    _set(desk, schema, f"status = 'accepted', {reviewer}", 10)
+    _set(desk, schema, f"status = 'accepted', rejections = 2, {reviewer}", 20)
+    _set(desk, schema, "status = 'accepted'", 90)
+    _set(desk, schema, f"status = 'rejected', rejections = 1, {reviewer}", 0)
+    _set(desk, schema, "source = 'model'", 5000)
+    found = _stats(desk, schema)
+    assert found["labeling_seconds"] == {"mean": 40, "median": 20, "timed": 3}
+    assert (found["decided"], found["rejections"], found["auto_accepted"]) == (6, 3, 1)
+    assert found["acceptance_rate"] == 0.5
+
+
+def test_each_version_has_its_own(desk: Desk) -> None:
+    schema = desk.schema()
+    api, path = desk.org.api("admin"), f"/schemas/{schema}"
+    _set(desk, schema, "status = 'accepted'", 10)
+    second = api.post(f"{path}/publish", {}).json["data"]["id"]
+    _set(desk, schema, "status = 'rejected', rejections = 1", 30)
+    _set(desk, schema, "status = 'rejected', rejections = 1", 50)
+    api.post(f"{path}/publish", {})
+    found = _stats(desk, schema)
+    assert [one["number"] for one in found["versions"]] == [3, 2, 1]
+    third, newer, older = found["versions"]
+    assert third["tag_sets"]["total"] == 0
+    assert newer["id"] == second
+    assert (newer["labeling_seconds"]["median"], newer["acceptance_rate"]) == (40, 0)
+    assert (older["labeling_seconds"]["median"], older["acceptance_rate"]) == (10, 1)
+    assert (found["labeling_seconds"]["median"], found["decided"]) == (30, 3)
+
+
+def test_a_period_counts_what_was_created_in_it(desk: Desk) -> None:
+    schema = desk.schema()
+    now = db.utc_now()
+    old = _set(desk, schema, "status = 'accepted'", 10)
+    _set(desk, schema, "status = 'accepted'", 30)
+    before = now - timedelta(days=10)
+    for table, record in (("tag_sets", old["id"]), ("artifacts", old["artifact_id"])):
+        moved = f"UPDATE {table} SET created_at = :at WHERE id = :id"
+        desk.sql(moved, at=before, id=record)
+
+    def told(query: str) -> tuple[int, int, Any]:
+        found = _stats(desk, schema, query)
+        totals = found["artifacts"]["total"], found["tag_sets"]["total"]
+        return (*totals, found["labeling_seconds"]["mean"])
+
+    def at(moment: Any) -> str:
+        return str(moment.isoformat().replace("+00:00", "Z"))
+
+    assert told("") == (2, 2, 20)
+    assert told(f"?from={at(now - timedelta(days=1))}") == (1, 1, 30)
+    assert told(f"?to={at(now - timedelta(days=1))}") == (1, 1, 10)
+    assert told(f"?from={at(before)}&to={at(before + timedelta(seconds=1))}") == (1, 1, 10)
+    assert told(f"?to={at(before)}") == (0, 0, None)
+
+
+def test_a_period_that_is_none_is_refused(desk: Desk) -> None:
+    path = f"/schemas/{desk.schema()}/stats"
+    api = desk.org.api("viewer")
+    backwards = api.get(f"{path}?from=2026-02-01T00:00:00Z&to=2026-02-01T00:00:00Z")
+    assert backwards.status_code == 400
+    assert backwards.json["error"]["field"] == "from"
+    assert api.get(f"{path}?from=yesterday").status_code == 422
+    assert api.get(f"/schemas/{uuid7()}/stats").status_code == 404
+
+
+def test_two_statements_count_everything(desk: Desk) -> None:
+    schema = desk.schema()
+    _set(desk, schema, "status = 'accepted'")
+    _stats(desk, schema)
+    with statements(desk.org.app) as seen:
+        _stats(desk, schema)
+    counting = [sql for sql in seen if "FROM counts" in sql]
+    assert len(counting) == 2

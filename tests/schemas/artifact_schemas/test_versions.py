@@ -1,0 +1,158 @@
+"""The versions of a schema: listed, and compared with one another."""
+
+from typing import Any
+
+import pytest
+
+from app.kit.ids import uuid7
+from app.schemas.artifact_schemas.queries import records
+from tests.factories import Org
+from tests.factories.orgs import Api
+
+NUMBER: dict[str, Any] = {"key": "number", "type": "text"}
+TOTAL: dict[str, Any] = {"key": "total", "type": "money", "required": True}
+STEPS: list[list[dict[str, Any]]] = [[TOTAL], [TOTAL, NUMBER], [NUMBER]]
+
+
+def _published(api: Api, steps: list[list[dict[str, Any]]] | None = None) -> tuple[str, list[str]]:
+    """(schema id, version ids) of a schema published once for each of the steps."""
+    schema = api.post("/schemas", {"name": "Invoices"}).json["data"]["id"]
+    versions = []
+    for fields in STEPS if steps is None else steps:
+        revision = api.get(f"/schemas/{schema}").json["data"]["revision"]
+        api.patch(f"/schemas/{schema}", {"fields": fields, "revision": revision})
+        body = {"allow_breaking": True, "note": f"of {len(fields)}"}
+        answer = api.post(f"/schemas/{schema}/publish", body)
+        assert answer.status_code == 201, answer.json
+        versions.append(answer.json["data"]["id"])
+    return schema, versions
+
+
+def test_versions_are_listed_newest_first(org: Org) -> None:
+    api = org.api("admin")
+    schema, versions = _published(api)
+    _published(api)
+    answer = org.api("viewer").get(f"/schemas/{schema}/versions")
+    assert answer.status_code == 200
+    assert answer.json["meta"]["total"] == 3
+    listed = answer.json["data"]
+    assert [one["id"] for one in listed] == versions[::-1]
+    assert listed[0] == api.get(f"/schema-versions/{versions[2]}").json["data"]
+    assert [one["breaking"] for one in listed] == [True, False, False]
+
+
+def test_versions_come_in_pages(org: Org) -> None:
+    api = org.api("admin")
+    schema, versions = _published(api)
+    path = f"/schemas/{schema}/versions?page_size=2"
+    first = api.get(path).json
+    assert [one["number"] for one in first["data"]] == [3, 2]
+    last = api.get(f"{path}&cursor={first['meta']['next_cursor']}").json
+    assert [one["id"] for one in last["data"]] == versions[:1]
+    assert last["meta"]["next_cursor"] is None
+    oldest = api.get(f"{path}&sort=number").json["data"]
+    assert [one["number"] for one in oldest] == [1, 2]
+
+
+def test_versions_are_filtered_by_their_time(org: Org) -> None:
+    api = org.api("admin")
+    schema, versions = _published(api)
+    at = api.get(f"/schema-versions/{versions[1]}").json["data"]["created_at"]
+    for query, numbers in (
+        ({"created_after": at}, [3, 2]),
+        ({"created_before": at}, [1]),
+        ({"created_after": at, "created_before": at}, []),
+    ):
+        answer = api.get(f"/schemas/{schema}/versions", query_string=query).json
+        assert [one["number"] for one in answer["data"]] == numbers
+        assert answer["meta"]["total"] == len(numbers)
+
+
+def test_fields_too_large_for_a_page_are_left_to_the_version(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = org.api("admin")
+    schema, versions = _published(api)
+    monkeypatch.setattr(records, "PAGE_BYTES", 100)
+    listed = api.get(f"/schemas/{schema}/versions?page_size=1").json["data"]
+    assert (listed[0]["fields"], listed[0]["changes"], listed[0]["number"]) == (None, None, 3)
+    assert api.get(f"/schema-versions/{versions[2]}").json["data"]["fields"] != []
+
+
+def test_of_schemas_too_large_for_a_page_the_list_leaves_the_fields_out(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = org.api("admin")
+    schema, _ = _published(api)
+    whole = api.get(f"/schemas/{schema}").json["data"]
+    assert whole["fields"]
+    assert api.get("/schemas").json["data"] == [whole]
+    monkeypatch.setattr(records, "PAGE_BYTES", 100)
+    assert api.get("/schemas?page_size=1").json["data"] == [{**whole, "fields": None}]
+
+
+def test_no_versions_of_a_draft_and_none_of_nothing(org: Org) -> None:
+    api = org.api("admin")
+    schema = api.post("/schemas", {"name": "Invoices"}).json["data"]["id"]
+    answer = api.get(f"/schemas/{schema}/versions").json
+    assert (answer["data"], answer["meta"]["total"]) == ([], 0)
+    assert api.get(f"/schemas/{uuid7()}/versions").status_code == 404
+
+
+def _diff(api: Api, version: str, against: str | None = None) -> dict[str, Any]:
+    query = f"?against={against}" if against else ""
+    answer = api.get(f"/schema-versions/{version}/diff{query}")
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def _told(diff: dict[str, Any]) -> list[tuple[str, str, bool]]:
+    return [(change["kind"], change["key"], change["breaking"]) for change in diff["changes"]]
+
+
+def test_a_version_is_compared_with_the_one_before(org: Org) -> None:
+    _, versions = _published(org.api("admin"))
+    diff = _diff(org.api("viewer"), versions[2])
+    assert diff["from"] == {"id": versions[1], "number": 2}
+    assert diff["to"] == {"id": versions[2], "number": 3}
+    assert _told(diff) == [("removed", "total", True)]
+    assert diff["breaking"] is True
+    kept = org.api("viewer").get(f"/schema-versions/{versions[2]}").json["data"]
+    assert diff["changes"] == kept["changes"]
+
+
+def test_a_version_is_compared_with_any_other_either_way(org: Org) -> None:
+    api = org.api("admin")
+    _, versions = _published(api)
+    there = _diff(api, versions[2], versions[0])
+    assert _told(there) == [("removed", "total", True), ("added", "number", False)]
+    back = _diff(api, versions[0], versions[2])
+    assert (back["from"]["number"], back["to"]["number"]) == (3, 1)
+    assert _told(back) == [("removed", "number", True), ("added", "total", True)]
+    same = _diff(api, versions[1], versions[1])
+    assert (same["changes"], same["breaking"]) == ([], False)
+
+
+def test_a_first_version_added_everything_and_broke_nothing(org: Org) -> None:
+    api = org.api("admin")
+    _, versions = _published(api)
+    diff = _diff(api, versions[0])
+    assert (diff["from"], diff["breaking"]) == (None, False)
+    assert _told(diff) == [("added", "total", False)]
+    assert diff["changes"][0]["to"]["type"] == "money"
+
+
+def test_nothing_but_a_version_of_the_same_schema_can_be_compared_with(
+    org: Org, other_org: Org
+) -> None:
+    api = org.api("admin")
+    _, versions = _published(api)
+    _, of_another = _published(api)
+    _, foreign = _published(other_org.api("admin"))
+    path = f"/schema-versions/{versions[0]}/diff?against="
+    answers = [api.get(path + other) for other in (of_another[0], foreign[0], str(uuid7()))]
+    assert [answer.status_code for answer in answers] == [400] * 3
+    assert answers[0].json["error"]["field"] == "against"
+    assert len({answer.data for answer in answers}) == 1
+    assert api.get(path + "x").status_code == 422
+    assert api.get(f"/schema-versions/{foreign[0]}/diff").status_code == 404

@@ -1,0 +1,205 @@
+"""Many who draw at the same instant: every document is handed out, and none twice."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from app.documents.artifacts import service as artifacts
+from app.kit import db, tenancy
+from app.workflow.assignment import service as distribution
+from tests.factories.desk import Desk, counts, tag
+from tests.factories.teams import add_members, make_team
+from tests.workflow.assignment.conftest import Draw
+
+_PEOPLE = 12
+"""As many as the application of the tests has connections for."""
+
+
+_CHANGED = 200
+"""More than one draw tries to lock."""
+
+
+def _team_of(desk: Desk, number: int) -> list[str]:
+    names = [f"person{n}" for n in range(number)]
+    for name in names:
+        desk.org.add_user(name, "labeler")
+    return names
+
+
+def _each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, Any]:
+    """What each person's act came to; all start at the same instant."""
+    barrier = Barrier(len(names))
+
+    def run(name: str) -> Any:
+        barrier.wait(timeout=30)
+        return act(name)
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        return dict(zip(names, pool.map(run, names), strict=True))
+
+
+def _label(desk: Desk, artifact_id: UUID, by: str) -> None:
+    draft = desk.org.api(by).post(f"/artifacts/{artifact_id}/tag-sets", json={})
+    assert draft.status_code == 201, draft.json
+    saved = desk.save(draft.json["data"], [tag("number", "A-1")], by=by)
+    assert saved.status_code == 200, saved.json
+    sent = desk.org.api(by).post(f"/tag-sets/{draft.json['data']['id']}/submit")
+    assert sent.status_code == 200, sent.json
+
+
+def _drain(draw: Draw, by: str, work: Callable[[UUID, str], None] | None = None) -> list[UUID]:
+    """All that somebody draws until nothing is left for them."""
+    found = []
+    # What others look at in the same instant is passed over: nothing there is asked for twice.
+    for _ in range(2):
+        while (artifact_id := draw(by, skip_held=True)) is not None:
+            found.append(artifact_id)
+            if work is not None:
+                work(artifact_id, by)
+    return found
+
+
+def test_every_document_is_drawn_once(desk: Desk, draw: Draw) -> None:
+    schemas = [desk.schema(), desk.schema()]
+    made = {desk.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
+    drawn = _each(_team_of(desk, _PEOPLE), lambda name: _drain(draw, name))
+    taken = Counter(one for found in drawn.values() for one in found)
+    assert set(taken) == made
+    assert set(taken.values()) == {1}
+    held = desk.sql("SELECT id, claim_user_id FROM artifacts")
+    assert {(row.id, row.claim_user_id) for row in held} == {
+        (one, desk.org.users[name]) for name, found in drawn.items() for one in found
+    }
+
+
+def test_documents_of_two_teams_stay_in_them(desk: Desk, draw: Draw) -> None:
+    org, schema = desk.org, desk.schema()
+    people = _team_of(desk, 8)
+    halves = {"A": people[:4], "B": people[4:]}
+    made: dict[str, set[UUID]] = {}
+    for name, members in halves.items():
+        team = make_team(org, name)
+        add_members(org, team, *members)
+        assignees = [{"user_id": None, "team_id": team["id"]}]
+        made[name] = {desk.artifact(schema, assignees=assignees) for _ in range(20)}
+    drawn = _each(people, lambda name: _drain(draw, name))
+    for name, members in halves.items():
+        taken = [one for member in members for one in drawn[member]]
+        assert len(taken) == len(made[name])
+        assert set(taken) == made[name]
+
+
+def test_overlapping_documents_are_labeled_by_each_once(desk: Desk, draw: Draw) -> None:
+    schema = desk.schema(labels_per_artifact=3)
+    made = {desk.artifact(schema) for _ in range(4)}
+    people = _team_of(desk, 3)
+
+    def label(name: str) -> list[UUID]:
+        found: list[UUID] = []
+        # One labels a document at a time: what others have now comes back later.
+        while len(found) < len(made):
+            found += _drain(draw, name, lambda one, by: _label(desk, one, by))
+        return found
+
+    drawn = _each(people, label)
+    assert all(len(found) == len(made) and set(found) == made for found in drawn.values())
+    for one in made:
+        row = desk.artifact_row(one)
+        assert (row.status, row.label_counts) == ("in_review", counts(submitted=3))
+
+
+def test_a_transaction_that_is_killed_gives_its_document_back(
+    desk: Desk, draw: Draw, environ: dict[str, str]
+) -> None:
+    org, artifact = desk.org, desk.artifact()
+    with org.app.app_context(), tenancy.organization(org.id):
+        found = artifacts.draw(org.users["labeler"], artifacts.Wish(), minutes=30)
+        assert found.id == artifact
+        # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
+        assert _each(["admin"], draw) == {"admin": None}
+        session = db.session()
+        (pid,) = session.execute(text("SELECT pg_backend_pid()")).one()
+        with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
+            other.cursor().execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+        with pytest.raises(DBAPIError):
+            session.execute(text("SELECT 1"))
+        session.rollback()
+    assert draw("admin") == artifact
+
+
+def test_whoever_draws_passes_over_all_that_others_change(
+    desk: Desk, draw: Draw, environ: dict[str, str]
+) -> None:
+    schema = desk.schema()
+    urgent = [str(desk.artifact(schema, priority=90)) for _ in range(_CHANGED)]
+    quiet = desk.artifact(schema, priority=1)
+    with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
+        cursor = other.cursor()
+        cursor.execute("SET LOCAL app.all_organizations = 'on'")
+        cursor.execute(
+            "SELECT id FROM artifacts WHERE id = ANY (CAST(%s AS uuid[])) FOR NO KEY UPDATE",
+            (urgent,),
+        )
+        assert len(cursor.fetchall()) == _CHANGED
+        assert draw() == quiet
+
+
+@pytest.mark.parametrize("by_team", [False, True])
+def test_whoever_is_given_documents_labels_until_they_are_given(
+    desk: Desk, environ: dict[str, str], by_team: bool
+) -> None:
+    org, me = desk.org, desk.org.users["labeler"]
+    team = make_team(org)
+    add_members(org, team, "labeler")
+    artifact = desk.artifact()
+    whom = {"team_id": UUID(team["id"])} if by_team else {"user_ids": [me]}
+    with (
+        org.app.app_context(),
+        tenancy.organization(org.id),
+        closing(psycopg2.connect(environ["DATABASE_URL"])) as other,
+    ):
+        by = org.users["admin"]
+        distribution.bulk_assign(by=by, strategy="round_robin", artifact_ids=[artifact], **whom)
+        cursor = other.cursor()
+        cursor.execute("SET LOCAL app.all_organizations = 'on'")
+        # As whoever lowers a role does: what they have is taken back by a job, which must not run
+        # before there is anything to take.
+        with pytest.raises(psycopg2.errors.LockNotAvailable):
+            cursor.execute(
+                "SELECT FROM memberships WHERE organization_id = %s AND user_id = %s"
+                " FOR NO KEY UPDATE NOWAIT",
+                (str(org.id), str(me)),
+            )
+        db.session().rollback()
+
+
+def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
+    desk: Desk, draw: Draw
+) -> None:
+    schema = desk.schema()
+    made = [str(desk.artifact(schema)) for _ in range(40)]
+    admin = str(desk.org.users["admin"])
+
+    def act(name: str) -> list[UUID]:
+        if name == "reviewer":
+            for one in made:
+                answer = desk.org.api(name).post(
+                    f"/artifacts/{one}/assign", json={"user_ids": [admin]}
+                )
+                assert answer.status_code == 200, answer.json
+            return []
+        return _drain(draw, name)
+
+    people = [*_team_of(desk, 4), "reviewer"]
+    drawn = [one for found in _each(people, act).values() for one in found]
+    left = _drain(draw, "admin")
+    assert sorted(map(str, [*drawn, *left])) == sorted(made)

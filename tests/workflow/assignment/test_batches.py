@@ -1,0 +1,240 @@
+"""Assignment of more than a transaction's worth, and people who work meanwhile."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from app.kit import bulk, events
+from tests.factories import Org
+from tests.factories.desk import Desk, tag
+from tests.factories.teams import add_members, make_team
+from tests.workflow.assignment.conftest import Draw, to
+
+Work = Callable[[], None]
+_MANY = 1500
+_FILL = """
+INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
+    media_type, size_bytes, sha256, text_length, status, assignees, label_counts, created_at,
+    updated_at, revision)
+SELECT :org, gen_random_uuid(), 'document ' || i, :schema, '{}', 50, false, false, 'text/plain',
+    600, encode(sha256(convert_to(:org || i, 'UTF8')), 'hex'), 51, 'ready',
+    CAST(:assignees AS jsonb), '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}', now(),
+    now(), 1
+FROM generate_series(1, :number) AS i
+"""
+
+
+@pytest.fixture
+def desk(org: Org, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setattr(bulk, "BATCH", 3)
+    return Desk(org)
+
+
+def _assign(desk: Desk, number: int, *people: str, **body: Any) -> dict[str, Any]:
+    given = {"user_ids": [str(desk.org.users[name]) for name in people]} if people else {}
+    body = {"filter": {}, "expected_count": number, **given, **body}
+    answer = desk.org.api("reviewer").post("/artifacts/bulk-assign", body)
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def _whose(desk: Desk) -> dict[UUID, list[str]]:
+    rows = desk.sql("SELECT id, assignees FROM artifacts")
+    return {row.id: [one["user_id"] for one in row.assignees] for row in rows}
+
+
+def test_turns_go_on_from_batch_to_batch(desk: Desk) -> None:
+    schema = desk.schema()
+    priorities = (3, 9, 1, 7, 5, 8, 2, 6)
+    made = {priority: desk.artifact(schema, priority=priority) for priority in priorities}
+    desk.artifact(schema, priority=4, status="done")
+    result = _assign(desk, 9, "admin", "labeler", "reviewer", strategy="round_robin")
+    assert (result["matched"], result["succeeded"], result["failed"]) == (9, 8, 1)
+    people = [str(desk.org.users[name]) for name in ("admin", "labeler", "reviewer")]
+    given = _whose(desk)
+    turns = [given[made[priority]] for priority in sorted(priorities, reverse=True)]
+    assert turns == [[people[turn % 3]] for turn in range(8)]
+
+
+def test_the_least_loaded_comes_first_over_all_batches(desk: Desk) -> None:
+    schema, users = desk.schema(), desk.org.users
+    held = {desk.artifact(schema, assignees=to(user_id=users["admin"]), gold=True) for _ in "12345"}
+    for _ in range(7):
+        desk.artifact(schema)
+    filters = {"gold": "false"}
+    _assign(desk, 7, "admin", "labeler", strategy="least_loaded", filter=filters)
+    whose = Counter(one for number, (one,) in _whose(desk).items() if number not in held)
+    assert whose == {str(users["labeler"]): 6, str(users["admin"]): 1}
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_everybody_is_told_of_the_whole_once(desk: Desk, work: Work, spread: bool) -> None:
+    schema, users = desk.schema(), desk.org.users
+    made = {str(desk.artifact(schema)) for _ in range(8)}
+    strategy = "round_robin" if spread else "everyone"
+    _assign(desk, 8, "admin", "labeler", strategy=strategy)
+    batches = desk.events("artifacts.assigned")
+    assert [one["count"] for one in batches] == [3, 3, 2]
+    assert {one for batch in batches for one in batch["artifact_ids"]} == made
+    shares = sum((Counter(batch["counts"]) for batch in batches), Counter())
+    assert shares == ({str(users["admin"]): 4, str(users["labeler"]): 4} if spread else {})
+    work()
+    told = desk.sql("SELECT user_id, title FROM notifications")
+    title = f"{4 if spread else 8} documents were assigned to you"
+    assert sorted(told) == sorted((users[name], title) for name in ("admin", "labeler"))
+    # Sent again, it gives nothing that they had not.
+    _assign(desk, 8, "admin", "labeler", strategy=strategy)
+    assert desk.events("artifacts.assigned") == batches
+    work()
+    assert desk.sql("SELECT user_id, title FROM notifications") == told
+
+
+def test_whoever_leaves_meanwhile_ends_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = desk.schema()
+    for _ in range(8):
+        desk.artifact(schema)
+    labeler = desk.org.users["labeler"]
+    checkpoint = bulk.db.checkpoint
+
+    def leave() -> None:
+        checkpoint()
+        desk.sql("UPDATE memberships SET role = 'viewer' WHERE user_id = :user", user=labeler)
+
+    monkeypatch.setattr(bulk.db, "checkpoint", leave)
+    result = _assign(desk, 8, "labeler")
+    assert (result["succeeded"], result["failed"]) == (3, 5)
+    assert {one["code"] for one in result["outcomes"]} == {"validation_error"}
+    assert sorted(map(len, _whose(desk).values())) == [0] * 5 + [1] * 3
+    assert [one["count"] for one in desk.events("artifacts.assigned")] == [3]
+
+
+def test_what_was_given_before_an_error_is_told(
+    desk: Desk, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = desk.schema()
+    for _ in range(8):
+        desk.artifact(schema)
+    emit, left = events.emit, [True, True]
+
+    def broken(name: str, data: dict[str, Any]) -> None:
+        if name == "artifacts.assigned" and not (left and left.pop()):
+            raise OperationalError("INSERT INTO outbox_events", None, Exception("no connection"))
+        emit(name, data)
+
+    monkeypatch.setattr(events, "emit", broken)
+    result = _assign(desk, 8, "labeler")
+    assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
+    assert {one["code"] for one in result["outcomes"]} == {"service_unavailable"}
+    assert sorted(map(len, _whose(desk).values())) == [0] * 2 + [1] * 6
+    work()
+    (told,) = desk.sql("SELECT title FROM notifications")
+    assert told.title == "6 documents were assigned to you"
+
+
+# --- people who work meanwhile ----------------------------------------------------------------
+
+
+@pytest.fixture
+def busy(org: Org, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """Batches small enough that many come and go while people draw and save."""
+    monkeypatch.setattr(bulk, "BATCH", 100)
+    return Desk(org)
+
+
+def _fill(desk: Desk, schema_id: UUID, assignees: str = "[]") -> None:
+    values = {"org": str(desk.org.id), "schema": schema_id, "number": _MANY}
+    desk.sql(_FILL, **values, assignees=assignees)
+
+
+def _beside(*calls: Callable[[], Any]) -> list[Any]:
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait(timeout=30)
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+@pytest.mark.parametrize("action", ["archive", "delete"])
+def test_people_draw_and_save_while_all_goes(busy: Desk, action: str) -> None:
+    org, schema_id = busy.org, busy.schema()
+    _fill(busy, schema_id)
+    names = [f"person{n}" for n in range(4)]
+    for name in names:
+        org.add_user(name, "labeler")
+
+    def act() -> Any:
+        body = {"filter": {"schema_id": str(schema_id)}, "expected_count": _MANY}
+        return org.api("admin").post(f"/artifacts/bulk-{action}", body)
+
+    def label(name: str) -> list[tuple[str, int]]:
+        told = []
+        while True:
+            drawn = org.api(name).post("/artifacts/next", {"skip_held": True})
+            told.append(("next", drawn.status_code))
+            if drawn.status_code != 200 or drawn.json["data"] is None:
+                return told
+            path = f"/artifacts/{drawn.json['data']['id']}/tag-sets"
+            draft = org.api(name).post(path, {})
+            told.append(("draft", draft.status_code))
+            if draft.status_code == 201:
+                saved = busy.save(draft.json["data"], [tag("number", "A-1")], by=name)
+                told.append(("save", saved.status_code))
+
+    answer, *told = _beside(act, *((lambda n=name: label(n)) for name in names))
+    assert answer.status_code == 200, answer.json
+    assert answer.json["data"] == {
+        "matched": _MANY,
+        "succeeded": _MANY,
+        "failed": 0,
+        "outcomes": [],
+    }
+    codes = Counter(one for some in told for one in some)
+    assert {code for kind, code in codes if kind == "next"} == {200}
+    assert {code for kind, code in codes if kind == "draft"} <= {201, 404, 409}
+    assert {code for kind, code in codes if kind == "save"} <= {200, 404, 409}
+    left = busy.sql("SELECT count(*) AS n FROM artifacts WHERE NOT archived")[0].n
+    assert left == 0
+    if action == "archive":
+        # What was saved stands, and each document knows of its drafts.
+        saves = busy.sql("SELECT count(*) AS n FROM tag_sets WHERE tags <> '[]'")[0].n
+        assert saves == codes["save", 200]
+        drafts = busy.sql("SELECT sum(CAST(label_counts ->> 'draft' AS int)) AS n FROM artifacts")
+        assert (drafts[0].n or 0) == codes["draft", 201]
+        held = busy.sql("SELECT 1 FROM artifacts WHERE claim_user_id IS NOT NULL")
+        assert held == []
+
+
+def test_nobody_finds_the_pool_empty_while_all_is_assigned(busy: Desk, draw: Draw) -> None:
+    schema_id = busy.schema()
+    _fill(busy, schema_id)
+    team = make_team(busy.org)
+    add_members(busy.org, team, "labeler", "admin")
+    done: list[bool] = []
+
+    def assign() -> dict[str, Any]:
+        try:
+            return _assign(busy, _MANY, team_id=team["id"])
+        finally:
+            done.append(True)
+
+    def label(name: str) -> list[UUID | None]:
+        found = []
+        while not done:
+            found.append(draw(name, skip_held=True))
+        return found
+
+    result, *drawn = _beside(assign, lambda: label("labeler"), lambda: label("admin"))
+    assert (result["succeeded"], result["failed"]) == (_MANY, 0)
+    taken = [one for found in drawn for one in found]
+    assert len(taken) > 1
+    assert None not in taken
+    assert len(set(taken)) == len(taken)

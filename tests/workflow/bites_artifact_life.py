@@ -1,0 +1,208 @@
+"""The life of a document notices it when the service breaks a rule: each is broken once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.documents.artifacts.queries import claiming as claims
+from app.documents.artifacts.queries import drawing, skipping
+from app.kit import db
+from app.workflow.tag_sets import service
+from app.workflow.tag_sets.queries import deciding, saving
+from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
+from tests.factories.lives import bites, shadow
+from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
+
+Patch = pytest.MonkeyPatch
+Fault = Callable[[Patch], None]
+
+
+def _none(*_: Any, **__: Any) -> list[Any]:
+    """Nothing was found, nothing is in the way."""
+    return []
+
+
+def _unlocked(statement: str, **values: Any) -> None:
+    db.session().execute(text(statement), values)
+
+
+def claims_are_taken_over(patch: Patch) -> None:
+    real = claims.claim
+
+    def claim(artifact_id: Any, user_id: Any) -> Any:
+        _unlocked("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=artifact_id)
+        return real(artifact_id, user_id)
+
+    patch.setattr(claims, "claim", claim)
+
+
+def the_draw_gives_what_others_hold(patch: Patch) -> None:
+    real = drawing.draw
+
+    def draw(user_id: Any, *given: Any, **more: Any) -> Any:
+        _unlocked(
+            "UPDATE artifacts SET claim_user_id = NULL WHERE organization_id = (SELECT"
+            " organization_id FROM memberships WHERE user_id = :id)",
+            id=user_id,
+        )
+        return real(user_id, *given, **more)
+
+    patch.setattr(drawing, "draw", draw)
+
+
+def more_are_begun_than_wanted(patch: Patch) -> None:
+    patch.setattr(drafts, "deciding", shadow(deciding, in_states=_none))
+
+
+def more_are_accepted_than_wanted(patch: Patch) -> None:
+    patch.setattr(decisions, "enough", _none)
+
+
+def a_bulk_accepts_more_than_wanted(patch: Patch) -> None:
+    patch.setattr(bulk._Batch, "accepted", lambda *_: 0)
+
+
+def a_reopened_one_is_one_too_many(patch: Patch) -> None:
+    patch.setattr(reopening, "_check_room", _none)
+
+
+def one_person_labels_twice(patch: Patch) -> None:
+    patch.setattr(drafts, "deciding", shadow(deciding, open_set=lambda *_, **__: None))
+
+
+def work_is_handed_to_who_has_labeled(patch: Patch) -> None:
+    patch.setattr(decisions, "check_has_none", _none)
+
+
+def it_goes_back_without_end(patch: Patch) -> None:
+    patch.setattr(decisions, "_check_return", _none)
+
+
+def a_bulk_sends_back_without_end(patch: Patch) -> None:
+    patch.setattr(bulk, "_check_return", _none)
+
+
+def work_is_handed_to_who_left(patch: Patch) -> None:
+    patch.setattr(decisions, "deciding", shadow(deciding, labelers=set))
+
+
+def drafts_are_anybodys(patch: Patch) -> None:
+    patch.setattr(rules, "check_labeler", _none)
+
+
+def nobody_labels_blind(patch: Patch) -> None:
+    patch.setattr(rules, "sees_all", lambda _: True)
+
+
+def a_save_leaves_no_revision(patch: Patch) -> None:
+    real = saving.save
+
+    def save(draft: Any, *given: Any, **more: Any) -> Any:
+        saved = real(draft, *given, **more)
+        _unlocked(
+            "DELETE FROM tag_set_revisions WHERE tag_set_id = :id AND number = :number",
+            id=draft.id,
+            number=saved.revision,
+        )
+        return saved
+
+    patch.setattr(saving, "save", save)
+
+
+def a_save_goes_over_anothers(patch: Patch) -> None:
+    real = service.replace_tags
+
+    def replace_tags(*given: Any, **more: Any) -> Any:
+        return real(*given, **{**more, "revision": None})
+
+    patch.setattr(service, "replace_tags", replace_tags)
+
+
+def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
+    real = decisions._check_decision
+    patch.setattr(decisions, "_check_decision", lambda held, caller, _: real(held, caller, None))
+
+
+def nobody_accepted_it(patch: Patch) -> None:
+    real = decisions.mark_accepted
+
+    def mark_accepted(*given: Any, **more: Any) -> None:
+        real(*given, **{**more, "reviewer_id": None})
+
+    patch.setattr(decisions, "mark_accepted", mark_accepted)
+
+
+def an_acceptance_is_told_twice(patch: Patch) -> None:
+    real = decisions.tell
+
+    def tell(what: str, *given: Any, **more: Any) -> None:
+        for _ in range(2 if what == "accepted" else 1):
+            real(what, *given, **more)
+
+    patch.setattr(decisions, "tell", tell)
+
+
+def a_bulk_tells_nobody(patch: Patch) -> None:
+    patch.setattr(bulk, "_tell", _none)
+
+
+def no_claim_ends_with_the_work(patch: Patch) -> None:
+    patch.setattr(submitting, "deciding", shadow(deciding, release_claim=_none))
+
+
+def nobody_is_kept_from_what_they_skipped(patch: Patch) -> None:
+    patch.setattr(skipping, "skip", _none)
+
+
+def who_left_keeps_what_they_hold(patch: Patch) -> None:
+    patch.setattr(claims, "release_all", _none)
+
+
+def documents_stay_reserved_for_who_left(patch: Patch) -> None:
+    patch.setattr(claims, "lock_reserved", _none)
+
+
+def _forgets(module: Any) -> Fault:
+    def fault(patch: Patch) -> None:
+        nothing: Any = {"refresh_status": _none, "refresh_statuses": _none}
+        patch.setattr(module, "artifacts", shadow(module.artifacts, **nothing))
+
+    fault.__name__ = f"{module.__name__.rpartition('.')[2]}_leaves_the_document_as_it_was"
+    return fault
+
+
+FAULTS: list[Fault] = [
+    claims_are_taken_over,
+    the_draw_gives_what_others_hold,
+    more_are_begun_than_wanted,
+    more_are_accepted_than_wanted,
+    a_bulk_accepts_more_than_wanted,
+    a_reopened_one_is_one_too_many,
+    one_person_labels_twice,
+    work_is_handed_to_who_has_labeled,
+    it_goes_back_without_end,
+    a_bulk_sends_back_without_end,
+    work_is_handed_to_who_left,
+    drafts_are_anybodys,
+    nobody_labels_blind,
+    a_save_leaves_no_revision,
+    a_save_goes_over_anothers,
+    a_verdict_is_on_what_nobody_saw,
+    nobody_accepted_it,
+    an_acceptance_is_told_twice,
+    a_bulk_tells_nobody,
+    no_claim_ends_with_the_work,
+    nobody_is_kept_from_what_they_skipped,
+    who_left_keeps_what_they_hold,
+    documents_stay_reserved_for_who_left,
+    *map(_forgets, (drafts, submitting, decisions, reopening, bulk)),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
+    fault(monkeypatch)
+    bites(type("Life", (ArtifactLife,), {"flask": app}), lives=4 * LIVES, steps=STEPS)

@@ -1,0 +1,148 @@
+"""The life of review items notices it when the service breaks a rule: each is broken once."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.kit import db
+from app.workflow.review_queue.queries import drawing, holding, returning
+from app.workflow.review_queue.service import assigning
+from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import bulk, decisions, reviewing, rules
+from tests.factories.lives import bites
+from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
+
+Patch = pytest.MonkeyPatch
+Fault = Callable[[Patch], None]
+
+
+def _none(*_: Any, **__: Any) -> int:
+    """Nothing is in the way, nothing is done."""
+    return 0
+
+
+def _overlooks(patch: Patch, **members: None) -> None:
+    """Whoever checks a review takes these of its members for empty."""
+    real = reviewing.check_review
+
+    def check_review(caller: Any, held: Any, **more: Any) -> None:
+        real(caller, SimpleNamespace(**{**held._asdict(), **members}), **more)
+
+    for module in (decisions, bulk, tag_sets):
+        patch.setattr(module, "check_review", check_review)
+
+
+def people_review_their_own(patch: Patch) -> None:
+    patch.setattr(rules, "check_reviewer", _none)
+
+
+def people_are_given_their_own(patch: Patch) -> None:
+    real = drawing.draw
+    patch.setattr(drawing, "draw", lambda *given, **more: real(*given, **{**more, "own_too": True}))
+
+
+def claims_bind_nobody(patch: Patch) -> None:
+    _overlooks(patch, claimed_by=None)
+
+
+def whoever_comes_does_what_a_person_was_to(patch: Patch) -> None:
+    _overlooks(patch, assignee_id=None)
+
+
+def whoever_comes_does_what_a_team_was_to(patch: Patch) -> None:
+    _overlooks(patch, assignee_team_id=None)
+
+
+def the_draw_gives_what_others_hold(patch: Patch) -> None:
+    real = drawing.draw
+
+    def draw(user_id: Any, **more: Any) -> Any:
+        statement = (
+            "UPDATE tag_sets SET claim_user_id = NULL WHERE organization_id = (SELECT"
+            " organization_id FROM memberships WHERE user_id = :id)"
+        )
+        db.session().execute(text(statement), {"id": user_id})
+        return real(user_id, **more)
+
+    patch.setattr(drawing, "draw", draw)
+
+
+def the_queue_has_no_order(patch: Patch) -> None:
+    patch.setattr(decisions, "review_rank", _none)
+
+
+def a_verdict_ends_nothing(patch: Patch) -> None:
+    patch.setattr(decisions, "DECIDED", {})
+
+
+def a_bulk_ends_nothing(patch: Patch) -> None:
+    patch.setattr(bulk, "DECIDED", {})
+
+
+def escalating_is_forgotten(patch: Patch) -> None:
+    patch.setattr(holding, "escalate", _none)
+
+
+def nobody_is_told_of_it(patch: Patch) -> None:
+    patch.setattr(assigning, "_tell", _none)
+
+
+def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
+    real = decisions._check_decision
+    patch.setattr(decisions, "_check_decision", lambda held, caller, _: real(held, caller, None))
+
+
+def it_goes_back_without_end(patch: Patch) -> None:
+    patch.setattr(decisions, "_check_return", _none)
+
+
+def a_bulk_sends_back_without_end(patch: Patch) -> None:
+    patch.setattr(bulk, "_check_return", _none)
+
+
+def a_bulk_tells_nobody(patch: Patch) -> None:
+    patch.setattr(bulk, "_tell", _none)
+
+
+def nobody_accepted_it(patch: Patch) -> None:
+    real = decisions.mark_accepted
+
+    def mark_accepted(*given: Any, **more: Any) -> None:
+        real(*given, **{**more, "reviewer_id": None})
+
+    patch.setattr(decisions, "mark_accepted", mark_accepted)
+
+
+def work_waits_for_a_team_that_is_gone(patch: Patch) -> None:
+    patch.setattr(returning, "of_team", lambda _: [])
+
+
+FAULTS: list[Fault] = [
+    people_review_their_own,
+    people_are_given_their_own,
+    claims_bind_nobody,
+    whoever_comes_does_what_a_person_was_to,
+    whoever_comes_does_what_a_team_was_to,
+    the_draw_gives_what_others_hold,
+    the_queue_has_no_order,
+    a_verdict_ends_nothing,
+    a_bulk_ends_nothing,
+    escalating_is_forgotten,
+    nobody_is_told_of_it,
+    a_verdict_is_on_what_nobody_saw,
+    it_goes_back_without_end,
+    a_bulk_sends_back_without_end,
+    a_bulk_tells_nobody,
+    nobody_accepted_it,
+    work_waits_for_a_team_that_is_gone,
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
+    fault(monkeypatch)
+    bites(type("Life", (ReviewItemLife,), {"flask": app}), lives=4 * LIVES, steps=STEPS)
