@@ -14,7 +14,9 @@ from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
 from app.kit.settings import Settings
+from app.schemas.artifact_schemas import service as schemas
 from app.workflow.routing_rules import service as routing_rules
+from app.workflow.tag_sets import service as tag_sets
 
 
 def create_app(environ: Mapping[str, str] | None = None) -> Flask:
@@ -36,6 +38,18 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     for pages in features.PAGES:
         app.register_blueprint(pages)
     bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
-    artifacts.bind_rules(routing_rules.has_rules)
+    artifacts.bind_workflow(
+        artifacts.Workflow(
+            has_routing_rules=routing_rules.has_rules,
+            list_blocking_tag_sets=tag_sets.list_blocking,
+            update_statuses=tag_sets.update_statuses,
+            unarchive=tag_sets.unarchive,
+        )
+    )
+    schemas.bind_labels(
+        schemas.Labels(
+            count_tag_sets=tag_sets.count_of_schema, detach_artifacts=artifacts.detach_schema
+        )
+    )
     commands.init(app)
     return app

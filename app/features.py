@@ -44,6 +44,7 @@ from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
 from app.insight.history import routes as history
+from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
 from app.kit import idempotency, schedule, watermarks
 from app.kit.api.blueprint import Blueprint
@@ -54,7 +55,8 @@ from app.schemas.artifact_schemas import models as schema_models
 from app.schemas.artifact_schemas import routes as schemas
 from app.schemas.schema_imports import routes as schema_imports
 from app.schemas.templates import routes as templates
-from app.workflow.assignment import routes as distribution
+from app.workflow.assignment import jobs as assignment_jobs
+from app.workflow.assignment import routes as assignment
 from app.workflow.comments import models as comment_models
 from app.workflow.comments import routes as comments
 from app.workflow.review_queue import jobs as review_queue_jobs
@@ -79,10 +81,12 @@ BLUEPRINTS: list[Blueprint] = [
     schemas.blueprint,
     schema_imports.blueprint,
     schemas.versions,
+    schema_statistics.blueprint,
     templates.blueprint,
     artifacts.blueprint,
-    distribution.blueprint,
+    assignment.blueprint,
     history.blueprint,
+    tag_sets.artifacts,
     tag_sets.blueprint,
     comments.blueprint,
     review_queue.blueprint,
@@ -109,6 +113,7 @@ JOBS: list[ModuleType] = [
     control_plane_jobs,
     erasing_jobs,
     artifact_jobs,
+    assignment_jobs,
     tag_set_jobs,
     review_queue_jobs,
     routing_rule_jobs,

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.service import Assigned
 from app.kit import db, tenancy
+from app.workflow.assignment import service as assignment
+from app.workflow.assignment.service import Assigned
 from app.workflow.routing_rules import service
 from bench import filling
 from bench.report import Report, Row
@@ -133,7 +133,7 @@ def _floor(service_: Service, rows: int) -> float:
         began = time.perf_counter()
         for start in range(0, rows, _BATCH):
             batch = [Assigned(one, given, 10) for one in ids[start : start + _BATCH]]
-            artifacts.assign_many(batch)
+            assignment.assign_many(batch)
             db.checkpoint()
         return rows / (time.perf_counter() - began)
 

@@ -7,11 +7,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.documents.artifacts.queries import claiming as claims
-from app.documents.artifacts.queries import drawing, skipping
 from app.kit import db
+from app.workflow.assignment.queries import claims, next_artifact
 from app.workflow.tag_sets import service
-from app.workflow.tag_sets.queries import deciding, saving
+from app.workflow.tag_sets.queries import deciding, saving, skips, statuses
 from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
 from tests.factories.lives import bites, shadow
 from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
@@ -40,9 +39,9 @@ def claims_are_taken_over(patch: Patch) -> None:
 
 
 def the_draw_gives_what_others_hold(patch: Patch) -> None:
-    real = drawing.draw
+    real = next_artifact.claim_next
 
-    def draw(user_id: Any, *given: Any, **more: Any) -> Any:
+    def claim_next(user_id: Any, *given: Any, **more: Any) -> Any:
         _unlocked(
             "UPDATE artifacts SET claim_user_id = NULL WHERE organization_id = (SELECT"
             " organization_id FROM memberships WHERE user_id = :id)",
@@ -50,7 +49,7 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
         )
         return real(user_id, *given, **more)
 
-    patch.setattr(drawing, "draw", draw)
+    patch.setattr(next_artifact, "claim_next", claim_next)
 
 
 def more_are_begun_than_wanted(patch: Patch) -> None:
@@ -154,7 +153,7 @@ def no_claim_ends_with_the_work(patch: Patch) -> None:
 
 
 def nobody_is_kept_from_what_they_skipped(patch: Patch) -> None:
-    patch.setattr(skipping, "skip", _none)
+    patch.setattr(skips, "skip", _none)
 
 
 def who_left_keeps_what_they_hold(patch: Patch) -> None:
@@ -162,13 +161,13 @@ def who_left_keeps_what_they_hold(patch: Patch) -> None:
 
 
 def documents_stay_reserved_for_who_left(patch: Patch) -> None:
-    patch.setattr(claims, "lock_reserved", _none)
+    patch.setattr(statuses, "lock_reserved", _none)
 
 
 def _forgets(module: Any) -> Fault:
     def fault(patch: Patch) -> None:
-        nothing: Any = {"refresh_status": _none, "refresh_statuses": _none}
-        patch.setattr(module, "artifacts", shadow(module.artifacts, **nothing))
+        nothing: Any = {"update_status": _none, "update_statuses": _none}
+        patch.setattr(module, "statuses", shadow(module.statuses, **nothing))
 
     fault.__name__ = f"{module.__name__.rpartition('.')[2]}_leaves_the_document_as_it_was"
     return fault

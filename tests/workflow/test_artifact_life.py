@@ -7,8 +7,9 @@ from flask import Flask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from app.documents.artifacts import service as artifacts
 from app.kit import db, tenancy
+from app.workflow.assignment import service as assignment
+from app.workflow.tag_sets import service as tag_sets
 from tests.factories import make_org
 from tests.factories.desk import FIELDS, Desk, tag
 from tests.factories.labels import make_field
@@ -182,7 +183,7 @@ class ArtifactLife(RuleBasedStateMachine):
                 tenancy.across_organizations(reason="the job does"),
                 db.transaction(),
             ):
-                artifacts.expire_claims()
+                assignment.expire_claims()
             held = self.document.holder is not None
             if held and self.document.status == "in_progress":
                 drafts = self.document.count("draft", *STANDING)
@@ -475,8 +476,8 @@ class ArtifactLife(RuleBasedStateMachine):
         self._expect(self._send("admin", "DELETE", path), None, 204)
         user_id = self.org.users[who]
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
-            artifacts.release_member(user_id, reason="member_removed")
-            artifacts.unreserve(user_id, db.checkpoint)
+            assignment.release_member(user_id, reason="member_removed")
+            tag_sets.release_reservations(user_id, db.checkpoint)
         document.gone.add(who)
         reserved = who in document.reserved_for
         if document.holder == who:

@@ -15,7 +15,6 @@ from app.documents.artifacts.schemas import (
     CreateArtifact,
     DocumentPage,
     PageImageQuery,
-    ReleaseArtifact,
     UpdateArtifact,
     UploadArtifact,
 )
@@ -126,23 +125,6 @@ def get_artifact_page_image(
 ) -> Any:
     """Draw one page as an image."""
     return service.page_image(artifact_id, page_number, **query)
-
-
-@blueprint.post("/artifacts/{artifact_id}/claim", permission="artifacts:claim", returns=Artifact)
-def claim_artifact(caller: Caller, artifact_id: UUID) -> Any:
-    """Take the document for labeling, for a limited time; again, to keep it longer."""
-    return service.claim(artifact_id, caller.user_id)
-
-
-@blueprint.post(
-    "/artifacts/{artifact_id}/release",
-    permission="artifacts:claim",
-    body=ReleaseArtifact,
-    returns=Artifact,
-)
-def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
-    """Give the document back, or skip it, with a reason."""
-    return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
 
 
 @blueprint.post(

@@ -63,6 +63,11 @@ def get(user_id: UUID) -> User | None:
     return db.session().get(User, user_id)
 
 
+def get_time_zone(user_id: UUID) -> str:
+    """Return the name of a user's time zone."""
+    return db.session().scalars(select(User.time_zone).where(User.id == user_id)).one()
+
+
 def lock(user_id: UUID) -> User | None:
     """A user as they are now, held until the transaction ends."""
     # `get` would compare the revision with what was read before, and fail where it was changed.

@@ -62,6 +62,11 @@ def taken() -> ApiError:
     return ApiError("conflict", _TAKEN, field="email")
 
 
+def get_time_zone(user_id: UUID) -> str:
+    """Return the name of a user's time zone."""
+    return queries.get_time_zone(user_id)
+
+
 def profile(user_id: UUID) -> dict[str, Any]:
     """What a person sees of their own account."""
     user = queries.get(user_id)

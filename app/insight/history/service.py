@@ -30,7 +30,7 @@ def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: 
         document=audit.about("artifacts", artifact_id),
         reviews=reviews if caller.has(Role.reviewer) else None,
         comments=comments.acts(artifact_id, caller=caller),
-        acts=artifacts.acts(artifact_id, by=own),
+        acts=tag_sets.select_actions(artifact_id, by=own),
         revisions=tag_sets.acts(artifact_id, caller=caller),
         rules=routing_rules.matches(artifact_id),
         claims_of=own,

@@ -17,9 +17,7 @@ from app.schemas.artifact_schemas.schemas import (
     PublishSchema,
     SchemaDetail,
     SchemaFilters,
-    SchemaStats,
     SchemaVersion,
-    StatsQuery,
     UpdateSchema,
     VersionDiff,
     VersionFilters,
@@ -149,17 +147,6 @@ def disable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> 
 def duplicate_schema(caller: Caller, schema_id: UUID, body: dict[str, Any]) -> Any:
     """Copy a schema's draft, review policy, guidelines and skills as a new draft."""
     return service.duplicate(schema_id, created_by=caller.user_id, **body)
-
-
-@blueprint.get(
-    "/schemas/{schema_id}/stats",
-    permission="schemas:read",
-    query=StatsQuery,
-    returns=SchemaStats,
-)
-def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
-    """Count documents and label sets by state, with labeling time and acceptance rate."""
-    return service.stats(schema_id, **query)
 
 
 @blueprint.get(

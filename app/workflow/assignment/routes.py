@@ -1,4 +1,4 @@
-"""artifacts: who is to label what."""
+"""artifacts: assignment and claims."""
 
 from typing import Any
 from uuid import UUID
@@ -6,9 +6,15 @@ from uuid import UUID
 from app.documents.artifacts.schemas import Artifact
 from app.kit.api.blueprint import Blueprint
 from app.kit.api.bulk import BulkResult
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.assignment import service
-from app.workflow.assignment.schemas import AssignArtifact, BulkAssignArtifacts, NextArtifact
+from app.workflow.assignment.schemas import (
+    AssignArtifact,
+    BulkAssignArtifacts,
+    NextArtifact,
+    ReleaseArtifact,
+)
 
 blueprint = Blueprint("distribution", tag="artifacts")
 
@@ -23,9 +29,35 @@ blueprint = Blueprint("distribution", tag="artifacts")
 def assign_artifact(
     caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Assign a document to users or a team, in the place of whoever had it; to nobody, with no
-    users."""
+    """Assign an artifact.
+
+    Replaces its assignees by users or a team. An empty list of users leaves it unassigned.
+    """
     return service.assign(artifact_id, by=caller.user_id, revision=revision, **body)
+
+
+@blueprint.post("/artifacts/{artifact_id}/claim", permission="artifacts:claim", returns=Artifact)
+def claim_artifact(caller: Caller, artifact_id: UUID) -> Any:
+    """Claim an artifact for labeling, or renew the claim.
+
+    The claim ends after the organization's claim_minutes.
+    """
+    return service.claim(artifact_id, caller.user_id)
+
+
+@blueprint.post(
+    "/artifacts/{artifact_id}/release",
+    permission="artifacts:claim",
+    body=ReleaseArtifact,
+    returns=Artifact,
+)
+def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
+    """Release a claimed artifact.
+
+    With a reason the caller skips it: it is not offered to them again. An admin may release what
+    somebody else has claimed.
+    """
+    return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
 
 
 @blueprint.post(
@@ -37,7 +69,10 @@ def assign_artifact(
     idempotent=True,
 )
 def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> Any:
-    """Claim the next document that the caller should label; null when there is none for them."""
+    """Claim the next artifact.
+
+    Returns the most urgent artifact that the caller may label, or null when there is none.
+    """
     return service.claim_next(caller=caller, **body)
 
 
@@ -49,5 +84,8 @@ def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> Any:
     returns=BulkResult,
 )
 def bulk_assign_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
-    """Assign many documents, by id or by filter, to all of the assignees or spread over them."""
+    """Assign many artifacts.
+
+    The artifacts are chosen by id or by filter, and assigned to all assignees or spread over them.
+    """
     return service.bulk_assign(by=caller.user_id, **body)

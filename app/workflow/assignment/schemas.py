@@ -1,4 +1,4 @@
-"""Bodies of handing out documents."""
+"""Request bodies of assignment and claims."""
 
 from app.documents.artifacts.schemas import ArtifactSelection
 from app.kit.api.alternatives import AlternativesSchema
@@ -59,3 +59,9 @@ class NextArtifact(Schema):
         load_default=False,
         metadata={"description": "Another one than those that the caller holds."},
     )
+
+
+class ReleaseArtifact(Schema):
+    """Why a document is given back."""
+
+    reason = Str(max_length=2000, allow_none=True, load_default=None)

@@ -1,4 +1,8 @@
-"""Background work on label sets: giving back the reviews of people who left."""
+"""Background work on tag sets: reservations, statuses, and reviews of people who left.
+
+Names of jobs that begin with `artifacts` are older than this feature; jobs of the previous release
+carry them.
+"""
 
 from uuid import UUID
 
@@ -9,5 +13,36 @@ from app.workflow.tag_sets import service
 
 @jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
 def release_member(job: Job) -> None:
-    """Give back the reviews that somebody had claimed who left."""
+    """Release the reviews that a member who was removed had claimed."""
     service.release_member(UUID(job.args["data"]["user_id"]))
+
+
+@jobs.handler("artifacts.start_freeing")
+def start_ending_reservations(_job: Job) -> None:
+    """Enqueue a job for each organization with expired reservations."""
+    for organization_id in service.list_organizations_with_expired():
+        jobs.enqueue(
+            "artifacts.free_expired",
+            {},
+            organization_id=organization_id,
+            unique_key=f"free_expired:{organization_id}",
+        )
+
+
+@jobs.handler("artifacts.free_expired", queue="bulk")
+def end_expired_reservations(job: Job) -> None:
+    """End the expired reservations of an organization."""
+    service.end_expired_reservations(job.checkpoint)
+
+
+@jobs.handler(
+    "artifacts.follow_schema", queue="bulk", listens=("schema.published",), max_attempts=10
+)
+def update_statuses_of_schema(job: Job) -> None:
+    """Update the artifacts' statuses when a schema requires another number of tag sets."""
+    data = job.args["data"]
+    if data["labels_per_artifact"] != data["labels_per_artifact_before"]:
+        service.update_statuses_of_schema(UUID(data["schema_id"]), job.checkpoint)
+
+
+jobs.periodic("artifacts.start_freeing", every=60)

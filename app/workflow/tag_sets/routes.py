@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.routes import blueprint as artifacts
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.principal import Caller
 from app.workflow.tag_sets import service
@@ -24,6 +23,7 @@ from app.workflow.tag_sets.schemas import (
     TagSetListed,
 )
 
+artifacts = Blueprint("tag-sets-of-artifacts", tag="artifacts")
 blueprint = Blueprint("tag-sets", description="Label sets: what people say is in a document.")
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.documents.artifacts import service as artifacts
 from app.kit import db, tenancy
+from app.workflow.assignment import service as assignment
 from tests.factories.desk import Desk, tag
 from tests.factories.routing import Router
 from tests.factories.teams import make_team
@@ -76,7 +76,7 @@ def test_claims_that_run_out(desk: Desk) -> None:
     desk.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
     across = tenancy.across_organizations(reason="claims of every organization run out")
     with desk.org.app.app_context(), across, db.transaction():
-        artifacts.expire_claims()
+        assignment.expire_claims()
     last = history(desk.org, artifact_id)[0]
     assert last["actor"]["kind"] == "system"
     assert last["changes"]["claim_user_id"] == [str(desk.org.users["labeler"]), None]

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.insight.workload.service import period
+from app.kit.days import get_period
 from tests.factories.clock import today_of
 from tests.factories.counting import statements
 from tests.factories.desk import Desk, tag
@@ -137,12 +137,12 @@ def test_a_decision_counts_on_the_day_of_the_submission(desk: Desk) -> None:
 
 def test_an_unknown_time_zone_counts_as_utc() -> None:
     for zone in ("Nowhere/City", "../../etc/passwd", ""):
-        assert period.of(zone, date(2026, 1, 1), date(2026, 1, 2)).zone == "UTC"
+        assert get_period(zone, date(2026, 1, 1), date(2026, 1, 2)).zone == "UTC"
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Apia", "America/Sao_Paulo", "UTC"])
 def test_days_follow_one_another(zone: str) -> None:
-    asked = period.of(zone, date(2011, 1, 1), date(2011, 12, 31))
+    asked = get_period(zone, date(2011, 1, 1), date(2011, 12, 31))
     assert len(asked.days) == 365
     assert asked.edges == sorted(asked.edges)
     assert len(asked.edges) == 366

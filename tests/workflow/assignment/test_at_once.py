@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.documents.artifacts import service as artifacts
 from app.kit import db, tenancy
-from app.workflow.assignment import service as distribution
+from app.workflow.assignment import service as assignment
+from app.workflow.assignment.queries import next_artifact
 from tests.factories.desk import Desk, counts, tag
 from tests.factories.teams import add_members, make_team
 from tests.workflow.assignment.conftest import Draw
@@ -122,7 +122,8 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
 ) -> None:
     org, artifact = desk.org, desk.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
-        found = artifacts.draw(org.users["labeler"], artifacts.Wish(), minutes=30)
+        criteria = next_artifact.ClaimCriteria()
+        found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30, leftover=False)
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
         assert _each(["admin"], draw) == {"admin": None}
@@ -168,7 +169,7 @@ def test_whoever_is_given_documents_labels_until_they_are_given(
         closing(psycopg2.connect(environ["DATABASE_URL"])) as other,
     ):
         by = org.users["admin"]
-        distribution.bulk_assign(by=by, strategy="round_robin", artifact_ids=[artifact], **whom)
+        assignment.bulk_assign(by=by, strategy="round_robin", artifact_ids=[artifact], **whom)
         cursor = other.cursor()
         cursor.execute("SET LOCAL app.all_organizations = 'on'")
         # As whoever lowers a role does: what they have is taken back by a job, which must not run

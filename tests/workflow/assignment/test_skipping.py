@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from app.documents.artifacts import service as artifacts
 from app.kit import db, tenancy
+from app.workflow.assignment import service as assignment
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
 from tests.workflow.assignment.conftest import Draw, expire, reject, skip, to
@@ -185,9 +185,9 @@ def assign_in_bulk(desk: Desk, artifact_id: UUID, user_id: UUID) -> None:
 
 
 def assign_as_rules_do(desk: Desk, artifact_id: UUID, user_id: UUID) -> None:
-    given = [artifacts.Assigned(artifact_id, to(user_id=user_id))]
+    given = [assignment.Assigned(artifact_id, to(user_id=user_id))]
     with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
-        assert artifacts.assign_many(given) == {artifact_id}
+        assert assignment.assign_many(given) == {artifact_id}
 
 
 @pytest.mark.parametrize("give", [assign, assign_in_bulk, assign_as_rules_do])

@@ -1,5 +1,6 @@
 """Artifacts: the documents, their text and their pages."""
 
+from app.documents.artifacts.models.columns import ARTIFACT_COLUMNS, HAS_TEXT_LAYER
 from app.documents.artifacts.models.content import (
     ArtifactPage,
     ArtifactSearch,
@@ -22,7 +23,9 @@ from app.documents.artifacts.models.people import (
 )
 
 __all__ = [
+    "ARTIFACT_COLUMNS",
     "DUE_LEAD",
+    "HAS_TEXT_LAYER",
     "SCHEMA_OR_NONE",
     "STATUSES",
     "URGENT_AT",

@@ -4,8 +4,7 @@ from typing import Any
 
 from sqlalchemy import Text, Uuid, cast, select
 
-from app.documents.artifacts.models import Artifact
-from app.documents.artifacts.queries.reading import COLUMNS
+from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact
 
 SORTS = {
     "created_at": Artifact.created_at,
@@ -15,7 +14,10 @@ SORTS = {
 }
 # Hundreds of ids a page, each only to be written again: they come as text.
 LISTED: Any = select(
-    *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in COLUMNS)
+    *(
+        cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one
+        for one in ARTIFACT_COLUMNS
+    )
 )
 INGESTED = (
     "name",

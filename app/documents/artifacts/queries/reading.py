@@ -12,7 +12,6 @@ from sqlalchemy import (
     Uuid,
     and_,
     bindparam,
-    case,
     cast,
     func,
     literal_column,
@@ -22,6 +21,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
 
 from app.documents.artifacts.models import (
+    ARTIFACT_COLUMNS,
+    HAS_TEXT_LAYER,
     Artifact,
     ArtifactAssignee,
     ArtifactPage,
@@ -32,55 +33,7 @@ from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
-_ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-_LIVE = Artifact.claim_expires_at > func.now()
-_CLAIM = case(
-    (
-        _LIVE,
-        func.jsonb_build_object(
-            "user_id",
-            Artifact.claim_user_id,
-            "expires_at",
-            func.to_char(func.timezone("UTC", Artifact.claim_expires_at), _ISO),
-        ),
-    )
-)
-# Page texts are joined by form feeds. What is longer than these has at least one word.
-HAS_TEXT_LAYER = case(
-    (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
-).label("has_text_layer")
-COLUMNS = (
-    Artifact.id,
-    Artifact.name,
-    Artifact.schema_id,
-    Artifact.external_id,
-    Artifact.meta.label("metadata"),
-    Artifact.priority,
-    Artifact.due_at,
-    Artifact.gold,
-    Artifact.archived,
-    Artifact.media_type,
-    Artifact.size_bytes,
-    Artifact.sha256,
-    Artifact.page_count,
-    Artifact.language,
-    Artifact.text_length,
-    HAS_TEXT_LAYER,
-    Artifact.status,
-    Artifact.failure,
-    Artifact.connector_id,
-    Artifact.ingestion_job_id,
-    Artifact.assignees,
-    cast(_CLAIM, JSONB).label("claim"),
-    Artifact.label_counts,
-    Artifact.created_by,
-    Artifact.created_at,
-    Artifact.updated_at,
-    Artifact.revision,
-)
-"""What a document shows, each column named as its member."""
-
-_ALL = select(*COLUMNS)
+_ALL = select(*ARTIFACT_COLUMNS)
 _ONE = _ALL.where(Artifact.id == bindparam("artifact_id"))
 _LOCKED = _ONE.with_for_update(key_share=True)
 
@@ -157,7 +110,7 @@ _PAGES: Any = select(
 
 
 def shown(artifact_id: UUID) -> Any:
-    """What a document shows: a named tuple of `COLUMNS`, ids as text; None when there is none."""
+    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS`, ids as text, or None."""
     return _SHOWN.first(str(tenancy.current_organization_id()), str(artifact_id))
 
 

@@ -4,17 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, null, select, text, update
+from sqlalchemy import func, null, select, update
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models import Artifact, no_labels
 from app.documents.artifacts.queries.reading import among
-from app.kit import db, tenancy
+from app.kit import db
 
 BATCH = 1000
-_WITH_TAG_SETS = text(
-    "SELECT DISTINCT artifact_id FROM tag_sets WHERE organization_id = :organization_id"
-    " AND artifact_id = ANY(CAST(:ids AS uuid[]))"
-)
 
 
 def find_failed(
@@ -33,22 +29,22 @@ def find_failed(
 
 def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
     """Set those that failed and have no tag sets to processing; return their ids."""
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "ids": [str(one) for one in artifact_ids],
-    }
     locked = (
         select(Artifact.id)
-        .where(among(artifact_ids), Artifact.status == "failed", Artifact.archived.is_(False))
+        .where(
+            among(artifact_ids),
+            Artifact.status == "failed",
+            Artifact.archived.is_(False),
+            Artifact.label_counts == no_labels(),
+        )
         .order_by(Artifact.id)
         .with_for_update(key_share=True)
     )
-    failed = set(db.session().scalars(locked))
-    failed -= set(db.session().scalars(_WITH_TAG_SETS, values))
+    failed = list(db.session().scalars(locked))
     db.session().execute(
         update(Artifact)
-        .where(among(list(failed)))
+        .where(among(failed))
         .values(status="processing", routing_since=null(), failure=null(), updated_at=func.now())
         .execution_options(synchronize_session=False)
     )
-    return sorted(failed)
+    return failed

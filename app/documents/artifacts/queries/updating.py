@@ -5,16 +5,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, Select, delete, func, null, select, text, update
+from sqlalchemy import Row, Select, delete, func, null, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries.reading import among, by_ids, still
-from app.kit import db, tenancy
+from app.kit import db
 from app.schemas.artifact_schemas.models import ArtifactSchema
-
-SHOWN_SETS = 100
-"""How many label sets at most are named as being in the way of a change."""
 
 _DIRECT = {"synchronize_session": False}
 _COLUMNS: dict[str, InstrumentedAttribute[Any]] = {
@@ -30,14 +27,6 @@ _COLUMNS: dict[str, InstrumentedAttribute[Any]] = {
         "archived",
     )
 }
-_SETS = text(
-    """
-    SELECT id FROM tag_sets
-    WHERE organization_id = :org AND artifact_id = :artifact_id
-      AND (:anyhow OR status <> 'rejected' AND schema_id IS DISTINCT FROM :but)
-    ORDER BY created_at, id LIMIT :most
-    """
-)
 
 
 def hold_schema(schema_id: UUID) -> bool:
@@ -59,21 +48,6 @@ def _change(condition: Any, changes: dict[str, Any]) -> None:
     values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
     statement = update(Artifact).where(condition).values(values)
     db.session().execute(statement.execution_options(**_DIRECT))
-
-
-def label_sets(
-    artifact_id: UUID, *, of_other_schema_than: UUID | None = None, anyhow: bool = False
-) -> list[UUID]:
-    """Label sets of a document: those that were not rejected and are of another schema than the
-    one that is named, or `anyhow` all. The oldest, up to SHOWN_SETS."""
-    values = {
-        "org": tenancy.current_organization_id(),
-        "artifact_id": artifact_id,
-        "anyhow": anyhow,
-        "but": of_other_schema_than,
-        "most": SHOWN_SETS,
-    }
-    return list(db.session().execute(_SETS, values).scalars())
 
 
 def read_anew(artifact_id: UUID) -> None:

@@ -7,11 +7,14 @@ from app.documents.artifacts.schemas.documents import (
     ArtifactFilters,
     CreateArtifact,
     PageImageQuery,
-    ReleaseArtifact,
     UpdateArtifact,
     UploadArtifact,
 )
-from app.documents.artifacts.schemas.stats import ArtifactStats, ArtifactStatsFilters
+from app.documents.artifacts.schemas.stats import (
+    ArtifactStats,
+    ArtifactStatsFilters,
+    DocumentCounts,
+)
 
 __all__ = [
     "Artifact",
@@ -22,9 +25,9 @@ __all__ = [
     "ArtifactText",
     "BulkArchive",
     "CreateArtifact",
+    "DocumentCounts",
     "DocumentPage",
     "PageImageQuery",
-    "ReleaseArtifact",
     "UpdateArtifact",
     "UploadArtifact",
 ]

@@ -190,12 +190,6 @@ class UpdateArtifact(Schema):
     revision = Int()
 
 
-class ReleaseArtifact(Schema):
-    """Why a document is given back."""
-
-    reason = Str(max_length=2000, allow_none=True, load_default=None)
-
-
 class PageImageQuery(Schema):
     """How a page is to be drawn."""
 

@@ -4,7 +4,25 @@ from typing import ClassVar
 
 from app.kit.api.fields import Int, List, Nested, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
-from app.schemas.artifact_schemas.schemas import DocumentCounts
+
+
+class StatusCounts(Schema):
+    """How many documents are in each state."""
+
+    processing = Int(required=True)
+    ready = Int(required=True)
+    in_progress = Int(required=True)
+    in_review = Int(required=True)
+    done = Int(required=True)
+    failed = Int(required=True)
+
+
+class DocumentCounts(Schema):
+    """How many documents there are; those that are archived count as such alone."""
+
+    total = Int(required=True, metadata={"description": "Without those that are archived."})
+    by_status = Nested(StatusCounts, required=True)
+    archived = Int(required=True)
 
 
 class ArtifactStatsFilters(Schema):

@@ -1,39 +1,18 @@
-"""Documents: taken in, read, claimed for labeling, deleted. What other features call is here."""
+"""Artifacts: create, read, search, reprocess and delete them. Other features call these."""
 
-from app.documents.artifacts.service.acting import acts, note_discard
-from app.documents.artifacts.service.assigning import (
-    Assigned,
-    assign_many,
-    unassign,
-    unassign_unable,
-)
+from app.documents.artifacts.queries.detaching import detach_schema
 from app.documents.artifacts.service.bulk import (
     archive_many,
     changed_since,
     delete_expired,
     delete_many,
 )
-from app.documents.artifacts.service.claiming import (
-    claim,
-    count_reserved_for_others,
-    expire_claims,
-    free_expired,
-    list_organizations_to_free,
-    pass_over,
-    refresh_schema,
-    refresh_status,
-    refresh_statuses,
-    release,
-    release_member,
-    unreserve,
-    unskip,
-)
 from app.documents.artifacts.service.cleaning import delete, delete_content, sweep
 from app.documents.artifacts.service.counting import stats
 from app.documents.artifacts.service.creating import create, create_from_file, create_from_text
-from app.documents.artifacts.service.drawing import Wish, draw
 from app.documents.artifacts.service.images import page_image
 from app.documents.artifacts.service.parsing import give_up, parse
+from app.documents.artifacts.service.ports import Workflow, bind_workflow
 from app.documents.artifacts.service.reading import (
     by_ids,
     download,
@@ -47,7 +26,6 @@ from app.documents.artifacts.service.reading import (
 )
 from app.documents.artifacts.service.reprocessing import reopen_failed, reprocess_failed
 from app.documents.artifacts.service.routing import (
-    bind_rules,
     finish_routing,
     give_up_routing,
     release_delayed,
@@ -57,16 +35,11 @@ from app.documents.artifacts.service.texts import source_text
 from app.documents.artifacts.service.updating import reprocess, update
 
 __all__ = [
-    "Assigned",
-    "Wish",
-    "acts",
+    "Workflow",
     "archive_many",
-    "assign_many",
-    "bind_rules",
+    "bind_workflow",
     "by_ids",
     "changed_since",
-    "claim",
-    "count_reserved_for_others",
     "create",
     "create_from_file",
     "create_from_text",
@@ -74,30 +47,20 @@ __all__ = [
     "delete_content",
     "delete_expired",
     "delete_many",
+    "detach_schema",
     "download",
-    "draw",
-    "expire_claims",
     "finish_routing",
-    "free_expired",
     "get",
     "get_text",
     "give_up",
     "give_up_routing",
     "index_backlog",
     "list_artifacts",
-    "list_organizations_to_free",
     "list_pages",
     "lock",
-    "note_discard",
     "page_image",
     "parse",
-    "pass_over",
-    "refresh_schema",
-    "refresh_status",
-    "refresh_statuses",
-    "release",
     "release_delayed",
-    "release_member",
     "reopen_failed",
     "reprocess",
     "reprocess_failed",
@@ -106,9 +69,5 @@ __all__ = [
     "source_text",
     "stats",
     "sweep",
-    "unassign",
-    "unassign_unable",
-    "unreserve",
-    "unskip",
     "update",
 ]

@@ -7,8 +7,9 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.documents.artifacts.queries import claiming, reading
+from app.documents.artifacts.queries import reading
 from app.documents.artifacts.queries import updating as queries
+from app.documents.artifacts.service.ports import workflow
 from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -36,9 +37,9 @@ def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[s
         if archived:
             queries.archive(changed)
             # The state of one that nobody held stays as it is.
-            claiming.refresh([row.id for row in rows if row.claim_user_id is not None])
+            workflow().update_statuses([row.id for row in rows if row.claim_user_id is not None])
         else:
-            claiming.take_back(changed)
+            workflow().unarchive(changed)
         told = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
         events.emit("artifacts.archived", told)
 

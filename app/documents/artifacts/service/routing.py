@@ -1,6 +1,6 @@
 """Documents that wait for the routing rules: nobody can claim them before the rules have run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.documents.artifacts.queries import routing as queries
+from app.documents.artifacts.service.ports import workflow
 from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
@@ -23,17 +24,10 @@ RELEASED_UNROUTED = metrics.Counter(
 
 log = get_logger(__name__)
 
-_has_rules: list[Callable[[], bool]] = []
-
-
-def bind_rules(has_rules: Callable[[], bool]) -> None:
-    """Declare how to find out whether the bound organization has routing rules in force."""
-    _has_rules[:] = [has_rules]
-
 
 def is_needed() -> bool:
     """Return whether a document that was just read waits for the bound organization's rules."""
-    return any(has_rules() for has_rules in _has_rules)
+    return workflow().has_routing_rules()
 
 
 def request_routing(artifact_id: UUID) -> None:

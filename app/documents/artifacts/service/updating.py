@@ -5,8 +5,8 @@ from uuid import UUID
 
 import orjson
 
-from app.documents.artifacts.queries import claiming
 from app.documents.artifacts.queries import updating as queries
+from app.documents.artifacts.service.ports import workflow
 from app.documents.artifacts.service.reading import get, lock
 from app.kit import errors, events
 
@@ -31,7 +31,7 @@ def update(
         _check_schema(artifact_id, changes["schema_id"])
     queries.change(artifact_id, changes)
     if changes.keys() & {"schema_id", "archived"}:
-        claiming.refresh([artifact_id])
+        workflow().update_statuses([artifact_id])
     events.emit(
         "artifact.updated", {"artifact_id": artifact_id, "changed": sorted(changes), "by": by}
     )
@@ -49,11 +49,13 @@ def _same(value: Any, held: Any) -> bool:
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     if schema_id is not None and not queries.hold_schema(schema_id):
         raise errors.invalid("There is no such schema.", "schema_id")
-    in_the_way = queries.label_sets(artifact_id, of_other_schema_than=schema_id)
-    if in_the_way:
+    blocking = workflow().list_blocking_tag_sets(
+        artifact_id, of_other_schema_than=schema_id, all_statuses=False
+    )
+    if blocking:
         raise errors.conflict(
-            "The document has label sets of its schema. Reject or discard them first.",
-            tag_sets=in_the_way,
+            "The artifact has tag sets of its schema. Reject or discard them first.",
+            tag_sets=blocking,
         )
 
 
@@ -71,11 +73,11 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> An
     if held.status == "processing" or held.archived:
         state = "archived" if held.archived else held.status
         raise errors.conflict(f"The document is {state}.", state=state)
-    in_the_way = queries.label_sets(artifact_id, anyhow=True)
-    if in_the_way:
+    blocking = workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
+    if blocking:
         raise errors.conflict(
-            "The document has label sets, whose tags name places in the text as it is.",
-            tag_sets=in_the_way,
+            "The artifact has tag sets, whose tags refer to positions in the present text.",
+            tag_sets=blocking,
         )
     queries.read_anew(artifact_id)
     events.emit("artifact.reprocessed", {"artifact_id": artifact_id, "by": by})

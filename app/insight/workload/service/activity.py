@@ -3,8 +3,9 @@
 from datetime import date
 from typing import Any
 
+from app.identity.users import service as users
 from app.insight.workload.queries import activity as queries
-from app.insight.workload.service import period
+from app.kit.days import get_period
 from app.kit.principal import Caller
 
 _COUNTS = ("submitted", "accepted", "corrected", "rejected", "pending", "seconds_spent")
@@ -21,7 +22,7 @@ def activity(
     rate is the share of decided submissions that were accepted, corrected ones among them; the
     `unchanged_rate` that of those accepted as they were. Raises 400 on the period.
     """
-    asked = period.of_user(caller.user_id, first, last)
+    asked = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = asked.edges
     submitted = {row.day: row for row in queries.submitted(caller.user_id, edges)}
     reviewed = queries.reviewed(caller.user_id, edges)

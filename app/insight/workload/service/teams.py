@@ -4,10 +4,11 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from app.identity.users import service as users
 from app.insight.workload.queries import teams as queries
-from app.insight.workload.service import period
 from app.insight.workload.service.assignments import allows_self_review
 from app.kit import db, errors
+from app.kit.days import get_period
 from app.kit.principal import Caller
 
 
@@ -24,7 +25,7 @@ def team_workload(
     rows = queries.members(team_id)
     if rows is None:
         raise errors.not_found()
-    asked = period.of_user(caller.user_id, first, last)
+    asked = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = asked.edges
     now = db.utc_now()
     numbers = queries.numbers(

@@ -19,20 +19,14 @@ from app.schemas.artifact_schemas.schemas.bodies import (
     PublishSchema,
     SchemaFieldBody,
     SchemaFilters,
-    StatsQuery,
     UpdateSchema,
     VersionFilters,
-)
-from app.schemas.artifact_schemas.schemas.statistics import (
-    DocumentCounts,
-    SchemaStats,
 )
 
 __all__ = [
     "STATUSES",
     "CreateSchema",
     "DiffQuery",
-    "DocumentCounts",
     "DuplicateSchema",
     "LabelsJsonSchema",
     "ListedSchema",
@@ -44,9 +38,7 @@ __all__ = [
     "SchemaField",
     "SchemaFieldBody",
     "SchemaFilters",
-    "SchemaStats",
     "SchemaVersion",
-    "StatsQuery",
     "UpdateSchema",
     "VersionDiff",
     "VersionFilters",

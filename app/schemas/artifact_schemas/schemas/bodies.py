@@ -138,13 +138,6 @@ class DiffQuery(Schema):
     )
 
 
-class StatsQuery(Schema):
-    """Which documents and label sets to count: those created in the period, or all."""
-
-    first = UtcDateTime(data_key="from")
-    end = UtcDateTime(data_key="to", metadata={"description": "The first moment after the period."})
-
-
 class VersionFilters(Schema):
     """Filters of a schema's versions."""
 

@@ -10,6 +10,7 @@ from app.schemas.artifact_schemas.service.drafts import (
     list_schemas,
     update,
 )
+from app.schemas.artifact_schemas.service.ports import Labels, bind_labels
 from app.schemas.artifact_schemas.service.publishing import publish
 from app.schemas.artifact_schemas.service.states import (
     activate,
@@ -17,7 +18,6 @@ from app.schemas.artifact_schemas.service.states import (
     disable_ai_assist,
     enable_ai_assist,
 )
-from app.schemas.artifact_schemas.service.statistics import stats
 from app.schemas.artifact_schemas.service.versions import (
     Version,
     compiled,
@@ -30,8 +30,10 @@ from app.schemas.artifact_schemas.service.versions import (
 
 __all__ = [
     "DEFAULT_POLICY",
+    "Labels",
     "Version",
     "activate",
+    "bind_labels",
     "compiled",
     "create",
     "deactivate",
@@ -47,6 +49,5 @@ __all__ = [
     "list_schemas",
     "list_versions",
     "publish",
-    "stats",
     "update",
 ]

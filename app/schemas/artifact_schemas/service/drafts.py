@@ -11,7 +11,8 @@ from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.schemas.artifact_schemas.queries import deleting, records
+from app.schemas.artifact_schemas.queries import records
+from app.schemas.artifact_schemas.service.ports import labels
 
 MAX_NAME = 200
 _COPY = " (copy)"
@@ -127,19 +128,19 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     _check_revision(get(schema_id), revision)
     _check_unlabeled(schema_id)
     # Who starts a label set holds its document first and the schema second, and so does this.
-    deleting.detach_documents(schema_id, wait=True)
+    labels().detach_artifacts(schema_id, wait=True)
     schema = records.lock(schema_id, to_delete=True)
     _check_revision(schema, revision)
     # Nothing new refers to it from now on; this is what came in between. Who holds one of these
     # documents may be waiting for the schema, and must not be waited for.
-    deleting.detach_documents(schema_id, wait=False)
+    labels().detach_artifacts(schema_id, wait=False)
     _check_unlabeled(schema_id)
     db.session().delete(schema)
     db.session().flush()
 
 
 def _check_unlabeled(schema_id: UUID) -> None:
-    tag_sets = deleting.label_sets(schema_id)
+    tag_sets = labels().count_tag_sets(schema_id)
     if tag_sets:
         raise errors.conflict(
             "Documents were labeled with this schema. Deactivate it instead.", tag_sets=tag_sets

@@ -1,6 +1,25 @@
-"""How documents reach people: assigned to them, or drawn by them."""
+"""Assignment: who labels which artifact. Other features call these functions."""
 
+from app.workflow.assignment.service.assignees import (
+    Assigned,
+    assign_many,
+    unassign,
+    unassign_unable,
+)
 from app.workflow.assignment.service.assigning import assign, bulk_assign
-from app.workflow.assignment.service.drawing import claim_next
+from app.workflow.assignment.service.claims import claim, expire_claims, release, release_member
+from app.workflow.assignment.service.next_artifact import claim_next
 
-__all__ = ["assign", "bulk_assign", "claim_next"]
+__all__ = [
+    "Assigned",
+    "assign",
+    "assign_many",
+    "bulk_assign",
+    "claim",
+    "claim_next",
+    "expire_claims",
+    "release",
+    "release_member",
+    "unassign",
+    "unassign_unable",
+]

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
 from app.kit import bulk, errors
-from app.workflow.assignment.queries import giving as queries
-from app.workflow.assignment.service.giving import Giving, closed
+from app.workflow.assignment.queries import distribution as queries
+from app.workflow.assignment.service.distribution import Giving, closed
 
 
 def assign(

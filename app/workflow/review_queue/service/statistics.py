@@ -7,7 +7,8 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from app.insight.workload.service import period
+from app.identity.users import service as users
+from app.kit.days import get_period
 from app.kit.principal import Caller
 from app.workflow.review_queue.queries import decisions, statistics
 
@@ -27,7 +28,7 @@ def stats(
     Ages and times are in seconds; rates in 0..1, null where nothing was decided. What was accepted
     without a reviewer is not counted. Raises 400 on the period.
     """
-    asked = period.of_user(caller.user_id, first, last)
+    asked = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = asked.edges
     waiting = {row.schema_id: row for row in statistics.waiting(schema_id)}
     ages = statistics.ages(schema_id)

@@ -13,10 +13,11 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.service import Assigned
 from app.identity.teams import service as teams
 from app.kit import db, events
 from app.kit.logging import get_logger
+from app.workflow.assignment import service as assignment
+from app.workflow.assignment.service import Assigned
 from app.workflow.routing_rules.queries import documents, people, records, trail, writing
 from app.workflow.routing_rules.queries.writing import Routing
 from app.workflow.routing_rules.service import choosing
@@ -162,7 +163,7 @@ def _choose(found: Sequence[Matched]) -> tuple[Chooser, list[Choice]]:
 def _write(found: Sequence[Matched], choices: Sequence[Choice]) -> None:
     now = db.utc_now()
     given = [_assigned(*item, now) for item in zip(found, choices, strict=True)]
-    artifacts.assign_many([one for one in given if any(member is not None for member in one[1:])])
+    assignment.assign_many([one for one in given if any(member is not None for member in one[1:])])
     assigned = [one for one in given if one.assignees]
     if not assigned:
         return

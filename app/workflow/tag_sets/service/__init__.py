@@ -1,5 +1,7 @@
-"""Label sets: drafts and their saves, and what becomes of them."""
+"""Tag sets: drafts, saves, submission, review decisions. Other features call these functions."""
 
+from app.workflow.tag_sets.queries.blocking import count_of_schema, list_blocking
+from app.workflow.tag_sets.service.actions import record_action, select_actions
 from app.workflow.tag_sets.service.bulk import accept_many, reject_many
 from app.workflow.tag_sets.service.comparing import compare, consensus, list_revisions
 from app.workflow.tag_sets.service.decisions import accept, reject, release_member
@@ -18,7 +20,21 @@ from app.workflow.tag_sets.service.reading import (
     who_may_see,
 )
 from app.workflow.tag_sets.service.reopening import reopen
+from app.workflow.tag_sets.service.reservations import (
+    count_reserved_for_others,
+    end_expired_reservations,
+    end_reservations,
+    list_organizations_with_expired,
+    release_reservations,
+)
 from app.workflow.tag_sets.service.reviewing import check_review
+from app.workflow.tag_sets.service.skips import create_skip, defer_artifacts, delete_skip
+from app.workflow.tag_sets.service.statuses import (
+    unarchive,
+    update_status,
+    update_statuses,
+    update_statuses_of_schema,
+)
 from app.workflow.tag_sets.service.submitting import submit
 
 __all__ = [
@@ -28,23 +44,39 @@ __all__ = [
     "check_review",
     "compare",
     "consensus",
+    "count_of_schema",
+    "count_reserved_for_others",
     "create",
+    "create_skip",
+    "defer_artifacts",
     "delete",
+    "delete_skip",
+    "end_expired_reservations",
+    "end_reservations",
     "field_names",
     "get",
     "ids_of",
     "is_blind",
+    "list_blocking",
+    "list_organizations_with_expired",
     "list_revisions",
     "list_tag_sets",
     "listed",
     "merge",
+    "record_action",
     "reject",
     "reject_many",
     "release_member",
+    "release_reservations",
     "reopen",
     "replace_tags",
+    "select_actions",
     "show",
     "shown",
     "submit",
+    "unarchive",
+    "update_status",
+    "update_statuses",
+    "update_statuses_of_schema",
     "who_may_see",
 ]

@@ -6,7 +6,6 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.principal import Caller
@@ -14,7 +13,7 @@ from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding
-from app.workflow.tag_sets.service import rules
+from app.workflow.tag_sets.service import rules, skips, statuses
 from app.workflow.tag_sets.service.decisions import DECIDED, check_labels
 from app.workflow.tag_sets.service.drafts import told
 from app.workflow.tag_sets.service.reviewing import check_review
@@ -166,7 +165,9 @@ def _pass_over(rejected: list[Any], reason: str) -> None:
             labelers.setdefault(held.artifact_id, []).append(held.labeler_id)
     # One statement, unless several tag sets of a document were rejected.
     while labelers:
-        artifacts.pass_over({document: users.pop() for document, users in labelers.items()}, reason)
+        skips.defer_artifacts(
+            {document: users.pop() for document, users in labelers.items()}, reason
+        )
         labelers = {document: users for document, users in labelers.items() if users}
 
 
@@ -202,4 +203,4 @@ def _change(decided: list[Any], values: dict[str, Any], *, kind: str, caller: Ca
 
 def _conclude(what: str, decided: list[Any], **more: Any) -> None:
     events.emit_many(f"tag_set.{what}", [told(held.id, held._asdict(), **more) for held in decided])
-    artifacts.refresh_statuses(list({held.artifact_id for held in decided}))
+    statuses.update_statuses(list({held.artifact_id for held in decided}))

@@ -6,12 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, deciding, reading
-from app.workflow.tag_sets.service import provenance, rules, sources
+from app.workflow.tag_sets.service import provenance, rules, skips, sources, statuses
 from app.workflow.tag_sets.service.drafts import tell
 from app.workflow.tag_sets.service.reviewing import check_review
 
@@ -66,7 +65,7 @@ def accept(
     changes = _corrections(held, terms, tags, caller)
     kind = "correction" if changes else "accept"
     mark_accepted(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
-    artifacts.refresh_status(held.artifact_id)
+    statuses.update_status(held.artifact_id)
     return reading.get(tag_set_id)
 
 
@@ -202,10 +201,10 @@ def reject(
     deciding.change(held.id, values, kind="reject", author_id=caller.user_id, note=reason)
     draft_id = _pass_on(held, heir, reason, caller) if heir and not back else None
     if heir is None and held.labeler_id is not None:
-        artifacts.pass_over({held.artifact_id: held.labeler_id}, reason)
+        skips.defer_artifacts({held.artifact_id: held.labeler_id}, reason)
     if heir is not None:
         deciding.take_claim(held.artifact_id, heir, minutes=rules.claim_minutes(caller))
-    artifacts.refresh_status(held.artifact_id)
+    statuses.update_status(held.artifact_id)
     details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
     tell("rejected", held.id, held._asdict(), **details, draft_id=draft_id)
     return reading.get(tag_set_id)

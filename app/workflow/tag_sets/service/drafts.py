@@ -13,7 +13,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.queries import beside, deciding, reading, revisions, saving
-from app.workflow.tag_sets.service import rules, sources
+from app.workflow.tag_sets.service import actions, reservations, rules, sources, statuses
 from app.workflow.tag_sets.service.changes import bounded
 
 OPEN_FOR_LABELS = ("ready", "in_progress", "in_review")
@@ -54,7 +54,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
     }
     tag_set_id = deciding.insert_new(values, author_id=caller.user_id)
     deciding.take_claim(artifact_id, caller.user_id, minutes=rules.claim_minutes(caller))
-    artifacts.refresh_status(artifact_id)
+    statuses.update_status(artifact_id)
     tell("created", tag_set_id, values)
     return reading.get(tag_set_id)
 
@@ -68,7 +68,7 @@ def _check_free(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
     if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.overlapping:
         raise errors.conflict("Somebody else is working on this document.", claim=claim)
     standing = deciding.in_states(artifact.id, ("submitted", "accepted"))
-    reserved = artifacts.count_reserved_for_others(artifact.id, caller.user_id)
+    reserved = reservations.count_reserved_for_others(artifact.id, caller.user_id)
     if reserved and len(standing) + reserved >= terms.labels_per_artifact:
         raise errors.conflict(
             "The document is kept for somebody who has begun to label it.", reserved=True
@@ -196,9 +196,9 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     if merges:
         raise errors.conflict("A merge was made of this label set, and names it.", merges=merges)
     deciding.remove(tag_set_id)
-    artifacts.note_discard(held.artifact_id, tag_set_id, by=caller.user_id)
+    actions.record_action(held.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)
     deciding.release_claim(held.artifact_id, held.labeler_id)
-    artifacts.refresh_status(held.artifact_id)
+    statuses.update_status(held.artifact_id)
     tell("deleted", tag_set_id, held._asdict())
 
 

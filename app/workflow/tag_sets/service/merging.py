@@ -19,7 +19,7 @@ from app.engines.agreement import (
 from app.kit import db, errors
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, deciding, reading
-from app.workflow.tag_sets.service import decisions, provenance, rules
+from app.workflow.tag_sets.service import decisions, provenance, rules, statuses
 from app.workflow.tag_sets.service import sources as sources_of_tags
 from app.workflow.tag_sets.service.changes import MAX_BYTES, fitting
 from app.workflow.tag_sets.service.comparing import shown
@@ -112,7 +112,7 @@ def merge(
     made = _insert(newest, sources, terms, merged, caller, note)
     if accept:
         _accept(made, sources, caller, note)
-    artifacts.refresh_status(artifact_id)
+    statuses.update_status(artifact_id)
     return reading.get(made)
 
 

@@ -3,12 +3,11 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import urgent_at
 from app.kit import errors
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, deciding, reading
-from app.workflow.tag_sets.service import decisions, rules
+from app.workflow.tag_sets.service import decisions, rules, skips, statuses
 from app.workflow.tag_sets.service.drafts import tell
 
 _UNDECIDED = {**decisions.DECIDED, "decided_at": None, "superseded_by": None, "reopened": True}
@@ -40,8 +39,8 @@ def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: st
     if back:
         minutes = rules.claim_minutes(caller)
         deciding.take_claim(held.artifact_id, held.labeler_id, minutes=minutes)
-        artifacts.unskip(held.artifact_id, held.labeler_id)
-    artifacts.refresh_status(held.artifact_id)
+        skips.delete_skip(held.artifact_id, held.labeler_id)
+    statuses.update_status(held.artifact_id)
     details = {"reviewer_id": caller.user_id, "reason": reason, "to": to}
     tell("reopened", held.id, held._asdict(), **details)
     return reading.get(tag_set_id)

@@ -3,12 +3,11 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import urgent_at
 from app.kit import db
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import deciding, reading
-from app.workflow.tag_sets.service import automatic, decisions, rules
+from app.workflow.tag_sets.service import automatic, decisions, rules, statuses
 from app.workflow.tag_sets.service.drafts import tell
 
 LOW_CONFIDENCE = 0.5
@@ -41,7 +40,7 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
     deciding.release_claim(held.artifact_id, held.labeler_id)
     tell("submitted", tag_set_id, held._asdict())
     _accept_automatically(held, terms)
-    artifacts.refresh_status(held.artifact_id)
+    statuses.update_status(held.artifact_id)
     return reading.get(tag_set_id)
 
 

@@ -1,28 +1,17 @@
-"""The answer about what a schema's documents and label sets have come to."""
+"""Query and response of the statistics of a schema."""
 
+from app.documents.artifacts.schemas import DocumentCounts
 from app.kit.api.fields import Float, Int, List, Nested, Schema, UtcDateTime, Uuid
 
 _TIMED = {"description": "How many label sets tell how long they took: by people, submitted."}
 _DECIDED = {"description": "Label sets accepted now, and all rejections that there were."}
 
 
-class StatusCounts(Schema):
-    """How many documents are in each state."""
+class StatsQuery(Schema):
+    """The period in which the counted artifacts and tag sets were created; by default all."""
 
-    processing = Int(required=True)
-    ready = Int(required=True)
-    in_progress = Int(required=True)
-    in_review = Int(required=True)
-    done = Int(required=True)
-    failed = Int(required=True)
-
-
-class DocumentCounts(Schema):
-    """How many documents there are; those that are archived count as such alone."""
-
-    total = Int(required=True, metadata={"description": "Without those that are archived."})
-    by_status = Nested(StatusCounts, required=True)
-    archived = Int(required=True)
+    first = UtcDateTime(data_key="from")
+    end = UtcDateTime(data_key="to", metadata={"description": "The first moment after the period."})
 
 
 class TagSetCounts(Schema):

@@ -1,11 +1,9 @@
-"""Spans of days, as the person who asks counts them."""
+"""Periods of whole days in a time zone."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from app.insight.workload.queries import people
 from app.kit import db, errors
 
 MAX_DAYS = 366
@@ -16,7 +14,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From the day `first` to the day `last`, both of it, in the time zone `zone`."""
+    """The days from `first` to `last`, inclusive, in the time zone `zone`."""
 
     zone: str
     first: date
@@ -24,26 +22,21 @@ class Period:
 
     @property
     def days(self) -> list[date]:
-        """Its days, in their order."""
+        """Return its days in order."""
         return [self.first + n * _DAY for n in range((self.last - self.first).days + 1)]
 
     @property
     def edges(self) -> list[datetime]:
-        """The midnight at which each day starts, and the one after the last; in UTC, ascending."""
+        """Return the midnight of each day and of the day after the last, in UTC, ascending."""
         zone = ZoneInfo(self.zone)
         days = [*self.days, self.last + _DAY]
         return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
 
 
-def of_user(user_id: UUID, first: date | None, last: date | None) -> Period:
-    """`of` in the time zone of a user."""
-    return of(people.time_zone(user_id), first, last)
+def get_period(zone: str, first: date | None, last: date | None) -> Period:
+    """Return the period from `first` to `last`, by default the last 30 days.
 
-
-def of(zone: str, first: date | None, last: date | None) -> Period:
-    """The period that was asked for; the last 30 days without. Raises 400 on `from` or `to`.
-
-    A time zone that this machine does not know counts as UTC.
+    A time zone that this machine does not know counts as UTC. Raises 400 on `from` or `to`.
     """
     try:
         today = db.utc_now().astimezone(ZoneInfo(zone)).date()

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
-from app.documents.artifacts.queries import assigning as queries
-from app.documents.artifacts.queries import claiming
-from app.documents.artifacts.queries.assigning import Assigned
 from app.kit import events
+from app.workflow.assignment.queries import assignees as queries
+from app.workflow.assignment.queries.assignees import Assigned
+from app.workflow.tag_sets import service as tag_sets
 
 __all__ = ["Assigned", "assign_many", "unassign", "unassign_unable"]
 
@@ -21,7 +21,7 @@ def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
         return set()
     found = queries.assign_many(assigned)
     if resumed := [one for one, again in found.items() if again]:
-        claiming.refresh(resumed)
+        tag_sets.update_statuses(resumed)
     return set(found)
 
 

@@ -1,4 +1,4 @@
-"""SQL of a schema's statistics. Written out, as labels and documents know of schemas already."""
+"""SQL of the statistics of a schema."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,50 +7,31 @@ from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
-    DateTime,
     Float,
     Row,
     Select,
-    String,
     Subquery,
     Text,
     Uuid,
     case,
     cast,
-    column,
     func,
     literal,
     null,
     select,
-    table,
     union_all,
 )
 
+from app.documents.artifacts.models import Artifact
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.kit.counters.sql import Statement
 from app.schemas.artifact_schemas.models import SchemaVersion
+from app.workflow.tag_sets.models import TagSet
 
 _STATUSES = ("draft", "submitted", "accepted", "rejected")
-_TIMES = DateTime(timezone=True)
-_ARTIFACTS = table(
-    "artifacts",
-    column("organization_id", Uuid()),
-    column("schema_id", Uuid()),
-    column("created_at", _TIMES),
-    column("status", String()),
-    column("archived"),
-)
-_TAG_SETS = table(
-    "tag_sets",
-    column("organization_id", Uuid()),
-    column("schema_id", Uuid()),
-    column("schema_version_id", Uuid()),
-    column("created_at", _TIMES),
-    column("status", String()),
-    column("reviewer_id", Uuid()),
-    column("rejections", BigInteger()),
-)
+_ARTIFACTS = Artifact.__table__
+_TAG_SETS = TagSet.__table__
 
 
 def artifacts(schema_id: UUID, *, first: datetime | None, end: datetime | None) -> dict[str, int]:

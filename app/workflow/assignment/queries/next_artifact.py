@@ -1,4 +1,4 @@
-"""SQL of the draw: the next document for somebody to label, found, locked and claimed at once.
+"""SQL that finds, locks and claims the next artifact for a labeler in one statement.
 
 What may be given to whom is told by the document's own row (`labeled_by`, `reserved_for`,
 `assignees`, the claim), so that an index alone passes over what this caller may not have. Only what
@@ -12,13 +12,12 @@ from uuid import UUID
 from sqlalchemy import Label
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
-from app.documents.artifacts.models import URGENT_AT
-from app.documents.artifacts.queries.reading import COLUMNS
+from app.documents.artifacts.models import ARTIFACT_COLUMNS, URGENT_AT
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 
 WIDTH = 48
-"""How many documents at most one draw tries to lock: more than people draw at the same instant."""
+"""How many artifacts one statement tries to lock: more than people claim at the same instant."""
 
 LEFTOVER_WIDTH = 2000
 """The same when nothing was found: more than one request takes by their ids, such as in bulk."""
@@ -79,7 +78,7 @@ _LEFT = f"""
       AND d.assignees = '[]' AND $5 IS NULL AND kind.skilled
       AND {_OPEN} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
-_DRAW = f"""
+_CLAIM_NEXT = f"""
 WITH teams_in AS MATERIALIZED (
     SELECT team_id FROM team_members WHERE organization_id = $1 AND user_id = $2
 ), reach AS MATERIALIZED (
@@ -154,26 +153,26 @@ def _written(column: Any) -> str:
     return f"{compiled} AS {column.key}"
 
 
-_SHOWN = ", ".join(_written(column) for column in COLUMNS)
+_SHOWN = ", ".join(_written(column) for column in ARTIFACT_COLUMNS)
 _NEXT = Prepared(
-    "draw_artifact", _TYPES, _DRAW.format(left="", width=WIDTH, columns=_SHOWN, only_skips="")
+    "draw_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN, only_skips="")
 )
 _REST = Prepared(
     "draw_leftover",
     _TYPES,
-    _DRAW.format(
+    _CLAIM_NEXT.format(
         left=f"UNION ALL {_LEFT.format(only_skips=_PASSED_OVER_TOO)}",
         width=LEFTOVER_WIDTH,
         columns=_SHOWN,
         only_skips=_PASSED_OVER_TOO,
     ),
 )
-_Drawn = NamedTuple("_Drawn", [(str(column.key), Any) for column in COLUMNS])  # type: ignore[misc]
-_NEXT.shape = _REST.shape = _Drawn._make
+_Claimed = NamedTuple("_Claimed", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
+_NEXT.shape = _REST.shape = _Claimed._make
 
 
-class Wish(NamedTuple):
-    """What the one who draws asks for; None asks for nothing in particular."""
+class ClaimCriteria(NamedTuple):
+    """What a labeler asks for; None asks for nothing in particular."""
 
     schema_ids: Sequence[UUID] | None = None
     language: str | None = None
@@ -182,8 +181,8 @@ class Wish(NamedTuple):
     skip_held: bool = False
 
 
-def draw(user_id: UUID, wish: Wish, *, minutes: int, leftover: bool) -> Any:
-    """Claim the next document for a user; a named tuple of `reading.COLUMNS`, or None.
+def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover: bool) -> Any:
+    """Claim the next document for a user; a named tuple of `ARTIFACT_COLUMNS`, or None.
 
     With `leftover` those too whose claim ran out and is not cleared yet, those of which a reviewer
     rejected the user's work, and those that come after many which others have locked.
@@ -191,11 +190,11 @@ def draw(user_id: UUID, wish: Wish, *, minutes: int, leftover: bool) -> Any:
     values = (
         str(tenancy.current_organization_id()),
         str(user_id),
-        None if wish.schema_ids is None else _array(wish.schema_ids),
-        wish.language,
-        None if wish.team_id is None else str(wish.team_id),
-        _array(wish.exclude),
-        wish.skip_held,
+        None if criteria.schema_ids is None else _array(criteria.schema_ids),
+        criteria.language,
+        None if criteria.team_id is None else str(criteria.team_id),
+        _array(criteria.exclude),
+        criteria.skip_held,
         minutes,
     )
     return (_REST if leftover else _NEXT).first(*values)

@@ -13,8 +13,9 @@ from app.documents.artifacts import service as artifacts
 from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
 from app.kit.errors import ApiError
-from app.workflow.assignment.queries import giving as queries
-from app.workflow.assignment.queries.giving import Given, Share
+from app.workflow.assignment.queries import distribution as queries
+from app.workflow.assignment.queries.distribution import Given, Share
+from app.workflow.tag_sets import service as tag_sets
 
 
 class Giving:
@@ -83,7 +84,7 @@ class Giving:
         )
         if given.resumed:
             # What was sent back to somebody waits for them again.
-            artifacts.refresh_statuses(given.resumed)
+            tag_sets.update_statuses(given.resumed)
         return given
 
     def tell(self, given: Given) -> None:

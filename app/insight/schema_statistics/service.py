@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from app.insight.schema_statistics import queries
 from app.kit import errors
-from app.schemas.artifact_schemas.queries import statistics
-from app.schemas.artifact_schemas.service import drafts
+from app.schemas.artifact_schemas import service as schemas
 
 _STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
 _TAG_SETS = ("draft", "submitted", "accepted", "rejected", "total")
@@ -22,12 +22,12 @@ def stats(
     acceptance_rate, rejections, auto_accepted, versions}: the members from `tag_sets` on stand for
     each version too, newest first. Raises 404, or 400 on `from` when it is not before `to`.
     """
-    drafts.get(schema_id)
+    schemas.get(schema_id)
     if first is not None and end is not None and first >= end:
         raise errors.invalid("Must be before the period's end.", "from")
-    documents = statistics.artifacts(schema_id, first=first, end=end)
+    documents = queries.artifacts(schema_id, first=first, end=end)
     # The whole sorts first: its number is null.
-    whole, *versions = statistics.label_sets(schema_id, first=first, end=end)
+    whole, *versions = queries.label_sets(schema_id, first=first, end=end)
     return {
         "schema_id": schema_id,
         "first": first,

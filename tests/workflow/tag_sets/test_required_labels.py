@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from app.documents.artifacts.queries import claiming
+from app.workflow.tag_sets.queries import statuses
 from tests.factories import Org, drain
 from tests.factories.desk import Desk
 
@@ -34,7 +34,7 @@ def states(desk: Desk, *artifacts: UUID) -> list[str]:
 
 
 def test_fewer_are_wanted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claiming, "BATCH", 2)
+    monkeypatch.setattr(statuses, "BATCH", 2)
     schema, other = (desk.schema(labels_per_artifact=2) for _ in range(2))
     done = [desk.artifact(schema) for _ in range(5)]
     sent, begun, fresh, apart = (desk.artifact(one) for one in (schema, schema, schema, other))

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from app.documents.artifacts.queries import assigning
 from app.kit.ids import uuid7
+from app.workflow.assignment.queries import assignees
 from tests.factories import Org
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
@@ -78,7 +78,7 @@ def test_labels_close_what_was_assigned(desk: Desk) -> None:
 def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
     desk: Desk, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assigning, "BATCH", 2)
+    monkeypatch.setattr(assignees, "BATCH", 2)
     org, user, other = desk.org, desk.org.users["labeler"], uuid7()
     team = make_team(org)["id"]
     schema = desk.schema()

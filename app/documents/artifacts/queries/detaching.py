@@ -1,0 +1,28 @@
+"""SQL that takes the schema off artifacts."""
+
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+
+# Locked in the order of their ids as everywhere.
+_DETACH = """
+    WITH held AS (
+        SELECT id FROM artifacts
+        WHERE organization_id = :organization_id AND schema_id = :schema_id
+        ORDER BY id FOR NO KEY UPDATE {wait}
+    )
+    UPDATE artifacts SET schema_id = NULL, revision = revision + 1, updated_at = now()
+    FROM held WHERE organization_id = :organization_id AND artifacts.id = held.id
+"""
+
+
+def detach_schema(schema_id: UUID, *, wait: bool) -> None:
+    """Set the schema of all its artifacts to none.
+
+    Without `wait` it is an error if somebody has locked one of them.
+    """
+    statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
+    values = {"organization_id": tenancy.current_organization_id(), "schema_id": schema_id}
+    db.session().execute(statement, values)

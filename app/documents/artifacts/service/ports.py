@@ -1,0 +1,37 @@
+"""What artifacts ask of the rooms above them, which they may not import."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+
+class ListBlockingTagSets(Protocol):
+    """Return the ids of the oldest tag sets that keep an artifact from a change."""
+
+    def __call__(
+        self, artifact_id: UUID, *, of_other_schema_than: UUID | None = None, all_statuses: bool
+    ) -> list[UUID]: ...
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """Functions of the workflow; all of them act on the bound organization."""
+
+    has_routing_rules: Callable[[], bool]
+    list_blocking_tag_sets: ListBlockingTagSets
+    update_statuses: Callable[[Sequence[UUID]], object]
+    unarchive: Callable[[Sequence[UUID]], None]
+
+
+_bound: list[Workflow] = []
+
+
+def bind_workflow(workflow: Workflow) -> None:
+    """Set the functions that `workflow` returns from now on."""
+    _bound[:] = [workflow]
+
+
+def workflow() -> Workflow:
+    """Return the functions that were bound when the application was created."""
+    return _bound[0]

@@ -1,0 +1,25 @@
+"""schemas: their statistics."""
+
+from typing import Any
+from uuid import UUID
+
+from app.insight.schema_statistics import service
+from app.insight.schema_statistics.schemas import SchemaStats, StatsQuery
+from app.kit.api.blueprint import Blueprint
+from app.kit.principal import Caller
+
+blueprint = Blueprint("schema-statistics", tag="schemas")
+
+
+@blueprint.get(
+    "/schemas/{schema_id}/stats",
+    permission="schemas:read",
+    query=StatsQuery,
+    returns=SchemaStats,
+)
+def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
+    """Get schema statistics.
+
+    Counts the schema's artifacts and tag sets by status, with labeling time and acceptance rate.
+    """
+    return service.stats(schema_id, **query)

@@ -1,0 +1,134 @@
+"""SQL of claims: who labels an artifact for a limited time."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    and_,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    update,
+)
+
+from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact
+from app.identity.organizations.models import Organization
+from app.kit import db, tenancy
+
+DEFAULT_MINUTES = 30
+CLAIMABLE = ("ready", "in_progress")
+_LIVE = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
+
+_REQUIRED_LABELS: ColumnElement[int] = literal_column(
+    """(
+    SELECT coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
+    FROM schemas JOIN schema_versions version ON version.organization_id = schemas.organization_id
+     AND version.id = schemas.current_version_id
+    WHERE schemas.organization_id = artifacts.organization_id AND schemas.id = artifacts.schema_id)
+    """,
+    Integer,
+)
+
+_minutes = (
+    select(func.coalesce(Organization.settings["claim_minutes"].as_integer(), DEFAULT_MINUTES))
+    .where(Organization.id == Artifact.organization_id)
+    .scalar_subquery()
+)
+_EXPIRES_AT = func.now() + _minutes * text("interval '1 minute'")
+
+_END_CLAIM = """
+    UPDATE artifacts SET
+        claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
+        status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
+            SELECT FROM tag_sets
+            WHERE tag_sets.organization_id = artifacts.organization_id
+              AND tag_sets.artifact_id = artifacts.id
+              AND tag_sets.status <> 'rejected') THEN 'ready' ELSE status END
+"""
+# Rows that are locked are left to the next run: nobody waits for a clean-up.
+_EXPIRE = text(
+    f"""
+    WITH expired AS (
+        SELECT organization_id, id FROM artifacts
+        WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
+        LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED
+    )
+    {_END_CLAIM}
+    FROM expired
+    WHERE artifacts.organization_id = expired.organization_id AND artifacts.id = expired.id
+    """  # noqa: S608 - made of constants
+)
+
+# A person has few claims at once. The status that follows is that of an expired claim.
+_RELEASE_ALL = text(
+    f"""
+    {_END_CLAIM}
+    WHERE organization_id = :organization_id AND claim_user_id = :user_id
+    RETURNING id
+    """
+)
+
+
+def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
+    """Claim an artifact or renew the claim; return its row, or None where that is not possible.
+
+    Not possible: nothing is to be labeled, somebody else has claimed it, or the tag sets that are
+    still required are reserved for others.
+    """
+    reserved = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
+    statement = (
+        update(Artifact)
+        .where(
+            Artifact.id == artifact_id,
+            Artifact.status.in_(CLAIMABLE),
+            Artifact.archived.is_(False),
+            or_(
+                Artifact.claim_user_id.is_(None),
+                Artifact.claim_user_id == user_id,
+                Artifact.claim_expires_at <= func.now(),
+            ),
+            or_(reserved == 0, func.cardinality(Artifact.labeled_by) + reserved < _REQUIRED_LABELS),
+        )
+        .values(
+            claim_user_id=user_id,
+            claim_expires_at=_EXPIRES_AT,
+            status=case((Artifact.status == "ready", "in_progress"), else_=Artifact.status),
+            updated_at=func.now(),
+        )
+        .returning(*ARTIFACT_COLUMNS)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session().execute(statement).one_or_none()
+
+
+def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
+    """End a live claim of a user, or with None of anybody; return the id of who had claimed it."""
+    claimed = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _LIVE)
+    if user_id is not None:
+        claimed = claimed.where(Artifact.claim_user_id == user_id)
+    claimed_by = db.session().execute(claimed.with_for_update(key_share=True)).scalar_one_or_none()
+    if claimed_by is not None:
+        db.session().execute(
+            update(Artifact)
+            .where(Artifact.id == artifact_id)
+            .values(claim_user_id=None, claim_expires_at=None, updated_at=func.now())
+            .execution_options(synchronize_session=False)
+        )
+    return claimed_by
+
+
+def release_all(user_id: UUID) -> list[UUID]:
+    """End every claim of a user; return the artifacts' ids."""
+    values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
+    return list(db.session().execute(_RELEASE_ALL, values).scalars())
+
+
+def expire() -> int:
+    """End at most 1,000 expired claims of all organizations; return how many."""
+    return int(db.session().execute(_EXPIRE).rowcount)  # type: ignore[attr-defined]

@@ -1,0 +1,146 @@
+"""SQL of the status that follows from an artifact's tag sets and its claim."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, TextClause, text
+
+from app.kit import db, tenancy
+
+BATCH = 1000
+_START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
+
+# Tag sets decide, then a live claim. An artifact whose document is being read, or could not be
+# read, keeps its status. One whose tag sets were all rejected can be labeled again. A draft that
+# has a reason was returned or transferred to its labeler. The artifact is reserved for them, and
+# for a time for whoever began a draft, unless they skipped it since or may not label any more.
+_UPDATE = """
+    WITH counted AS (
+        SELECT document.id,
+               count(*) FILTER (WHERE tag_sets.status = 'draft') AS draft,
+               count(*) FILTER (WHERE tag_sets.status = 'submitted') AS submitted,
+               count(*) FILTER (WHERE tag_sets.status = 'accepted') AS accepted,
+               count(*) FILTER (WHERE tag_sets.status = 'rejected') AS rejected,
+               coalesce(array_agg(tag_sets.labeler_id)
+                   FILTER (WHERE tag_sets.status IN ('submitted', 'accepted')), '{{}}')
+                   AS labeled_by,
+               coalesce(array_agg(tag_sets.labeler_id)
+                   FILTER (WHERE tag_sets.status = 'draft'
+                       AND (tag_sets.reason IS NOT NULL OR tag_sets.reserved_until > now())
+                       AND keeper.user_id IS NOT NULL AND skip.user_id IS NULL),
+                   '{{}}') AS reserved_for,
+               bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
+               bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'submitted') AS merging,
+               coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
+                   AS sets
+        FROM artifacts document
+        LEFT JOIN tag_sets ON tag_sets.organization_id = document.organization_id
+                          AND tag_sets.artifact_id = document.id
+        LEFT JOIN (memberships keeper
+                   JOIN users ON users.id = keeper.user_id AND users.disabled_at IS NULL)
+                           ON keeper.organization_id = document.organization_id
+                          AND keeper.user_id = tag_sets.labeler_id AND keeper.role <> 'viewer'
+        LEFT JOIN artifact_skips skip ON skip.organization_id = document.organization_id
+                          AND skip.artifact_id = document.id
+                          AND skip.user_id = tag_sets.labeler_id
+                          AND skip.created_at > greatest(tag_sets.created_at, tag_sets.decided_at)
+        LEFT JOIN schemas ON schemas.organization_id = document.organization_id
+                         AND schemas.id = document.schema_id
+        LEFT JOIN schema_versions version ON version.organization_id = schemas.organization_id
+                                         AND version.id = schemas.current_version_id
+        WHERE document.organization_id = :organization_id
+          AND document.id = ANY (CAST(:artifact_ids AS uuid[]))
+        GROUP BY document.id
+    )
+    UPDATE artifacts SET
+        label_counts = jsonb_build_object('draft', draft, 'submitted', submitted,
+                                          'accepted', accepted, 'rejected', rejected),
+        labeled_by = counted.labeled_by, reserved_for = counted.reserved_for,
+        status = CASE
+            WHEN status IN ('processing', 'failed') THEN status
+            WHEN accepted >= sets OR merged THEN 'done'
+            WHEN draft = 0 AND submitted > 0 AND (submitted + accepted >= sets OR merging)
+                THEN 'in_review'
+            WHEN draft + submitted + accepted > 0 THEN 'in_progress'
+            WHEN claim_user_id IS NOT NULL AND claim_expires_at > now() THEN 'in_progress'
+            ELSE 'ready' END,
+        {more} updated_at = now()
+    FROM counted
+    WHERE organization_id = :organization_id AND artifacts.id = counted.id
+    RETURNING artifacts.id, status
+"""
+_UPDATE_STATUSES = text(_UPDATE.format(more=""))
+_UNARCHIVE = text(_UPDATE.format(more="archived = false, revision = revision + 1,"))
+_RESERVED = text(
+    """
+    SELECT id FROM artifacts
+    WHERE organization_id = :organization_id AND id > :after AND :user_id = ANY (reserved_for)
+      AND id IN (SELECT artifact_id FROM tag_sets
+                 WHERE organization_id = :organization_id AND labeler_id = :user_id
+                   AND status = 'draft')
+    ORDER BY id LIMIT 1000 FOR NO KEY UPDATE
+    """
+)
+
+# Found in the order of the index, locked in the order of their ids as everywhere.
+_LABELED = text(
+    """
+    SELECT id, created_at FROM artifacts
+    WHERE organization_id = :organization_id AND id IN (
+        SELECT id FROM artifacts
+        WHERE organization_id = :organization_id AND schema_id = :schema_id
+          AND status IN ('in_progress', 'in_review')
+          AND (created_at, id) > (:since, CAST(:after AS uuid))
+        ORDER BY created_at, id LIMIT :batch
+    )
+    ORDER BY id FOR NO KEY UPDATE
+    """
+)
+
+
+def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
+    """Lock the next 1,000 artifacts, by id, that are reserved for a user; return their ids."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "user_id": user_id,
+        "after": after,
+    }
+    return list(db.session().execute(_RESERVED, values).scalars())
+
+
+def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequence[Row[Any]]:
+    """Lock the oldest BATCH artifacts of a schema behind `after` that are in progress or in review.
+
+    `after` and the rows that are returned have created_at and id.
+    """
+    since, after_id = after or _START
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "schema_id": schema_id,
+        "since": since,
+        "after": after_id,
+        "batch": BATCH,
+    }
+    return db.session().execute(_LABELED, values).all()
+
+
+def update(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Count the artifacts' tag sets and set the statuses that follow; return the statuses."""
+    return _update(_UPDATE_STATUSES, artifact_ids)
+
+
+def unarchive(artifact_ids: Sequence[UUID]) -> None:
+    """Clear the mark of archived, locked artifacts and update their statuses, in one statement."""
+    _update(_UNARCHIVE, artifact_ids)
+
+
+def _update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+    if not artifact_ids:
+        return {}
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_ids": [str(one) for one in artifact_ids],
+    }
+    return {row.id: row.status for row in db.session().execute(statement, values)}

@@ -1,0 +1,48 @@
+"""The status of an artifact, which follows from its tag sets and its claim."""
+
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from app.kit import errors
+from app.workflow.tag_sets.queries import statuses as queries
+
+
+def update_status(artifact_id: UUID) -> str:
+    """Update the status of one artifact as `update_statuses` does and return it. Raises 404."""
+    statuses = queries.update([artifact_id])
+    if not statuses:
+        raise errors.not_found()
+    return statuses[artifact_id]
+
+
+def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Count the artifacts' tag sets and set the statuses that follow; return {id: status}.
+
+    Call it last in the transaction that changed a tag set, with the artifacts locked in the order
+    of their ids. Statuses:
+
+    - done: as many tag sets are accepted as the schema requires.
+    - in_review: there is no draft, enough tag sets are submitted or accepted, and one is submitted.
+    - in_progress: a tag set was not rejected, or there is a claim.
+
+    Artifacts that were deleted are left out.
+    """
+    return queries.update(artifact_ids)
+
+
+def unarchive(artifact_ids: Sequence[UUID]) -> None:
+    """Clear the mark of archived artifacts, which are locked, and update their statuses."""
+    queries.unarchive(artifact_ids)
+
+
+def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -> None:
+    """Update the artifacts of a schema that are in progress or in review.
+
+    The schema may require another number of tag sets than before. What is done stays done.
+    `checkpoint` is called between batches.
+    """
+    after = None
+    while rows := queries.lock_labeled(schema_id, after):
+        queries.update([row.id for row in rows])
+        checkpoint()
+        after = max((row.created_at, row.id) for row in rows)
