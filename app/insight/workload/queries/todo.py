@@ -1,7 +1,7 @@
 """SQL of what people have to label: common tables of a statement.
 
 Of the people `:people`, who have begun what, what they are assigned to, by name or by a team, and
-what of it they may begin: the rules are those of the draw (`artifacts.queries.drawing`), but that
+what of it they may begin: the rules are those of `assignment.queries.next_artifact`, but that
 an overlapping document is shown while somebody else has it. What people have begun is looked at one
 by one. What they could begin may be as long as a team's backlog: it is counted by
 `OFFERED`, less what is looked at.

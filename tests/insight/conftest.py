@@ -1,0 +1,10 @@
+import pytest
+
+from tests.factories import Org
+from tests.factories.desk import Desk
+
+
+@pytest.fixture
+def desk(org: Org) -> Desk:
+    """Documents and drafts of the test's organization."""
+    return Desk(org)
