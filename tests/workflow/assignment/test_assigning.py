@@ -7,8 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
-from app.workflow.assignment.service import giving
-from app.workflow.assignment.service.giving import level
+from app.workflow.assignment.service.distribution import level
 from tests.factories import Org
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
@@ -193,7 +192,7 @@ def test_a_huge_number_that_is_expected_is_just_another(
     def spread(_loads: object, count: int) -> None:
         raise AssertionError(f"{count} turns of a document")
 
-    monkeypatch.setattr(giving, "level", spread)
+    monkeypatch.setattr(distribution, "level", spread)
     desk.artifact()
     answer = _bulk(
         desk,
