@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
+from app.workflow.assignment.service import distribution
 from app.workflow.assignment.service.distribution import level
 from tests.factories import Org
 from tests.factories.desk import Desk
