@@ -110,22 +110,38 @@ class Org:
 
     def add_user(self, name: str, role: str) -> UUID:
         """One more member, known to `api` by `name`."""
+        return self.add_users({name: role})[name]
+
+    def add_users(self, roles: dict[str, str]) -> dict[str, UUID]:
+        """Members with their roles by name, known to `api` by these names; their ids."""
         with self.app.app_context(), tenancy.organization(self.id), db.transaction() as session:
-            user = User(
-                email=f"{name}.{uuid7().hex}@test.example",
-                name=name.title(),
-                password_hash=_password_hash(),
-                email_verified_at=db.utc_now(),
+            users = {name: _new_user(name) for name in roles}
+            session.add_all(users.values())
+            session.flush()
+            ends = db.utc_now() + _DAY
+            logins = {
+                name: Session(user_id=user.id, expires_at=ends) for name, user in users.items()
+            }
+            session.add_all(
+                Membership(user_id=users[name].id, role=role) for name, role in roles.items()
             )
-            session.add(user)
+            session.add_all(logins.values())
             session.flush()
-            login = Session(user_id=user.id, expires_at=db.utc_now() + _DAY)
-            session.add_all([Membership(user_id=user.id, role=role), login])
-            session.flush()
-            token = tokens.issue(user.id, email=user.email, session_id=login.id, token_version=1)
-        self.users[name] = user.id
-        self.tokens[name] = token
-        return user.id
+            for name, user in users.items():
+                self.users[name] = user.id
+                self.tokens[name] = tokens.issue(
+                    user.id, email=user.email, session_id=logins[name].id, token_version=1
+                )
+        return {name: self.users[name] for name in roles}
+
+
+def _new_user(name: str) -> User:
+    return User(
+        email=f"{name}.{uuid7().hex}@test.example",
+        name=name.title(),
+        password_hash=_password_hash(),
+        email_verified_at=db.utc_now(),
+    )
 
 
 def operator(app: Flask) -> Api:
@@ -140,6 +156,5 @@ def make_org(app: Flask, **members: Any) -> Org:
         session.add(row)
         session.flush()
         made = Org(app, row.id, row.slug)
-    for role in Role:
-        made.add_user(role.name, role.name)
+    made.add_users({role.name: role.name for role in Role})
     return made
