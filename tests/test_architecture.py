@@ -14,7 +14,7 @@ from app.kit.jobs.queues import QUEUES
 from app.kit.permissions import PERMISSIONS, Role
 
 ROOT = Path(__file__).parents[1]
-SOURCES = list((ROOT / "app").rglob("*.py"))
+SOURCES = [path for folder in ("app", "demo") for path in (ROOT / folder).rglob("*.py")]
 MAX_FILE_LINES = 300
 MAX_FUNCTION_LINES = 40
 LONG_FILES: set[str] = set()

@@ -33,7 +33,7 @@ def main() -> int:
     if (found := _organizations(os.environ["DATABASE_URL"])) != (0, 0):
         tell("demo present" if found[1] else "demo refused")
         return 0
-    from app.runtime.demo.load import load  # noqa: PLC0415 - loads the application
+    from demo.load import load  # noqa: PLC0415 - loads the application
 
     load(progress=lambda done, total: tell(f"demo {done} {total}"))
     tell("demo loaded")

@@ -10,13 +10,13 @@ import psycopg2
 
 from app.kit.settings import Settings, SettingsError
 from app.runtime import children, environment
-from app.runtime.demo.people import PEOPLE, address
 from app.runtime.listener import Listener, ListenError
 from app.runtime.lock import DataInUseError, DataLock
 from app.runtime.progress import Progress, print_error
 from app.runtime.server import ServerError
 from app.runtime.service import ROTATE_SECONDS, Service
 from app.runtime.supervisor import ChildFailedError, StopRequested, Supervisor
+from demo.people import PEOPLE, address
 
 EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
 

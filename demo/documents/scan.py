@@ -11,8 +11,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from app.runtime.demo.documents.model import Invoice
-from app.runtime.demo.documents.wording import (
+from demo.documents.model import Invoice
+from demo.documents.wording import (
     column_titles,
     heading_facts,
     line_cells,

@@ -21,10 +21,10 @@ from app.identity.users.models import User
 from app.kit import db, secrets, tenancy
 from app.kit.jobs import worker
 from app.kit.jobs.queues import QUEUES
-from app.runtime.demo.documents import DOCUMENTS, DemoDocument
-from app.runtime.demo.people import PEOPLE, address
-from app.runtime.demo.schemas import CONTRACT, INVOICE
-from app.runtime.demo.teams import TEAMS
+from demo.documents import DOCUMENTS, DemoDocument
+from demo.people import PEOPLE, address
+from demo.schemas import CONTRACT, INVOICE
+from demo.teams import TEAMS
 
 SLUG = "demo"
 _SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}

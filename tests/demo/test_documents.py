@@ -17,7 +17,7 @@ import pypdfium2
 import pypdfium2.raw
 import pytest
 
-from app.runtime.demo.documents import DOCUMENTS, DemoDocument
+from demo.documents import DOCUMENTS, DemoDocument
 
 SCAN = "scan0007.pdf"
 ROTATED = "factura de lado.pdf"
@@ -123,7 +123,7 @@ def test_the_collection_is_as_varied_as_promised() -> None:
 def test_made_quickly_lazily_and_alike_in_another_process() -> None:
     script = """
 import hashlib, json, sys, time
-from app.runtime.demo.documents import DOCUMENTS
+from demo.documents import DOCUMENTS
 early = sorted({"reportlab", "PIL", "docx"} & set(sys.modules))
 started = time.process_time()
 made = {document.name: hashlib.sha256(document.make()).hexdigest() for document in DOCUMENTS}

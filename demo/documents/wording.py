@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from functools import cache
 
-from app.runtime.demo.documents.model import Invoice, load_json
+from demo.documents.model import Invoice, load_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ once the service has read the document.
 from datetime import date
 from decimal import Decimal
 
-from app.runtime.demo.documents.model import Contract, Invoice, Line
+from demo.documents.model import Contract, Invoice, Line
 
 Tag = dict[str, object]
 

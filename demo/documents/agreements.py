@@ -18,7 +18,7 @@ from reportlab.platypus import (
     TableStyle,
 )
 
-from app.runtime.demo.documents.model import Block, Contract, Signature
+from demo.documents.model import Block, Contract, Signature
 
 MARGIN = 72.0
 INK = colors.black

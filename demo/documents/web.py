@@ -2,8 +2,8 @@
 
 from html import escape
 
-from app.runtime.demo.documents.model import Invoice, Party
-from app.runtime.demo.documents.wording import (
+from demo.documents.model import Invoice, Party
+from demo.documents.wording import (
     column_titles,
     heading_facts,
     line_cells,

@@ -12,7 +12,7 @@ import docx
 import pypdfium2
 import pytest
 
-from app.runtime.demo.documents import DemoDocument
+from demo.documents import DemoDocument
 
 LEGACY_ENCODINGS = {"ru": "cp1251", "de": "cp1252"}
 

@@ -6,9 +6,9 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 
-from app.runtime.demo.documents.model import Contract, Invoice
-from app.runtime.demo.documents.web import html_invoice
-from app.runtime.demo.documents.wording import (
+from demo.documents.model import Contract, Invoice
+from demo.documents.web import html_invoice
+from demo.documents.wording import (
     column_titles,
     heading_facts,
     line_cells,

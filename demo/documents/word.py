@@ -8,7 +8,7 @@ from docx import Document
 from docx.document import Document as DocxDocument
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_BREAK
 
-from app.runtime.demo.documents.model import Block, Contract, Signature
+from demo.documents.model import Block, Contract, Signature
 
 WRITTEN = datetime(2026, 1, 2, tzinfo=UTC)
 

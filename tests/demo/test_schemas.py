@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.runtime.demo.documents import DOCUMENTS, DemoDocument
-from app.runtime.demo.schemas import CONTRACT, INVOICE
+from demo.documents import DOCUMENTS, DemoDocument
+from demo.schemas import CONTRACT, INVOICE
 
 SCHEMAS = {"invoice": INVOICE, "contract": CONTRACT}
 COMMON = {"key", "label", "type", "required", "multiple", "description"}

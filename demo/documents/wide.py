@@ -2,9 +2,9 @@
 
 from reportlab.lib.pagesizes import A4, LETTER, landscape
 
-from app.runtime.demo.documents.model import Invoice
-from app.runtime.demo.documents.sheet import Column, Font, Sheet
-from app.runtime.demo.documents.wording import (
+from demo.documents.model import Invoice
+from demo.documents.sheet import Column, Font, Sheet
+from demo.documents.wording import (
     column_titles,
     heading_facts,
     line_cells,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from app.runtime.demo.documents.model import Contract, Invoice, load_contract, load_invoice
-from app.runtime.demo.documents.truth import Tag, contract_truth, invoice_truth
+from demo.documents.model import Contract, Invoice, load_contract, load_invoice
+from demo.documents.truth import Tag, contract_truth, invoice_truth
 
 State = Literal["unlabeled", "draft", "submitted", "accepted", "rejected"]
 
