@@ -14,7 +14,7 @@ LABEL_STUDIO := 1.23.2
 .PHONY: run test lint bench chaos migration clean
 
 run: $(VENV)/runtime.stamp
-	@exec $(BIN)/python -m app.runtime run --with-parent
+	@exec $(BIN)/python -m devserver run --with-parent
 
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
 		$(VENV)/browser.stamp $(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
@@ -33,7 +33,7 @@ chaos: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m tests.chaos $(CHAOS_ARGS)
 
 migration: $(VENV)/dev.stamp
-	@exec $(BIN)/python -m app.runtime migration "$$m"
+	@exec $(BIN)/python -m devserver migration "$$m"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

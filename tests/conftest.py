@@ -16,8 +16,8 @@ from flask import Flask
 from hypothesis import settings
 
 from app.kit import logging
-from app.runtime.postgres import EmbeddedPostgres
-from app.runtime.valkey import EmbeddedValkey
+from devserver.postgres import EmbeddedPostgres
+from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 
 _LONG = 16

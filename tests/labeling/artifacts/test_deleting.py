@@ -20,7 +20,7 @@ from app.kit.storage import blob_key
 from app.labeling.artifacts import service
 from app.labeling.artifacts.queries import creating
 from app.labeling.artifacts.service import creating as creation
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_due
 from tests.labeling.artifacts.conftest import Stored, create_text, make_pdf, upload
 
