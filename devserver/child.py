@@ -2,26 +2,14 @@
 
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from devserver import ending
+from app.kit.child_processes import Backoff, Restarts, Stoppable, Stops
 from devserver.handover import Handover
 from devserver.process import Launch
 from devserver.processes import Process
-
-
-@dataclass(frozen=True)
-class Backoff:
-    """How long to wait before a child that died is started again, in seconds.
-
-    Doubled from `first` up to `longest` with each death; forgotten after `healthy` seconds of life.
-    """
-
-    first: float = 0.2
-    longest: float = 30.0
-    healthy: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -36,7 +24,7 @@ class ChildSpec:
 
     name: str
     prepare: Callable[[], Launch]
-    stops: Sequence[tuple[int, float]] = ((signal.SIGTERM, 30.0),)
+    stops: Stops = ((signal.SIGTERM, 30.0),)
     log: Path | None = None
     handover: Handover | None = None
     backoff: Backoff | None = None
@@ -48,10 +36,7 @@ class Child:
 
     spec: ChildSpec
     process: subprocess.Popen[bytes] | None = None
-    started_at: float = 0.0
-    delay: float = 0.0
-    due_at: float | None = None
-    deaths: int = field(default=0)
+    restarts: Restarts = field(default_factory=Restarts)
 
     @property
     def pid(self) -> int | None:
@@ -63,9 +48,9 @@ class Child:
         handover = self.spec.handover
         return handover is not None and handover.owns(process, self.pid)
 
-    def endings(self) -> list[ending.Plan]:
-        """Return what is to be stopped, and how."""
-        running: list[ending.Ending] = [] if self.process is None else [self.process]
+    def stop_plans(self) -> list[tuple[Stoppable, Stops]]:
+        """Return the processes to stop, each with its signals."""
+        running: list[Stoppable] = [] if self.process is None else [self.process]
         if self.spec.handover is not None:
             running += self.spec.handover.kept
         return [(process, self.spec.stops) for process in running]

@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from app.kit.child_processes import send_signal
 from app.kit.serving.supervision import LIFELINE, READY
-from devserver import ending
 from devserver.processes import Process, alive, own_children
 
 
 @dataclass
 class Kept:
-    """A worker without a master. It has the shape of a Popen, as far as `ending` looks at one."""
+    """A worker without a master, with as much of the shape of a Popen as is needed to stop it."""
 
     pid: int
     kill_at: float | None = None
@@ -81,7 +81,7 @@ class Handover:
     def _end(self, workers: Iterable[Kept]) -> None:
         for worker in workers:
             worker.kill_at = time.monotonic() + self._patience
-            ending.send(worker.pid, signal.SIGTERM)
+            send_signal(worker.pid, signal.SIGTERM)
 
     def forget(self, pid: int) -> None:
         """Note that a process has ended."""
@@ -96,7 +96,7 @@ class Handover:
         for kept in self._kept.values():
             if kept.kill_at is not None and kept.kill_at <= time.monotonic():
                 kept.kill_at = time.monotonic() + self._patience
-                ending.send(kept.pid, signal.SIGKILL)
+                send_signal(kept.pid, signal.SIGKILL)
 
     def owns(self, process: Process, master: int | None) -> bool:
         """Whether a process is a worker that is kept, or may be as soon as `master` is buried."""

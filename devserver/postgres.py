@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psycopg2
 
+from app.kit.child_processes import Backoff
 from devserver import databases
 from devserver.binaries import postgres_binaries
-from devserver.child import Backoff
 from devserver.process import (
     Launch,
     free_port,

@@ -4,12 +4,11 @@ import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from devserver.child import Backoff
+from app.kit.child_processes import Backoff, Stops
 from devserver.process import Launch, log_tail, spawn
 
 
@@ -28,7 +27,7 @@ class EmbeddedServer(ABC):
     log: Path
     backoff: Backoff | None = None
     """How long the supervisor waits before it starts the server again, if not as usual."""
-    stop_signals: Sequence[tuple[int, float]]
+    stop_signals: Stops
     """Signals to stop it with, each with the seconds to wait before the next."""
 
     _process: subprocess.Popen[bytes] | None = None

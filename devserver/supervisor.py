@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
+from app.kit.child_processes import Backoff, describe_exit, send_signal, stop_together
 from app.kit.deaths import adopt_orphans
 from devserver import ending
-from devserver.child import Backoff, Child, ChildSpec
+from devserver.child import Child, ChildSpec
 from devserver.handover import Handover
 from devserver.lines import Lines
 from devserver.process import Launch, log_tail, spawn
@@ -175,7 +176,7 @@ class Supervisor:
         self._watch(self._timeout(longest))
         self._collect()
         for child in self._children():
-            if child.due_at is not None and child.due_at <= time.monotonic():
+            if child.restarts.is_due:
                 self._restart(child)
         for handover in self._handovers():
             handover.kill_late()
@@ -191,7 +192,7 @@ class Supervisor:
             pass
 
     def _timeout(self, longest: float | None) -> float | None:
-        due = [child.due_at for child in self._children() if child.due_at is not None]
+        due = [at for child in self._children() if (at := child.restarts.due_at) is not None]
         due += [at for handover in self._handovers() for at in handover.due_at()]
         waits = [max(0.0, min(due) - time.monotonic())] if due else []
         return min([*waits, *([] if longest is None else [longest])], default=None)
@@ -203,8 +204,7 @@ class Supervisor:
         return (c.spec.handover for c in self._children() if c.spec.handover is not None)
 
     def _spawn(self, child: Child) -> None:
-        child.due_at = None
-        child.started_at = time.monotonic()
+        child.restarts.record_start()
         child.process = spawn(child.spec.prepare())
         self._changed()
 
@@ -228,7 +228,7 @@ class Supervisor:
                 if child.spec.handover is not None:
                     child.spec.handover.keep(ended)
                 self._kill_orphans()
-                self._died(child, ending.describe(status))
+                self._died(child, describe_exit(status))
                 self._changed()
             else:
                 os.waitpid(ended, 0)
@@ -236,19 +236,14 @@ class Supervisor:
                     handover.forget(ended)
 
     def _died(self, child: Child, how: str) -> None:
-        backoff = child.spec.backoff or self._backoff
-        if time.monotonic() - child.started_at >= backoff.healthy:
-            child.delay, child.deaths = 0.0, 0
-        child.delay = min(child.delay * 2 or backoff.first, backoff.longest)
-        child.due_at = time.monotonic() + child.delay
-        child.deaths += 1
-        self._report(f"{child.spec.name} {how}; next start in {child.delay:g} s")
+        delay = child.restarts.record_death(child.spec.backoff or self._backoff)
+        self._report(f"{child.spec.name} {how}; next start in {delay:g} s")
 
     def _give_up_after(self, attempts: int) -> None:
         for child in self._children():
-            if child.deaths >= attempts:
+            if (deaths := child.restarts.deaths) >= attempts:
                 said = log_tail(child.spec.log) if child.spec.log else ""
-                message = f"{child.spec.name} ended {child.deaths} times in a row"
+                message = f"{child.spec.name} ended {deaths} times in a row"
                 raise ChildFailedError(
                     f"{message}; the end of its log:\n{said}" if said else message
                 )
@@ -259,16 +254,16 @@ class Supervisor:
         for process in own_children():
             is_kept = any(child.owns(process) for child in self._children())
             if process.pid not in known and not is_kept:
-                ending.send(process.pid, signal.SIGKILL)
+                send_signal(process.pid, signal.SIGKILL)
 
     def shutdown(self) -> None:
         """Stop all children, the last stage first, each stage together and by its deadlines."""
         for task in self._tasks.values():
-            ending.send(task.pid, signal.SIGKILL)
+            send_signal(task.pid, signal.SIGKILL)
         self._tasks.clear()
         while self._stages:
             stage = self._stages.pop()
-            ending.stop_together([plan for child in stage for plan in child.endings()])
+            stop_together([plan for child in stage for plan in child.stop_plans()])
             for child in stage:
                 if (handover := child.spec.handover) is not None:
                     self._selector.unregister(handover.reports)

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from devserver.child import Backoff, ChildSpec
+from app.kit.child_processes import Backoff
+from devserver.child import ChildSpec
 from devserver.process import Launch
 from devserver.supervisor import ChildFailedError, StopRequested, Supervisor
 
