@@ -40,11 +40,11 @@ from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
-from app.kit import idempotency, schedule, watermarks
+from app.kit import idempotency, watermarks
 from app.kit.api.blueprint import Blueprint
 from app.kit.counters import jobs as counter_jobs
 from app.kit.counters import models as counter_models
-from app.kit.jobs import upkeep
+from app.kit.jobs import schedule, upkeep
 from app.labeling.artifact_schemas import models as schema_models
 from app.labeling.artifact_schemas import routes as schemas
 from app.labeling.artifacts import jobs as artifact_jobs

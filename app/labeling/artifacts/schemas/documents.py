@@ -7,6 +7,7 @@ from marshmallow import ValidationError, fields
 from app.kit import errors
 from app.kit.api import strict_json
 from app.kit.api.fields import (
+    FORM_BYTES,
     Bool,
     Int,
     JsonObject,
@@ -24,7 +25,6 @@ from app.kit.api.fields import (
 )
 from app.kit.api.strict_json import MAX_SAFE_INT
 from app.kit.permissions import Role
-from app.kit.serving.limits import FORM_BYTES
 from app.labeling.artifacts.models import STATUSES
 from app.labeling.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
 
