@@ -3,6 +3,7 @@
 It runs and ends before the service starts, so that the supervisor never loads the application.
 """
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import closing
@@ -26,6 +27,9 @@ def main() -> int:
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
     tell = _teller()
+    if tell is not _nobody:
+        # The supervisor shows how far the migrations have come.
+        logging.getLogger("alembic").setLevel(logging.WARNING)
     upgrade(progress=None if tell is _nobody else _Steps(tell))
     tell("migrated")
     if os.environ.get("DEMO", "").strip().lower() not in {"on", "true", "yes", "1"}:

@@ -41,6 +41,13 @@ def _written_lines() -> Iterator[None]:
     logging.flush(10)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need a server, so that `make check` can leave them out."""
+    for item in items:
+        if {"postgres", "valkey"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("service")
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name long bytes after their argument: files that tests make carry times, and each process of
     pytest-xdist must collect the same names."""

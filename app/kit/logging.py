@@ -1,4 +1,4 @@
-"""Logs as lines of JSON (or text for people), from structlog and the standard library alike.
+"""Logs as lines of JSON, or of text on a terminal, from structlog and the standard library alike.
 
 Every line carries what is bound to the request or job. No line carries a secret: members named
 like one are hidden, and so are the forms in which secrets stand inside other text. No caller waits
@@ -7,6 +7,7 @@ for a line to be written (`app.kit.line_output`).
 
 import json
 import logging
+import os
 import re
 import sys
 import threading
@@ -28,8 +29,8 @@ from app.kit.redaction import redact
 
 # At their lower levels these write whole requests, statements with values, or one line per byte.
 _TALKATIVE = (
-    "aiobotocore", "asyncio", "botocore", "fsspec", "PIL", "s3fs", "sqlalchemy", "urllib3",
-    "werkzeug",
+    "aiobotocore", "alembic.runtime.plugins", "asyncio", "botocore", "fsspec", "PIL", "s3fs",
+    "sqlalchemy", "urllib3", "werkzeug",
 )  # fmt: skip
 # They bring handlers of their own, beside the one here.
 _WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
@@ -64,13 +65,15 @@ def bind_job(job_id: str, request_id: str | None = None, organization: str = "")
     bind_organization(organization)
 
 
-def configure(level: str = "INFO", form: str = "json") -> None:
+def configure(level: str = "INFO", form: str = "auto") -> None:
     """Send everything through here; may be called again.
 
     :param level: name of the least level written.
-    :param form: ``json`` or ``text``.
+    :param form: ``json``, ``text``, or ``auto``: text on a terminal and JSON elsewhere.
     """
     number = logging.getLevelNamesMapping()[level]
+    if form == "auto":
+        form = "text" if _is_terminal() else "json"
     _Lines.render = _render_json if form == "json" else _render_text
     structlog.configure(
         processors=[merge_contextvars, _line],
@@ -174,6 +177,13 @@ def _describe_dropped(count: int) -> bytes:
 
 def _standard_error() -> int:
     return sys.stderr.fileno()
+
+
+def _is_terminal() -> bool:
+    try:
+        return os.isatty(_standard_error())
+    except (AttributeError, OSError, ValueError):  # none, or one without a descriptor
+        return False
 
 
 _output = LineOutput(_standard_error, describe_dropped=_describe_dropped)

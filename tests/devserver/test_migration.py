@@ -19,7 +19,7 @@ Table("things_of_the_test", Base.metadata, Column("id", Integer, primary_key=Tru
 
 @pytest.fixture
 def project(tmp_path):
-    for name in ("app", "migrations"):
+    for name in ("app", "devserver", "migrations"):
         shutil.copytree(
             children.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__")
         )

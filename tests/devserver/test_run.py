@@ -2,12 +2,14 @@
 
 import json
 import os
+import secrets
 import shlex
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from contextlib import closing
 from pathlib import Path
@@ -281,3 +283,27 @@ def test_logs_of_the_servers_are_rotated_while_they_run(start, base, eventually)
         eventually(lambda log=log: log.stat().st_size < LOG_BYTES)
         old = log.with_name(f"{name}.log.1")
         assert old.stat().st_size > LOG_BYTES
+
+
+def _completed_runs(base, token, function):
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"http://127.0.0.1:{base['PORT']}/metrics", headers=headers)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        metrics = answer.read().decode()
+    label = f'labeling_jobs_total{{function="{function}",outcome="completed"}}'
+    return sum(float(line.split()[-1]) for line in metrics.splitlines() if line.startswith(label))
+
+
+def test_the_idle_service_writes_nothing_after_its_addresses(running, base, eventually):
+    token = secrets.token_urlsafe(32)
+    service = running("-m", "devserver", "run", env=base | {"METRICS_TOKEN": token})
+    service.line(lambda line: "curl" in line, seconds=240)
+    shown = len(service.output)
+    before = _completed_runs(base, token, "counters.fold")
+    eventually(lambda: _completed_runs(base, token, "counters.fold") > before + 1)
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(f"http://127.0.0.1:{base['PORT']}/api/v1/schemas", timeout=30)
+    line = service.line(lambda line: '"event":"request"' in line)
+    assert [text for text in service.output[shown:] if text] == [line]
+    assert '"status":401' in line
+    assert service.end(signal.SIGTERM) == 0
