@@ -9,7 +9,13 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
 PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
-UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools
+# What needs no server, starts no process under test, and asks for no long series of examples.
+UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
+NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
+	tests/engines/documents/test_published_samples.py tests/engines/documents/test_sandbox.py \
+	tests/engines/documents/test_server.py \
+	tests/engines/schema_sources/test_published_templates.py tests/kit/serving \
+	tests/kit/test_line_output.py tests/kit/test_storage.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run check test lint format bench chaos migration licences clean
@@ -23,7 +29,8 @@ run: $(VENV)/runtime.stamp
 
 check: ## fast checks without servers: lint, types, import contracts, unit tests
 check: lint
-	$(BIN)/python -m pytest -q -n 2 -m "not service and not slow" $(UNIT_TESTS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not service and not hypothesis" \
+		$(UNIT_TESTS) $(NO_UNIT_TESTS:%=--ignore=%)
 
 test: ## everything: lint and the whole test suite on real servers (minutes)
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
