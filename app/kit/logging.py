@@ -35,6 +35,8 @@ _TALKATIVE = (
 # They bring handlers of their own, beside the one here.
 _WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
 Event = MutableMapping[str, Any]
 
 
@@ -238,8 +240,13 @@ def _render_text(event: Event) -> bytes:
     trace = event.pop("exception", None)
     line = " ".join([head, *(f"{key}={_word(value)}" for key, value in event.items())])
     if trace:
-        line += "\n" + "\n".join(f"    {text}" for text in trace.splitlines())
+        line += "\n" + "\n".join(f"    {_escape_controls(text)}" for text in trace.splitlines())
     return line.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _escape_controls(text: str) -> str:
+    # What a client sent may stand in an exception: it must not move the terminal's cursor.
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _word(value: Any) -> str:

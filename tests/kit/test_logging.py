@@ -187,6 +187,16 @@ def test_text_values_cannot_pass_for_lines(capfd: pytest.CaptureFixture[str]) ->
     assert written[-1] == "    second"
 
 
+def test_a_traceback_cannot_steer_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "text")
+    try:
+        fail("\x1b[2Jgone \u202eback\ttab \x9b1A é")
+    except RuntimeError:
+        get_logger("app.test").exception("bad")
+    written = capfd.readouterr().err.splitlines()
+    assert written[-1] == "    RuntimeError: \\x1b[2Jgone \\u202eback\ttab \\x9b1A é"
+
+
 def test_a_formatting_mistake_of_a_caller_does_not_raise() -> None:
     logging.raiseExceptions = False
     try:
