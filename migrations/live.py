@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import Connection, text
 
-from app.runtime.progress import Progress
+from devserver.progress import Progress
 from migrations.waiting import patiently
 from migrations.walking import Walk
 
@@ -147,7 +147,7 @@ def recount(*sources: str) -> None:
 
 
 class Reporter(Protocol):
-    """Who is told how far a step has come; see `app.runtime.progress.Progress`."""
+    """Who is told how far a step has come; see `devserver.progress.Progress`."""
 
     def begin(self, step: str) -> None: ...
     def advance(self, done: int, total: int) -> None: ...

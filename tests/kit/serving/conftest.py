@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pytest
 
-from app.runtime.process import free_port
+from devserver.process import free_port
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 60.0
