@@ -290,7 +290,8 @@ def _revision(op: Operation, body: dict[str, Any]) -> int | None:
     given = body.pop("revision", None)
     header = requests.if_match()
     if given is not None and header is not None and given != header:
-        raise errors.unprocessable("revision", "The body and If-Match name different revisions.")
+        # Each fits its schema; that they agree is a rule.
+        raise errors.invalid("The body and If-Match name different revisions.", "revision")
     revision: int | None = header if given is None else given
     if revision is None and op.revision == "required":
         raise errors.unprocessable("revision", "Send the revision that was read.")
