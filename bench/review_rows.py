@@ -195,9 +195,9 @@ class Reviews(Requests):
         return row
 
     def _accept_by_filter(self) -> Row:
-        # Found by a time that falls between what is accepted and the rest.
+        # Found by the time of the oldest of them: a period includes its start.
         with filling.plain(self.service) as cursor:
-            cursor.execute(_NEWEST, (str(self.org.id), FILTERED))
+            cursor.execute(_NEWEST, (str(self.org.id), FILTERED - 1))
             since = cursor.fetchone()[0].isoformat()
         body = {"filter": {"created_after": since}, "expected_count": FILTERED}
         seconds = self._accepting(body, FILTERED)
