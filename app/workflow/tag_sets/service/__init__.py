@@ -1,4 +1,4 @@
-"""Tag sets: drafts, saves, submission, review decisions. Other features call these functions."""
+"""Tag sets: drafts, saves, submission, review decisions; called by other features."""
 
 from app.workflow.tag_sets.queries.blocking import count_of_schema, list_blocking
 from app.workflow.tag_sets.service.actions import record_action, select_actions
