@@ -61,7 +61,7 @@ def shown(tag_set_id: UUID) -> Any:
     return reading.get_prepared(tag_set_id)
 
 
-def who_may_see(tag_set: Any, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+def find_viewers(tag_set: Any, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
     """Return those of the users who are members and may see a tag set.
 
     To a caller who labels the artifact blind, other labelers are left out: whether they may see it
@@ -73,7 +73,7 @@ def who_may_see(tag_set: Any, user_ids: Sequence[UUID], *, caller: Caller) -> se
     return viewers | {caller.user_id}.intersection(user_ids)
 
 
-def field_names(schema_version_id: UUID) -> list[str]:
+def list_field_names(schema_version_id: UUID) -> list[str]:
     """Return the field names of a schema version, such as `total`, `lines`, `lines.item`."""
     return rules.get_terms(schema_version_id).fields.names
 
