@@ -29,7 +29,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
     tag set with that id. Tags that no longer fit the schema's current version are not copied.
 
     Raises 404; 400 on `from`; 409 `conflict` with the reason in `details`: `state` (of the artifact
-    or the schema), `missing`, `claim`, `reserved`, `standing` or `tag_set_id`.
+    or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
     """
     artifact = artifacts.lock(artifact_id)
     if artifact.status not in OPEN_FOR_LABELS or artifact.archived:

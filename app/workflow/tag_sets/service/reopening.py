@@ -103,4 +103,4 @@ def _check_can_reopen(tag_set: Any) -> None:
 
 def _check_labeler(tag_set: Any) -> None:
     if tag_set.labeler_id is None or not lock_eligible([tag_set.labeler_id], Role.labeler):
-        raise errors.invalid("This tag set has no labeler to return it to; use `review`.", "to")
+        raise errors.invalid("This tag set has no labeler who may label; use `review`.", "to")
