@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.kit import db
+from app.kit import db, events
 from app.workflow.assignment.queries import claims, next_artifact
-from app.workflow.tag_sets import service
+from app.workflow.tag_sets import event_names, service
 from app.workflow.tag_sets.queries import deciding, saving, skips, statuses
 from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
 from tests.factories.lives import bites, shadow
@@ -53,31 +53,31 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def more_are_begun_than_wanted(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", shadow(deciding, in_states=_none))
+    patch.setattr(drafts, "deciding", shadow(deciding, list_by_status=_none))
 
 
 def more_are_accepted_than_wanted(patch: Patch) -> None:
-    patch.setattr(decisions, "enough", _none)
+    patch.setattr(decisions, "find_quorum", _none)
 
 
 def a_bulk_accepts_more_than_wanted(patch: Patch) -> None:
-    patch.setattr(bulk._Batch, "accepted", lambda *_: 0)
+    patch.setattr(bulk._Batch, "count_accepted", lambda *_: 0)
 
 
 def a_reopened_one_is_one_too_many(patch: Patch) -> None:
-    patch.setattr(reopening, "_check_room", _none)
+    patch.setattr(reopening, "_check_can_reopen", _none)
 
 
 def one_person_labels_twice(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", shadow(deciding, open_set=lambda *_, **__: None))
+    patch.setattr(drafts, "deciding", shadow(deciding, find_of_labeler=lambda *_, **__: None))
 
 
 def work_is_handed_to_who_has_labeled(patch: Patch) -> None:
-    patch.setattr(decisions, "check_has_none", _none)
+    patch.setattr(decisions, "check_no_other_tag_set", _none)
 
 
 def it_goes_back_without_end(patch: Patch) -> None:
-    patch.setattr(decisions, "_check_return", _none)
+    patch.setattr(decisions, "_check_rejection_limit", _none)
 
 
 def a_bulk_sends_back_without_end(patch: Patch) -> None:
@@ -93,7 +93,7 @@ def drafts_are_anybodys(patch: Patch) -> None:
 
 
 def nobody_labels_blind(patch: Patch) -> None:
-    patch.setattr(rules, "sees_all", lambda _: True)
+    patch.setattr(rules, "can_see_all", lambda _: True)
 
 
 def a_save_leaves_no_revision(patch: Patch) -> None:
@@ -135,17 +135,17 @@ def nobody_accepted_it(patch: Patch) -> None:
 
 
 def an_acceptance_is_told_twice(patch: Patch) -> None:
-    real = decisions.tell
+    real = decisions.emit_event
 
-    def tell(what: str, *given: Any, **more: Any) -> None:
-        for _ in range(2 if what == "accepted" else 1):
-            real(what, *given, **more)
+    def emit_event(name: str, *args: Any, **details: Any) -> None:
+        for _ in range(2 if name == event_names.ACCEPTED else 1):
+            real(name, *args, **details)
 
-    patch.setattr(decisions, "tell", tell)
+    patch.setattr(decisions, "emit_event", emit_event)
 
 
 def a_bulk_tells_nobody(patch: Patch) -> None:
-    patch.setattr(bulk, "_tell", _none)
+    patch.setattr(bulk, "events", shadow(events, emit_many=_none))
 
 
 def no_claim_ends_with_the_work(patch: Patch) -> None:

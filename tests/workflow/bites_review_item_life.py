@@ -8,12 +8,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.kit import db
+from app.kit import db, events
 from app.workflow.review_queue.queries import drawing, holding, returning
 from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.service import bulk, decisions, reviewing, rules
-from tests.factories.lives import bites
+from tests.factories.lives import bites, shadow
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
 Patch = pytest.MonkeyPatch
@@ -97,7 +97,7 @@ def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
 
 
 def it_goes_back_without_end(patch: Patch) -> None:
-    patch.setattr(decisions, "_check_return", _none)
+    patch.setattr(decisions, "_check_rejection_limit", _none)
 
 
 def a_bulk_sends_back_without_end(patch: Patch) -> None:
@@ -105,7 +105,7 @@ def a_bulk_sends_back_without_end(patch: Patch) -> None:
 
 
 def a_bulk_tells_nobody(patch: Patch) -> None:
-    patch.setattr(bulk, "_tell", _none)
+    patch.setattr(bulk, "events", shadow(events, emit_many=_none))
 
 
 def nobody_accepted_it(patch: Patch) -> None:

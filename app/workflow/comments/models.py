@@ -1,4 +1,4 @@
-"""What people say of label sets."""
+"""Model of comments on tag sets."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,11 +12,11 @@ from app.kit.tenancy import TenantModel
 
 
 class TagSetComment(TenantModel, db.Revised, db.Base):
-    """A comment on a label set, on the whole or on one `field` (`total`, `lines.item`).
+    """A comment on a tag set, as a whole or about one `field` (`total`, `lines.item`).
 
-    `thread_id` is the comment that began the thread, its own id for that one: with ids in the order
-    of time, a thread is one stretch of the index. Only the beginning of a thread is resolved.
-    `mentions` are ids of users. Whoever left stays the author.
+    `thread_id` is the first comment of the thread; the first comment has its own id there. As ids
+    are ordered by time, a thread is one range of the index. Only the first comment is resolved.
+    `mentions` are ids of users. A user who left stays the author.
     """
 
     __tablename__ = "tag_set_comments"
@@ -26,7 +26,7 @@ class TagSetComment(TenantModel, db.Revised, db.Base):
             ["tag_sets.organization_id", "tag_sets.id"],
             ondelete="CASCADE",
         ),
-        # A reply is a reply within one label set.
+        # A reply must belong to the same tag set as its parent.
         ForeignKeyConstraint(
             ["organization_id", "tag_set_id", "parent_id"],
             [

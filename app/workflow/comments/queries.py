@@ -13,8 +13,8 @@ from app.kit.pagination import Page, PageRequest, paginate
 from app.workflow.comments.models import TagSetComment as Comment
 from app.workflow.tag_sets.models import TagSet
 
-TOLD = 500
-"""How many characters of a comment a document's history tells."""
+MAX_HISTORY_CHARACTERS = 500
+"""The maximum length of a comment in an artifact's history."""
 
 _DIRECT = {"synchronize_session": False}
 _author = aliased(User)
@@ -22,7 +22,7 @@ _resolver = aliased(User)
 _first = aliased(Comment)
 
 
-def _person(user: Any, label: str) -> ColumnElement[Any]:
+def _build_person(user: Any, label: str) -> ColumnElement[Any]:
     built = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
@@ -35,12 +35,12 @@ _SHOWN = (
         Comment.tag_set_id,
         Comment.thread_id,
         Comment.parent_id,
-        _person(_author, "author"),
+        _build_person(_author, "author"),
         Comment.field,
         Comment.body,
         Comment.mentions,
         Comment.resolved_at,
-        _person(_resolver, "resolved_by"),
+        _build_person(_resolver, "resolved_by"),
         Comment.created_at,
         Comment.updated_at,
         Comment.revision,
@@ -53,14 +53,17 @@ _SORTS = {"thread": Comment.thread_id, "created_at": Comment.created_at}
 
 
 def get(comment_id: UUID) -> Row[Any]:
-    """One comment as it is shown."""
+    """Return a comment as the API shows it."""
     return db.session().execute(_SHOWN.where(Comment.id == comment_id)).one()
 
 
-def page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any]) -> Page:
-    """A page of a label set's comments. `filters`: columns and their values, created_after,
-    created_before, and resolved, which is the thread's."""
-    conditions = [Comment.tag_set_id == tag_set_id, *map(_condition, filters.items())]
+def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any]) -> Page:
+    """Return a page of a tag set's comments.
+
+    `filters` maps columns to values; also created_after, created_before, and resolved, which is the
+    thread's.
+    """
+    conditions = [Comment.tag_set_id == tag_set_id, *map(_build_condition, filters.items())]
     return paginate(
         _SHOWN.where(*conditions),
         request,
@@ -70,65 +73,69 @@ def page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any]) -> 
     )
 
 
-def _condition(told: tuple[str, Any]) -> ColumnElement[bool]:
-    name, value = told
-    found: ColumnElement[bool]
+def _build_condition(filter_: tuple[str, Any]) -> ColumnElement[bool]:
+    name, value = filter_
+    condition: ColumnElement[bool]
     if name == "created_after":
-        found = Comment.created_at >= value
+        condition = Comment.created_at >= value
     elif name == "created_before":
-        found = Comment.created_at < value
+        condition = Comment.created_at < value
     elif name == "resolved":
-        found = _resolved() if value else ~_resolved()
+        condition = _is_resolved() if value else ~_is_resolved()
     else:
-        found = getattr(Comment, name) == value
-    return found
+        condition = getattr(Comment, name) == value
+    return condition
 
 
-def _resolved() -> ColumnElement[bool]:
-    """Whether the comment's thread is."""
-    same = and_(_first.organization_id == Comment.organization_id, _first.id == Comment.thread_id)
-    return select(_first.id).where(same, _first.resolved_at.is_not(None)).exists()
+def _is_resolved() -> ColumnElement[bool]:
+    """Return the condition that the comment's thread is resolved."""
+    is_first = and_(
+        _first.organization_id == Comment.organization_id, _first.id == Comment.thread_id
+    )
+    return select(_first.id).where(is_first, _first.resolved_at.is_not(None)).exists()
 
 
-def acts(entries: Any) -> Any:
-    """A SELECT of `entries` of the audit log about comments, with what was commented on and the
-    beginning of what was said."""
-    entry = entries.subquery("said").c
+def select_actions(entries: Any) -> Any:
+    """Return a SELECT of audit log entries about comments.
+
+    It adds the tag set and the field of the comment, and the beginning of its body.
+    """
+    entry = entries.subquery("entries").c
     return select(
         *entry,
         Comment.tag_set_id,
         Comment.field,
-        func.left(Comment.body, TOLD).label("body"),
+        func.left(Comment.body, MAX_HISTORY_CHARACTERS).label("body"),
     ).join(Comment, Comment.id == entry.target_id)
 
 
-def ids(tag_sets: Any) -> Any:
-    """A SELECT of the ids of the comments on those label sets whose ids another SELECT finds."""
+def select_ids(tag_sets: Any) -> Any:
+    """Return a SELECT of the ids of comments on the tag sets that another SELECT finds."""
     return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 
-def place(tag_set_id: UUID, comment_id: UUID) -> Any:
-    """Thread and field of a comment of a label set; None when there is none."""
+def get_thread(tag_set_id: UUID, comment_id: UUID) -> Any:
+    """Return id, thread and field of a comment on a tag set, or None."""
     statement = select(Comment.id, Comment.thread_id, Comment.field).where(
         Comment.tag_set_id == tag_set_id, Comment.id == comment_id
     )
     return db.session().execute(statement).one_or_none()
 
 
-def count_one_more(tag_set_id: UUID) -> bool:
-    """Count a comment on its label set, which is locked by that; False when it is gone."""
-    counted = db.session().execute(
+def increment_comment_count(tag_set_id: UUID) -> bool:
+    """Increment the comment count of a tag set, which locks it; return False if it is gone."""
+    updated = db.session().execute(
         update(TagSet)
         .where(TagSet.id == tag_set_id)
         .values(comment_count=TagSet.comment_count + 1, updated_at=TagSet.updated_at)
         .returning(TagSet.id)
         .execution_options(**_DIRECT)
     )
-    return counted.first() is not None
+    return updated.first() is not None
 
 
 def insert(values: dict[str, Any]) -> UUID:
-    """Write a comment; its id."""
+    """Insert a comment and return its id."""
     comment = Comment(**values)
     db.session().add(comment)
     db.session().flush()
@@ -136,7 +143,7 @@ def insert(values: dict[str, Any]) -> UUID:
 
 
 def lock(tag_set_id: UUID, comment_id: UUID) -> Any:
-    """Lock a comment of a label set for a change; None when there is none."""
+    """Lock a comment on a tag set for a change; return None if there is none."""
     statement = select(
         Comment.id, Comment.thread_id, Comment.author_id, Comment.resolved_at, Comment.revision
     ).where(Comment.tag_set_id == tag_set_id, Comment.id == comment_id)
@@ -144,21 +151,21 @@ def lock(tag_set_id: UUID, comment_id: UUID) -> Any:
 
 
 def resolve(comment_id: UUID, *, by: UUID) -> None:
-    """Mark a locked comment resolved."""
+    """Mark a locked comment as resolved."""
     values = {"resolved_at": db.utc_now(), "resolved_by_id": by}
-    _change(Comment.id == comment_id, values)
+    _update(Comment.id == comment_id, values)
 
 
 def reopen(comment_id: UUID) -> None:
-    """Take back that a comment is resolved, if it is."""
+    """Mark a comment as unresolved if it is resolved."""
     resolved = and_(Comment.id == comment_id, Comment.resolved_at.is_not(None))
-    _change(resolved, {"resolved_at": null(), "resolved_by_id": null()})
+    _update(resolved, {"resolved_at": null(), "resolved_by_id": null()})
 
 
-def _change(which: ColumnElement[bool], values: dict[str, Any]) -> None:
+def _update(condition: ColumnElement[bool], values: dict[str, Any]) -> None:
     db.session().execute(
         update(Comment)
-        .where(which)
+        .where(condition)
         .values(**values, revision=Comment.revision + 1)
         .execution_options(**_DIRECT)
     )

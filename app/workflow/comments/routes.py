@@ -1,4 +1,4 @@
-"""tag-sets: the discussion of a label set."""
+"""Routes of comments on tag sets."""
 
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,10 @@ blueprint = Blueprint("comments", tag="tag-sets")
     returns=Comment,
 )
 def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
-    """List the discussion of a label set, thread by thread, each in the order it was written."""
+    """List comments.
+
+    Lists the comments on a tag set thread by thread, each thread in the order of creation.
+    """
     return service.list_comments(tag_set_id, caller=caller, **query)
 
 
@@ -30,7 +33,11 @@ def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any
     status=201,
 )
 def create_tag_set_comment(caller: Caller, tag_set_id: UUID, body: dict[str, Any]) -> Any:
-    """Comment on a label set or one of its fields, or reply; members it mentions are notified."""
+    """Create a comment.
+
+    Comments on a tag set or one of its fields, or replies to a comment. Mentioned members are
+    notified.
+    """
     return service.create(tag_set_id, caller=caller, **body)
 
 
@@ -43,5 +50,8 @@ def create_tag_set_comment(caller: Caller, tag_set_id: UUID, body: dict[str, Any
 def resolve_tag_set_comment(
     caller: Caller, tag_set_id: UUID, comment_id: UUID, revision: int | None
 ) -> Any:
-    """Mark a thread resolved by the comment that began it; a reply opens it again."""
+    """Resolve a comment thread.
+
+    Marks a thread as resolved through its first comment. A reply reopens it.
+    """
     return service.resolve(tag_set_id, comment_id, caller=caller, revision=revision)

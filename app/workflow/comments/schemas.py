@@ -1,4 +1,4 @@
-"""Bodies and answers of comments."""
+"""Request and response schemas of comments."""
 
 from marshmallow import ValidationError
 
@@ -7,12 +7,12 @@ from app.workflow.tag_sets.schemas import Person
 
 MAX_BODY = 10_000
 MAX_MENTIONS = 50
-_FIELD = {"description": "The key of a field, or table.column; null: the label set as a whole."}
+_FIELD = {"description": "The key of a field, or table.column; null for the tag set as a whole."}
 _MAX_FIELD = 2 * 64 + 1
 """Two keys and a dot."""
 
 
-def _said(value: str) -> None:
+def _check_not_blank(value: str) -> None:
     if not value.strip():
         raise ValidationError("Must not be blank.")
 
@@ -21,26 +21,32 @@ class CreateComment(Schema):
     """A comment, the first of a thread or a reply."""
 
     body = Str(
-        required=True, max_length=MAX_BODY, validate=_said, metadata={"description": "Markdown."}
+        required=True,
+        max_length=MAX_BODY,
+        validate=_check_not_blank,
+        metadata={"description": "Markdown."},
     )
     field = Str(allow_none=True, max_length=_MAX_FIELD, metadata=_FIELD)
     parent_id = Uuid(
-        allow_none=True, metadata={"description": "The comment that this is a reply to."}
+        allow_none=True, metadata={"description": "The comment that this one replies to."}
     )
     mentions = List(
         Uuid(),
         max_items=MAX_MENTIONS,
-        metadata={"description": "Members who may see the label set; they are notified."},
+        metadata={"description": "Members to notify; they must be allowed to see the tag set."},
     )
 
 
 class Comment(Schema):
-    """What somebody said of a label set."""
+    """A comment on a tag set."""
 
     id = Uuid(required=True)
     tag_set_id = Uuid(required=True)
     thread_id = Uuid(
-        required=True, metadata={"description": "The comment that began the thread; itself, if so."}
+        required=True,
+        metadata={
+            "description": "The first comment of the thread; for the first comment, its own id."
+        },
     )
     parent_id = Uuid(required=True, allow_none=True)
     author = Nested(Person, required=True)
@@ -50,7 +56,7 @@ class Comment(Schema):
     resolved_at = UtcDateTime(
         required=True,
         allow_none=True,
-        metadata={"description": "Of a thread, on the comment that began it."},
+        metadata={"description": "When the thread was resolved; set only on its first comment."},
     )
     resolved_by = Nested(Person, required=True, allow_none=True)
     created_at = UtcDateTime(required=True)
@@ -59,7 +65,7 @@ class Comment(Schema):
 
 
 class CommentFilters(Schema):
-    """Filters of the list."""
+    """Filters of the list of comments."""
 
     field = Str(max_length=_MAX_FIELD)
     resolved = QueryBool(metadata={"description": "Whether the thread is resolved."})

@@ -1,4 +1,4 @@
-"""The discussion of a label set: whoever may see the label set reads it, labelers and up write."""
+"""Comments on tag sets: everybody who may see a tag set can read them, labelers can write."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,9 +15,9 @@ from app.workflow.tag_sets import service as tag_sets
 
 
 def list_comments(tag_set_id: UUID, *, caller: Caller, page: PageRequest, **filters: Any) -> Page:
-    """A page of the comments on a label set. Raises 404, also when it is hidden from the caller."""
+    """List the comments on a tag set. Raises 404, also when it is hidden from the caller."""
     tag_sets.get(tag_set_id, caller=caller)
-    return queries.page(page, tag_set_id=tag_set_id, filters=filters)
+    return queries.get_page(page, tag_set_id=tag_set_id, filters=filters)
 
 
 def create(
@@ -29,10 +29,10 @@ def create(
     parent_id: UUID | None = None,
     mentions: Sequence[UUID] = (),
 ) -> Any:
-    """Comment on a label set, in a thread of its own or, with `parent_id`, in another comment's.
+    """Create a comment on a tag set: a new thread or, with `parent_id`, a reply in its thread.
 
-    A reply is about the field that its thread is about, and opens a resolved thread again. Raises
-    404; 400 on `parent_id`, `field`, or `mentions.N` who may not see the label set.
+    A reply is about the same field as its thread, and reopens a resolved thread. Raises 404; 400 on
+    `parent_id`, `field`, or `mentions.N` of a user who may not see the tag set.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment_id = uuid7()
@@ -40,7 +40,7 @@ def create(
     if parent_id is None:
         _check_field(tag_set, field)
     else:
-        thread_id, field = _joined(tag_set_id, parent_id, field)
+        thread_id, field = _get_thread(tag_set_id, parent_id, field)
     values = {
         "id": comment_id,
         "tag_set_id": tag_set_id,
@@ -49,77 +49,82 @@ def create(
         "author_id": caller.user_id,
         "field": field,
         "body": body,
-        "mentions": _checked(tag_set, mentions, caller),
+        "mentions": _check_mentions(tag_set, mentions, caller),
     }
-    if not queries.count_one_more(tag_set_id):
+    if not queries.increment_comment_count(tag_set_id):
         raise errors.not_found()
     queries.insert(values)
     if parent_id is not None:
         queries.reopen(thread_id)
-    _tell(tag_set.artifact_id, values)
+    _emit_event(tag_set.artifact_id, values)
     return queries.get(comment_id)
 
 
-def _tell(artifact_id: UUID, comment: dict[str, Any]) -> None:
-    told = {name: comment[name] for name in ("tag_set_id", "author_id", "mentions")}
-    data = {**told, "artifact_id": artifact_id, "comment_id": comment["id"]}
+def _emit_event(artifact_id: UUID, comment: dict[str, Any]) -> None:
+    ids = {name: comment[name] for name in ("tag_set_id", "author_id", "mentions")}
+    data = {**ids, "artifact_id": artifact_id, "comment_id": comment["id"]}
     events.emit("tag_set.commented", data)
 
 
 def _check_field(tag_set: Any, field: str | None) -> None:
-    if field is not None and field not in tag_sets.field_names(tag_set.schema_version_id):
+    if field is not None and field not in tag_sets.list_field_names(tag_set.schema_version_id):
         raise errors.invalid(
-            "Must be the key of a field of the label set's schema version, or table.column.",
+            "Must be the key of a field of the tag set's schema version, or table.column.",
             "field",
         )
 
 
-def _joined(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[UUID, str | None]:
-    """Thread and field of a reply."""
-    parent = queries.place(tag_set_id, parent_id)
+def _get_thread(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[UUID, str | None]:
+    """Return the thread and the field of a reply. Raises 400."""
+    parent = queries.get_thread(tag_set_id, parent_id)
     if parent is None:
-        raise errors.invalid("Must be a comment on the same label set.", "parent_id")
+        raise errors.invalid("Must be the id of a comment on the same tag set.", "parent_id")
     if field not in (None, parent.field):
-        raise errors.invalid("A reply is about the field that its thread is about.", "field")
+        raise errors.invalid("Must be the field of the thread; omit it in a reply.", "field")
     return parent.thread_id, parent.field
 
 
-def _checked(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
-    """Those mentioned, each once."""
-    allowed = tag_sets.who_may_see(tag_set, mentions, caller=caller) if mentions else set()
+def _check_mentions(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
+    """Return the mentioned users without duplicates. Raises 400."""
+    allowed = tag_sets.find_viewers(tag_set, mentions, caller=caller) if mentions else set()
     for position, user_id in enumerate(mentions):
         if user_id not in allowed:
             raise errors.invalid(
-                "Must be a member who may see the label set.", f"mentions.{position}"
+                "Must be the id of a member who may see the tag set.", f"mentions.{position}"
             )
     return list(dict.fromkeys(mentions))
 
 
 def acts(artifact_id: UUID, *, caller: Caller) -> Any:
-    """A SELECT, for another statement, of what happened to the comments on those label sets of a
-    document that the caller may see: the audit log's entries of them (`audit.about`), with
-    tag_set_id, field, and the beginning of the body."""
-    said = queries.ids(tag_sets.ids_of(artifact_id, caller=caller))
-    return queries.acts(audit.about("tag_set_comments", said))
+    """Return a SELECT of the audit entries about comments on an artifact's tag sets.
+
+    Only tag sets that the caller may see are included. Columns: those of `audit.about`, tag_set_id,
+    field, and the beginning of the body.
+    """
+    comment_ids = queries.select_ids(tag_sets.ids_of(artifact_id, caller=caller))
+    return queries.select_actions(audit.about("tag_set_comments", comment_ids))
 
 
 def resolve(tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None) -> Any:
-    """Mark the thread that a comment began resolved; one that is resolved already stays as it is.
+    """Mark a thread as resolved through its first comment; no change if it is resolved already.
 
-    For its author, the label set's labeler, and reviewers. Raises 404; 403; 409 `conflict` with
-    `details.thread_id` on a reply, `stale_precondition`.
+    Allowed to the comment's author, the tag set's labeler, and reviewers. Raises 404; 403; 409
+    `stale_precondition`, or `conflict` with `details.thread_id` on a reply.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
-    held = queries.lock(tag_set_id, comment_id)
-    if held is None:
+    comment = queries.lock(tag_set_id, comment_id)
+    if comment is None:
         raise errors.not_found()
-    concerned = caller.user_id in (held.author_id, tag_set.labeler_id)
-    if not (concerned or caller.has(Role.reviewer)):
-        raise errors.denied("Its author, the labeler or a reviewer resolves a comment.")
-    if held.thread_id != held.id:
-        raise errors.conflict("A reply is resolved with its thread.", thread_id=held.thread_id)
-    if revision is not None and revision != held.revision:
-        raise errors.stale(held.revision)
-    if held.resolved_at is None:
+    is_participant = caller.user_id in (comment.author_id, tag_set.labeler_id)
+    if not (is_participant or caller.has(Role.reviewer)):
+        raise errors.denied("Only the comment's author, the labeler or a reviewer can resolve it.")
+    if comment.thread_id != comment.id:
+        raise errors.conflict(
+            "A reply cannot be resolved; resolve the first comment of its thread.",
+            thread_id=comment.thread_id,
+        )
+    if revision is not None and revision != comment.revision:
+        raise errors.stale(comment.revision)
+    if comment.resolved_at is None:
         queries.resolve(comment_id, by=caller.user_id)
     return queries.get(comment_id)

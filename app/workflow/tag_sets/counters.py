@@ -1,4 +1,4 @@
-"""How label sets are counted: all of them, what waits for review, and what people did."""
+"""Counters of tag sets, of pending reviews, and of people's work."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -16,14 +16,14 @@ TAG_SETS = Source(
         Cube("tag_sets.created.day", _STATE, bucket="created", length=DAY),
     ),
 )
-"""`reviewed`: whether it has a reviewer. The measure is its rejections."""
+"""`reviewed` is true if the tag set has a reviewer. The measure is the number of rejections."""
 
 LABELING_SECONDS = Source(
     "labeling_seconds",
     ("schema_id", "version_id", "seconds"),
     (Cube("labeling_seconds", ("version_id", "seconds"), key="schema_id"),),
 )
-"""What people submitted, by how many seconds it took them."""
+"""Tag sets that people submitted, by the seconds that labeling took."""
 
 _MARKS = ("schema_id", "archived", "escalated", "flags")
 _DUE = ("schema_id", "archived")
@@ -56,7 +56,7 @@ REVIEWS = Source(
         ),
     ),
 )
-"""What waits for review. `archived` is the document's mark, `flags` those that it has."""
+"""Submitted tag sets. `archived` is the artifact's mark, `flags` the tag set's flags."""
 
 _DONE = ("kind", "timed", "schema_id", "author_id")
 WORK = Source(
@@ -69,15 +69,17 @@ WORK = Source(
         Cube("work.schema.hour", ("kind", "timed"), key="schema_id", bucket="at", length=HOUR),
     ),
 )
-"""Submissions and decisions of people. The measure is for how many microseconds a decision was
-waited for, where that is known (`timed`); only decisions have a schema."""
+"""Submissions and review decisions by people.
+
+The measure is the waiting time before a decision in microseconds, if it is known (`timed`). Only
+decisions have a schema."""
 
 
 def having_flag(flag: str) -> list[str]:
-    """Return every facet `flags` that has this flag."""
+    """Return every value of the facet `flags` that contains this flag."""
     others = sorted(set(FLAGS) - {flag})
-    found = []
+    combinations = []
     for number in range(2 ** len(others)):
-        chosen = [other for place, other in enumerate(others) if number >> place & 1]
-        found.append(",".join(sorted([flag, *chosen])))
-    return found
+        chosen = [other for bit, other in enumerate(others) if number >> bit & 1]
+        combinations.append(",".join(sorted([flag, *chosen])))
+    return combinations

@@ -1,7 +1,6 @@
-"""Background work on tag sets: reservations, statuses, and reviews of people who left.
+"""Background jobs of tag sets: reservations, statuses, and reviews of removed members.
 
-Names of jobs that begin with `artifacts` are older than this feature; jobs of the previous release
-carry them.
+Some job names begin with `artifacts`, because jobs of the previous release use these names.
 """
 
 from uuid import UUID

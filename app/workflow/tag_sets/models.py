@@ -1,4 +1,4 @@
-"""Label sets, and every revision that was saved of them."""
+"""Models of tag sets and their revisions."""
 
 from datetime import datetime
 from typing import Any
@@ -23,9 +23,10 @@ CASE
     WHEN {of}labeler_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE {of}labeler_id
 END)"""
-"""The labeler, or a stand-in where there is none, as the index has it and PostgreSQL writes it;
-`of` is a table's alias. It takes `coalesce` for leaky, and under row-level security finds nothing
-by that."""
+"""The labeler, or the zero UUID if there is none; `of` is a table's alias.
+
+The expression is the same as in the index. PostgreSQL would not use the index with `coalesce`,
+which is not leakproof, under row-level security."""
 
 MAKERS = """
 CASE WHEN {of}merged_from IS NULL THEN array_remove(ARRAY[{of}labeler_id], NULL)
@@ -35,28 +36,30 @@ ELSE ARRAY(
       AND source.id = ANY (ARRAY(
           SELECT CAST(one AS uuid) FROM jsonb_array_elements_text({of}merged_from) AS one)))
 END"""
-"""Whose work a label set is: its labeler's, of a merge those of the label sets it was made of."""
+"""The labelers of a tag set: its own labeler, or those of a merge's sources."""
 
-LABELS_WANTED = """
+REQUIRED_LABELS = """
 (SELECT coalesce(max(CAST(asked.review_policy ->> 'labels_per_artifact' AS int)), 1)
  FROM schemas kind
  JOIN schema_versions asked ON asked.organization_id = {of}organization_id
   AND asked.id IN ({of}schema_version_id, kind.current_version_id)
  WHERE kind.organization_id = {of}organization_id AND kind.id = {of}schema_id)
 """
-"""How many label sets its document is to have: as many as its schema asks for now, or did when it
-was made, if that was more. So what was made before more were asked for is one of them."""
+"""The number of tag sets that the artifact needs.
+
+It is the larger of the numbers that the schema requires now and that it required when the tag set
+was created, so that a tag set that was created before the number grew still counts."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
-"""Why a reviewer should look at a label set more closely."""
+"""Reasons why a reviewer should look at a tag set more closely."""
 
 _NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
-def _queue(name: str, *of: Any, where: str | None = None) -> Index:
-    # What waits for review, in the order of the queue. With the mark of its document an index alone
-    # passes over what is not in the queue.
+def _queue_index(name: str, *of: Any, where: str | None = None) -> Index:
+    # Submitted tag sets in the order of the queue. The artifact's mark is included so that an
+    # index-only scan can skip archived ones.
     return Index(
         f"ix_tag_sets_queue{name}",
         "organization_id",
@@ -68,8 +71,8 @@ def _queue(name: str, *of: Any, where: str | None = None) -> Index:
     )
 
 
-def _waiting(name: str, *of: str, where: str) -> Index:
-    # The times of what waits, for the queue's numbers.
+def _statistics_index(name: str, *of: str, where: str) -> Index:
+    # The times of submitted tag sets, for the statistics of the queue.
     return Index(
         f"ix_tag_sets_waiting_{name}",
         "organization_id",
@@ -79,21 +82,21 @@ def _waiting(name: str, *of: str, where: str) -> Index:
 
 
 class TagSet(TenantModel, db.Revised, db.Base):
-    """One person's (or model's) labels of one document. `status`: draft, submitted, accepted,
-    rejected.
+    """The tags of one artifact by a person or a model: draft, submitted, accepted or rejected.
 
-    `tags_bytes` is the size of the tags as JSON: lists leave out what is too large for a page.
-    `review_rank` orders the review queue, the least first: urgency, then age. The claim, the
-    assignee (a user or a team), the due time and the escalation are of the review: no change of the
-    label set, so they raise no revision. While it waits, `artifact_archived` is its document's mark
-    and `due_at` when the review is due, or else the document: triggers keep both.
+    `tags_bytes` is the size of the tags as JSON: lists leave out tags that are too large for a
+    page. `review_rank` orders the review queue, least first: by urgency, then by age. The claim,
+    the assignee (a user or a team), the due time and the escalation belong to the review and do not
+    change the tag set, so they do not increase the revision. While a tag set is submitted, triggers
+    keep `artifact_archived` equal to the artifact's mark, and `due_at` equal to the due time of the
+    review or else of the artifact.
 
-    `rejections` counts how often it was rejected; `earlier_rejections` how often those were that it
-    follows on its document. `reserved_until`: until when a begun draft keeps its document.
+    `rejections` counts how often this tag set was rejected; `earlier_rejections` how often the
+    artifact's previous ones were. A draft reserves its artifact until `reserved_until`.
 
-    A merge (`source`) was made of the label sets in `merged_from`; `provenance` has an entry for
-    each of its values. Those of them that still waited when it was accepted are `superseded_by` it.
-    `reopened`: a reviewer took a verdict back, so that no machine gives another one.
+    A merge (`source`) was made of the tag sets in `merged_from`; `provenance` has an entry for each
+    of its values. Sources that were still submitted when the merge was accepted are `superseded_by`
+    it. `reopened`: a reviewer reopened it, so it is never accepted automatically.
     """
 
     __tablename__ = "tag_sets"
@@ -130,7 +133,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
             *_NEWEST,
             postgresql_where=text("reviewer_id IS NOT NULL"),
         ),
-        # Of other sources there are few.
+        # Few tag sets have another source than human.
         Index(
             "ix_tag_sets_list_source",
             "organization_id",
@@ -145,20 +148,20 @@ class TagSet(TenantModel, db.Revised, db.Base):
             "labeler_id",
             postgresql_where=text("status = 'draft'"),
         ),
-        _queue(""),
-        _queue("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
-        _queue("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
-        _queue("_pool", where=_UNASSIGNED),
-        # The pool of each schema and labeler, for reviewers whom the head of it does not suit.
-        _queue("_pool_of", "schema_id", text(LABELER.format(of="")), where=_UNASSIGNED),
-        _queue("_schema", "schema_id"),
-        _queue("_labeler", "labeler_id"),
-        _queue("_escalated", where="escalated"),
-        *(_queue(f"_{flag}", where=f"flags @> '[\"{flag}\"]'") for flag in FLAGS),
-        _waiting("submitted", "submitted_at", where=""),
-        _waiting("submitted_of", "schema_id", "submitted_at", where=""),
-        _waiting("due", "due_at", where="due_at IS NOT NULL AND "),
-        _waiting(
+        _queue_index(""),
+        _queue_index("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
+        _queue_index("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
+        _queue_index("_pool", where=_UNASSIGNED),
+        # The pool by schema and labeler, for reviewers who may not claim the first tag sets in it.
+        _queue_index("_pool_of", "schema_id", text(LABELER.format(of="")), where=_UNASSIGNED),
+        _queue_index("_schema", "schema_id"),
+        _queue_index("_labeler", "labeler_id"),
+        _queue_index("_escalated", where="escalated"),
+        *(_queue_index(f"_{flag}", where=f"flags @> '[\"{flag}\"]'") for flag in FLAGS),
+        _statistics_index("submitted", "submitted_at", where=""),
+        _statistics_index("submitted_of", "schema_id", "submitted_at", where=""),
+        _statistics_index("due", "due_at", where="due_at IS NOT NULL AND "),
+        _statistics_index(
             "due_of",
             "assignee_id",
             "due_at",
@@ -225,14 +228,14 @@ class TagSet(TenantModel, db.Revised, db.Base):
 
 
 class TagSetRevision(TenantModel, db.Base):
-    """What the label set held after one change of it; `number` is its revision after the change.
+    """The state of a tag set after a change; `number` is its revision after the change.
 
-    Every change has its row, so the numbers have no gaps. `kind`: create, save, submit, accept,
+    Every change has a row, so the numbers have no gaps. `kind`: create, save, submit, accept,
     correction (accepted with other tags), reject, reopen, merge (made of others) or supersede (a
-    merge stands for it); `note` is what was said with a decision, or, where nobody accepted it,
-    what spared it the review: sampling, confidence or agreement. Saves, of which there are most,
-    note their size (`tag_count`, `tags_bytes`), so that lists need not unpack the tags for it.
-    Decisions note the schema, and how long after the revision before them they were made.
+    merge replaced it). `note` is the reviewer's note, or the reason of an automatic acceptance:
+    sampling, confidence or agreement. Saves, the most frequent kind, store their size
+    (`tag_count`, `tags_bytes`) so that lists need not unpack the tags. Decisions store the schema
+    and the time since the previous revision.
     """
 
     __tablename__ = "tag_set_revisions"
@@ -242,7 +245,7 @@ class TagSetRevision(TenantModel, db.Base):
             ["tag_sets.organization_id", "tag_sets.id"],
             ondelete="CASCADE",
         ),
-        # Saves, of which there are most, stay out of it.
+        # Saves, the most frequent revisions, are left out.
         Index(
             "ix_tag_set_revisions_acts",
             "organization_id",

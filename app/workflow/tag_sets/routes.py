@@ -1,4 +1,4 @@
-"""tag-sets: the labels of a document, from a draft to a verdict."""
+"""Routes of tag sets, from drafts to review decisions."""
 
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,9 @@ from app.workflow.tag_sets.schemas import (
 )
 
 artifacts = Blueprint("tag-sets-of-artifacts", tag="artifacts")
-blueprint = Blueprint("tag-sets", description="Label sets: what people say is in a document.")
+blueprint = Blueprint(
+    "tag-sets", description="Tag sets: the tags of an artifact, by a person or a model."
+)
 
 
 @artifacts.post(
@@ -35,7 +37,11 @@ blueprint = Blueprint("tag-sets", description="Label sets: what people say is in
     status=201,
 )
 def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
-    """Start a label set on the document; takes the document's claim."""
+    """Create a tag set.
+
+    Creates a draft of the artifact, empty or with copied tags, and claims the artifact for the
+    caller if it is free.
+    """
     return service.create(artifact_id, caller=caller, **body)
 
 
@@ -43,7 +49,11 @@ def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> A
     "/artifacts/{artifact_id}/consensus", permission="tag_sets:review", returns=Consensus
 )
 def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> Any:
-    """Show a document's label sets side by side: agreement, and the majority value per field."""
+    """Get an artifact's consensus.
+
+    Returns the artifact's tag sets side by side, with their agreement and the majority value of
+    each field.
+    """
     return service.consensus(artifact_id)
 
 
@@ -54,19 +64,29 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> Any:
     returns=TagSetListed,
 )
 def list_tag_sets(caller: Caller, query: dict[str, Any]) -> Any:
-    """List label sets, filtered by document, schema, labeler, reviewer, state and source."""
+    """List tag sets.
+
+    Filters by artifact, schema, labeler, reviewer, status, source and time of creation.
+    """
     return service.list_tag_sets(caller=caller, **query)
 
 
 @blueprint.get("/tag-sets/{tag_set_id}", permission="tag_sets:read", returns=TagSet)
 def get_tag_set(caller: Caller, tag_set_id: UUID) -> Any:
-    """Read one label set with its tags."""
+    """Get a tag set.
+
+    Returns the tag set with its tags.
+    """
     return service.show(tag_set_id, caller=caller)
 
 
 @blueprint.delete("/tag-sets/{tag_set_id}", permission="tag_sets:write", revision="optional")
 def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> Any:
-    """Discard one's own draft; one that was sent back only an admin discards."""
+    """Delete a draft.
+
+    Deletes the caller's own draft with its revisions. Only an admin can delete a draft that was
+    rejected or reopened.
+    """
     return service.delete(tag_set_id, caller=caller, revision=revision)
 
 
@@ -81,7 +101,11 @@ def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> An
 def replace_tags(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Save all tags of a draft over the revision that was read; each save is a revision."""
+    """Replace the tags of a draft.
+
+    Saves all tags as a new revision. The revision that was read must be sent, so that no save
+    overwrites another one.
+    """
     return service.replace_tags(tag_set_id, caller=caller, revision=revision, **body)
 
 
@@ -92,7 +116,11 @@ def replace_tags(
     revision="optional",
 )
 def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> Any:
-    """Hand a draft to review; every required field must have a value."""
+    """Submit a tag set.
+
+    Submits a draft for review. Every required field must have a value. The tag set is accepted at
+    once if the schema's policy requires no review.
+    """
     return service.submit(tag_set_id, caller=caller, revision=revision)
 
 
@@ -107,7 +135,10 @@ def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> An
 def accept_tag_set(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Accept a submitted label set, with corrections if any; fires tag_set.accepted."""
+    """Accept a tag set.
+
+    Accepts a submitted tag set, with the reviewer's corrections if sent. Emits `tag_set.accepted`.
+    """
     return service.accept(tag_set_id, caller=caller, revision=revision, **body)
 
 
@@ -121,7 +152,11 @@ def accept_tag_set(
 def reject_tag_set(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Reject a submitted label set with a reason, back to its labeler or on to another."""
+    """Reject a tag set.
+
+    Rejects a submitted tag set with a reason and sends its artifact to its labeler, to another
+    member, or to the pool. Emits `tag_set.rejected`.
+    """
     return service.reject(tag_set_id, caller=caller, revision=revision, **body)
 
 
@@ -135,7 +170,11 @@ def reject_tag_set(
 def reopen_tag_set(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Take back the verdict on an accepted or rejected label set."""
+    """Reopen a tag set.
+
+    Reverses the review decision on an accepted or rejected tag set: it waits for review again or
+    becomes a draft of its labeler. Emits `tag_set.reopened`.
+    """
     return service.reopen(tag_set_id, caller=caller, revision=revision, **body)
 
 
@@ -146,7 +185,10 @@ def reopen_tag_set(
     returns=Revision,
 )
 def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
-    """List every revision of a label set: who, when, and what changed."""
+    """List the revisions of a tag set.
+
+    Returns who made each revision, when, and what changed.
+    """
     return service.list_revisions(tag_set_id, caller=caller, **query)
 
 
@@ -154,7 +196,10 @@ def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, An
     "/tag-sets/{tag_set_id}/diff", permission="tag_sets:read", query=DiffQuery, returns=Diff
 )
 def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
-    """Compare a label set field by field with another one, a revision or the prediction."""
+    """Compare a tag set.
+
+    Compares a tag set field by field with another tag set, a revision or the prediction.
+    """
     return service.compare(tag_set_id, caller=caller, **query)
 
 
@@ -167,5 +212,8 @@ def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any
     status=201,
 )
 def merge_tag_sets(caller: Caller, body: dict[str, Any]) -> Any:
-    """Adjudicate several label sets of one document into one."""
+    """Merge tag sets.
+
+    Merges several tag sets of one artifact into one. Emits `tag_set.merged`.
+    """
     return service.merge(caller=caller, **body)

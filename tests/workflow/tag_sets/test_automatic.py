@@ -182,7 +182,7 @@ def _ask(desk: Desk, of: dict[str, Any], policy: dict[str, Any]) -> None:
         policy=json.dumps(policy),
         id=of["schema_version_id"],
     )
-    rules.terms.cache_clear()
+    rules.get_terms.cache_clear()
 
 
 def test_one_that_needs_no_review_still_agrees_with_those_that_wait(desk: Desk) -> None:

@@ -7,7 +7,7 @@ import orjson
 from hypothesis import given, settings
 
 from app.engines.agreement import shapes
-from app.workflow.tag_sets.service.provenance import corrected, entry
+from app.workflow.tag_sets.service.provenance import build_entry, correct_entries
 from tests.engines.agreement.labels import SHAPES
 from tests.engines.agreement.test_properties import SETS
 from tests.factories.desk import FIELDS, Desk, rows, tag
@@ -140,19 +140,19 @@ _TRACED = settings(max_examples=200, deadline=None)
 @_TRACED
 @given(SETS, SETS)
 def test_each_tag_has_its_entry_and_none_is_made_up(before: list[Any], after: list[Any]) -> None:
-    entries = [entry(one, "agreement", [(str(n), n)]) for n, one in enumerate(before)]
-    found = corrected(entries, before, after, SHAPES)
+    entries = [build_entry(one, "agreement", [(str(n), n)]) for n, one in enumerate(before)]
+    found = correct_entries(entries, before, after, SHAPES)
     assert [_named(one) for one in found] == [_named(one) for one in after]
     kept = [one for one in found if one["by"] != "reviewer"]
     assert max(Counter(str(one["revisions"]) for one in kept).values(), default=1) == 1
     for one in kept:
         (said,) = one["revisions"]
         assert orjson.dumps(before[said]["value"]) == orjson.dumps(one["value"])
-    assert corrected(entries, before, before, SHAPES) == entries
+    assert correct_entries(entries, before, before, SHAPES) == entries
 
 
 def test_of_a_table_that_was_emptied_nothing_is_kept() -> None:
     held = [{**one, "confidence": None, "source": "human", "evidence": []} for one in rows("a")]
-    traced = [entry(held[0], "choice", [("x", 3)])]
-    assert corrected(traced, held, [], shapes(FIELDS)) == []
-    assert corrected([], [], held, shapes(FIELDS)) == [entry(held[0], "reviewer")]
+    traced = [build_entry(held[0], "choice", [("x", 3)])]
+    assert correct_entries(traced, held, [], shapes(FIELDS)) == []
+    assert correct_entries([], [], held, shapes(FIELDS)) == [build_entry(held[0], "reviewer")]

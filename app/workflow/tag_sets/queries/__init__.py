@@ -1,1 +1,1 @@
-"""SQL of label sets: reading and lists, the save, and the changes of state."""
+"""SQL of tag sets."""

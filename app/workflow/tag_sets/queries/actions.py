@@ -1,4 +1,4 @@
-"""SQL of what people did with documents that no other record tells."""
+"""SQL of user actions on artifacts that no other record holds."""
 
 from typing import Any
 from uuid import UUID
@@ -11,10 +11,10 @@ from app.kit import db, tenancy
 from app.kit.ids import uuid7
 
 
-def note(
+def insert_action(
     artifact_id: UUID, kind: str, *, by: UUID, tag_set_id: UUID | None, note: str | None
 ) -> None:
-    """Keep that a user did something with a document."""
+    """Record that a user did something with an artifact."""
     db.session().execute(
         insert(ArtifactAct).values(
             organization_id=tenancy.current_organization_id(),
@@ -29,9 +29,11 @@ def note(
     )
 
 
-def acts(artifact_id: UUID, by: UUID | None) -> Any:
-    """A SELECT of what was noted of a document: id, at, kind, user_id, user (an e-mail address),
-    tag_set_id and note; with `by` of this user's acts only."""
+def select_actions(artifact_id: UUID, by: UUID | None) -> Any:
+    """Return a SELECT of the recorded actions on an artifact, or with `by` of this user's alone.
+
+    Columns: id, at, kind, user_id, user (an email address), tag_set_id, note.
+    """
     statement = (
         select(
             ArtifactAct.id,

@@ -1,4 +1,4 @@
-"""SQL of the label sets of one document beside each other."""
+"""SQL of the tag sets of one artifact: siblings, predictions and merges."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,23 +21,25 @@ from sqlalchemy.orm import aliased
 from app.identity.users.models import User
 from app.kit import db
 from app.schemas.artifact_schemas.models import SchemaVersion
-from app.workflow.tag_sets.models import LABELS_WANTED, TagSet, TagSetRevision
-from app.workflow.tag_sets.queries.reading import person
+from app.workflow.tag_sets.models import REQUIRED_LABELS, TagSet, TagSetRevision
+from app.workflow.tag_sets.queries.reading import build_person
 
 _DIRECT = {"synchronize_session": False}
 _labeler = aliased(User)
-_DISAGREE = "disagreement"
+_DISAGREEMENT = "disagreement"
 
 
-def of_document(artifact_id: UUID) -> list[Row[Any]]:
-    """The label sets of a document but drafts, the oldest first."""
+def list_of_artifact(artifact_id: UUID) -> list[Row[Any]]:
+    """Return the tag sets of an artifact except drafts, the oldest first."""
     statement = (
         select(
             TagSet.id,
             TagSet.schema_id,
             TagSet.schema_version_id,
-            literal_column(LABELS_WANTED.format(of="tag_sets."), Integer).label("labels_wanted"),
-            person(_labeler, "labeler"),
+            literal_column(REQUIRED_LABELS.format(of="tag_sets."), Integer).label(
+                "required_labels"
+            ),
+            build_person(_labeler, "labeler"),
             TagSet.status,
             TagSet.source,
             TagSet.tags,
@@ -56,14 +58,14 @@ def of_document(artifact_id: UUID) -> list[Row[Any]]:
     return list(db.session().execute(statement))
 
 
-def documents_of(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
-    """{label set: its document} of those there are."""
+def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
+    """Return {tag_set_id: artifact_id} of the tag sets that exist."""
     statement = select(TagSet.id, TagSet.artifact_id).where(TagSet.id.in_(list(tag_set_ids)))
     return {row.id: row.artifact_id for row in db.session().execute(statement)}
 
 
-def latest_prediction(artifact_id: UUID) -> Row[Any] | None:
-    """id, revision and tags of what a model said last of a document."""
+def get_latest_prediction(artifact_id: UUID) -> Row[Any] | None:
+    """Return id, revision and tags of the model's latest tag set of an artifact, or None."""
     statement = (
         select(TagSet.id, TagSet.revision, TagSet.tags)
         .where(TagSet.artifact_id == artifact_id, TagSet.source == "model")
@@ -73,32 +75,32 @@ def latest_prediction(artifact_id: UUID) -> Row[Any] | None:
     return db.session().execute(statement).one_or_none()
 
 
-def merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
-    """The merges of a document in any of `states`."""
+def list_merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
+    """Return the ids of the artifact's merges with one of these statuses."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(states)
     )
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def made_of(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
-    """The merges of a document that were made of one of its label sets, in whatever state."""
+def list_merges_from(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
+    """Return the ids of the artifact's merges, of any status, that have a tag set as a source."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.merged_from.contains([str(tag_set_id)])
     )
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Where each of a merge's tags came from."""
+def get_provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
+    """Return the provenance entries of a merge."""
     statement = select(TagSet.provenance).where(TagSet.id == tag_set_id)
     return list(db.session().execute(statement).scalar_one() or ())
 
 
 def mark_disagreement(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
-    """Set or take away the flag; no change of the label sets themselves."""
-    without = TagSet.flags.op("-")(_DISAGREE)
-    flags = without.op("||")(func.jsonb_build_array(_DISAGREE)) if disagree else without
+    """Set or remove the flag `disagreement`. The tag sets' revisions do not change."""
+    without = TagSet.flags.op("-")(_DISAGREEMENT)
+    flags = without.op("||")(func.jsonb_build_array(_DISAGREEMENT)) if disagree else without
     db.session().execute(
         update(TagSet)
         .where(TagSet.id.in_(tag_set_ids))
@@ -114,19 +116,21 @@ def supersede(
     *,
     author_id: UUID | None,
 ) -> None:
-    """Let a merge stand for those of its sources that still wait, or that one before it stood for;
-    a revision notes it."""
-    waits = TagSet.status == "submitted"
-    stood_for = and_(TagSet.status == "rejected", TagSet.superseded_by.is_not(None))
+    """Mark the sources of a merge as superseded by it and record a revision of each.
+
+    Only sources that are submitted, or that another merge superseded before, are changed.
+    """
+    submitted = TagSet.status == "submitted"
+    superseded = and_(TagSet.status == "rejected", TagSet.superseded_by.is_not(None))
     statement = (
         update(TagSet)
-        .where(TagSet.id.in_(tag_set_ids), or_(waits, stood_for))
+        .where(TagSet.id.in_(tag_set_ids), or_(submitted, superseded))
         .values(**values, superseded_by=by, revision=TagSet.revision + 1)
         .returning(TagSet.id)
         .execution_options(**_DIRECT)
     )
     changed = list(db.session().execute(statement).scalars())
-    held = select(
+    recorded = select(
         TagSet.organization_id,
         TagSet.id,
         TagSet.revision,
@@ -136,4 +140,4 @@ def supersede(
         TagSet.updated_at,
     ).where(TagSet.id.in_(changed))
     names = ("organization_id", "tag_set_id", "number", "tags", "author_id", "kind", "created_at")
-    db.session().execute(insert(TagSetRevision).from_select(names, held))
+    db.session().execute(insert(TagSetRevision).from_select(names, recorded))

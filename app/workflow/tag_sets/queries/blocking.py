@@ -1,4 +1,4 @@
-"""SQL of the tag sets that keep an artifact or a schema from a change."""
+"""SQL of the tag sets that block a change of an artifact or a schema."""
 
 from uuid import UUID
 
@@ -25,8 +25,8 @@ def list_blocking(
 ) -> list[UUID]:
     """Return the oldest MAX_LISTED tag sets of an artifact that block a change.
 
-    Those are all, or those that were not rejected and belong to another schema than
-    `of_other_schema_than`.
+    With `all_statuses` every tag set blocks; otherwise those that were not rejected and belong to
+    another schema than `of_other_schema_than`.
     """
     values = {
         "org": tenancy.current_organization_id(),

@@ -1,4 +1,4 @@
-"""SQL of deciding on many label sets: a fixed number of statements, however many they are."""
+"""SQL of decisions on many tag sets, with a fixed number of statements."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,16 +7,16 @@ from uuid import UUID
 from sqlalchemy import Row, insert, literal, select, text, update
 
 from app.kit import db, tenancy
-from app.workflow.tag_sets.models import LABELS_WANTED, MAKERS, TagSet, TagSetRevision
+from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS, TagSet, TagSetRevision
 from app.workflow.tag_sets.queries.recording import (
     DECISIONS,
     REVISION,
     describe_decision,
-    earlier,
-    is_before,
+    is_previous,
+    previous,
 )
 
-# Whoever takes many takes documents, then label sets, each in the order of their ids.
+# Artifacts are locked before tag sets, each in the order of their ids, to avoid deadlocks.
 _LOCK_DOCUMENTS = text(
     """
     SELECT id FROM artifacts
@@ -31,7 +31,7 @@ _LOCK = text(
     f"""
     SELECT item.id, item.artifact_id, item.schema_id, item.schema_version_id, item.labeler_id,
            {MAKERS.format(of="item.")} AS makers,
-           {LABELS_WANTED.format(of="item.")} AS labels_wanted,
+           {REQUIRED_LABELS.format(of="item.")} AS required_labels,
            item.status, item.source, item.rejections, item.earlier_rejections,
            item.revision,
            CASE WHEN item.claim_expires_at > now() THEN item.claim_user_id END AS claimed_by,
@@ -51,32 +51,35 @@ _SIBLINGS = text(
     ORDER BY id
     """
 )
-# As for a single one: a claim that somebody else holds stays theirs.
-_TAKE_CLAIMS = text(
+# As with a single decision, a live claim of another user is not changed.
+_CLAIM_ARTIFACTS = text(
     """
     UPDATE artifacts
-    SET claim_user_id = heir.user_id, claim_expires_at = now() + make_interval(mins => :minutes)
-    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:user_ids AS uuid[])) AS heir (id, user_id)
-    WHERE organization_id = :org AND artifacts.id = heir.id
-      AND (claim_user_id IS NULL OR claim_user_id = heir.user_id OR claim_expires_at <= now())
+    SET claim_user_id = assignee.user_id, claim_expires_at = now() + make_interval(mins => :minutes)
+    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:user_ids AS uuid[])) AS assignee (id, user_id)
+    WHERE organization_id = :org AND artifacts.id = assignee.id
+      AND (claim_user_id IS NULL OR claim_user_id = assignee.user_id OR claim_expires_at <= now())
     """
 )
 
 
-def _texts(ids: Iterable[UUID]) -> list[str]:
-    return [str(one) for one in ids]
+def _to_strings(ids: Iterable[UUID]) -> list[str]:
+    return [str(id_) for id_ in ids]
 
 
 def lock(tag_set_ids: Sequence[UUID]) -> list[Row[Any]]:
-    """Lock label sets and their documents; those there are, with what their schemas ask for."""
-    values = {"org": tenancy.current_organization_id(), "ids": _texts(tag_set_ids)}
+    """Lock tag sets and their artifacts; return those that exist, with their schemas' policies."""
+    values = {"org": tenancy.current_organization_id(), "ids": _to_strings(tag_set_ids)}
     db.session().execute(_LOCK_DOCUMENTS, values)
     return list(db.session().execute(_LOCK, values))
 
 
-def siblings(artifact_ids: Iterable[UUID]) -> list[Row[Any]]:
-    """id, artifact_id, labeler_id, status, source of documents' label sets but rejected ones."""
-    values = {"org": tenancy.current_organization_id(), "artifact_ids": _texts(artifact_ids)}
+def list_siblings(artifact_ids: Iterable[UUID]) -> list[Row[Any]]:
+    """Return the tag sets of artifacts except rejected ones.
+
+    Columns: id, artifact_id, labeler_id, status, source.
+    """
+    values = {"org": tenancy.current_organization_id(), "artifact_ids": _to_strings(artifact_ids)}
     return list(db.session().execute(_SIBLINGS, values))
 
 
@@ -88,10 +91,9 @@ def change(
     author_id: UUID,
     note: str | None,
 ) -> None:
-    """Change locked label sets alike, and note the change of each as a revision."""
-    changed = (
+    """Update locked tag sets to the same values and record a revision of each."""
+    changed = (  # The ORM does not add the tenant filter inside an INSERT.
         update(TagSet)
-        # Under an insert the ORM does not add it.
         .where(TagSet.organization_id == tenancy.current_organization_id())
         .where(TagSet.id.in_(tag_set_ids))
         .values(**values, revision=TagSet.revision + 1)
@@ -105,7 +107,7 @@ def change(
         )
         .cte("changed")
     )
-    held: Any = select(
+    recorded: Any = select(
         changed.c.organization_id,
         changed.c.id,
         changed.c.revision,
@@ -117,17 +119,17 @@ def change(
         *describe_decision(kind, changed.c.schema_id, changed.c.updated_at),
     )
     if kind in DECISIONS:
-        before = is_before(changed.c.organization_id, changed.c.id, changed.c.revision)
-        held = held.outerjoin_from(changed, earlier, before)
-    db.session().execute(insert(TagSetRevision).from_select(REVISION, held))
+        condition = is_previous(changed.c.organization_id, changed.c.id, changed.c.revision)
+        recorded = recorded.outerjoin_from(changed, previous, condition)
+    db.session().execute(insert(TagSetRevision).from_select(REVISION, recorded))
 
 
-def take_claims(heirs: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Give documents' claims to users, {document: user}, where nobody else holds a live one."""
+def claim_artifacts(next_labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
+    """Claim artifacts for users, {artifact_id: user_id}, unless another user has a live claim."""
     values = {
         "org": tenancy.current_organization_id(),
-        "artifact_ids": _texts(heirs),
-        "user_ids": _texts(heirs.values()),
+        "artifact_ids": _to_strings(next_labelers),
+        "user_ids": _to_strings(next_labelers.values()),
         "minutes": minutes,
     }
-    db.session().execute(_TAKE_CLAIMS, values)
+    db.session().execute(_CLAIM_ARTIFACTS, values)

@@ -1,4 +1,4 @@
-"""SQL of what changes a label set's state: create, submit, accept, reject, delete."""
+"""SQL of changes of a tag set's status: create, submit, accept, reject, delete."""
 
 from typing import Any
 from uuid import UUID
@@ -26,27 +26,27 @@ from app.documents.artifacts.models import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
-from app.workflow.tag_sets.models import LABELS_WANTED, MAKERS, TagSet
+from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS, TagSet
 from app.workflow.tag_sets.queries import recording
 
 _DIRECT = {"synchronize_session": False}
 
 
-def makers() -> Label[Any]:
-    """`MAKERS` as a column."""
-    written = literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid))
-    return written.label("makers")
+def _build_makers() -> Label[Any]:
+    """Return `MAKERS` as a column."""
+    expression = literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid))
+    return expression.label("makers")
 
 
-_before = aliased(TagSet)
-# A draft is begun after such a rejection: nobody makes one while its document is locked.
+_earlier = aliased(TagSet)
+# No draft can be created while the artifact is locked, so the rejection is always earlier.
 _RETRIED = exists().where(
-    _before.organization_id == TagSet.organization_id,
-    _before.artifact_id == TagSet.artifact_id,
-    _before.schema_id == TagSet.schema_id,
-    _before.labeler_id == TagSet.labeler_id,
-    _before.status == "rejected",
-    _before.id != TagSet.id,
+    _earlier.organization_id == TagSet.organization_id,
+    _earlier.artifact_id == TagSet.artifact_id,
+    _earlier.schema_id == TagSet.schema_id,
+    _earlier.labeler_id == TagSet.labeler_id,
+    _earlier.status == "rejected",
+    _earlier.id != TagSet.id,
 )
 
 _LOCKED = (
@@ -56,8 +56,8 @@ _LOCKED = (
         TagSet.schema_id,
         TagSet.schema_version_id,
         TagSet.labeler_id,
-        makers(),
-        literal_column(LABELS_WANTED.format(of="tag_sets."), Integer).label("labels_wanted"),
+        _build_makers(),
+        literal_column(REQUIRED_LABELS.format(of="tag_sets."), Integer).label("required_labels"),
         TagSet.tags,
         TagSet.status,
         TagSet.rejections,
@@ -93,13 +93,13 @@ _LOCKED = (
             SchemaVersion.id == TagSet.schema_version_id,
         ),
     )
-    # The document first: whoever changes a document and its label sets locks in this order.
+    # The artifact is locked first, as in every change of an artifact and its tag sets.
     .with_for_update(of=(Artifact, TagSet), key_share=True)
 )
 
 
 def lock(tag_set_id: UUID) -> Row[Any] | None:
-    """Lock a label set and its document; what a change of state must know of both."""
+    """Lock a tag set and its artifact; return the columns that a change of status needs."""
     return db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
 
 
@@ -114,27 +114,26 @@ _WITH_SOURCES = text(
 
 
 def lock_with_sources(tag_set_id: UUID) -> list[Row[Any]]:
-    """`lock` of a label set, and of what it was made of if it is a merge, in the order of their
-    ids."""
+    """Lock a tag set and, if it is a merge, its sources, and return them ordered by id."""
     values = {"org": tenancy.current_organization_id(), "id": tag_set_id}
-    wanted = list(db.session().execute(_WITH_SOURCES, values).scalars())
-    return list(db.session().execute(_LOCKED.where(TagSet.id.in_(wanted)).order_by(TagSet.id)))
+    tag_set_ids = list(db.session().execute(_WITH_SOURCES, values).scalars())
+    return list(db.session().execute(_LOCKED.where(TagSet.id.in_(tag_set_ids)).order_by(TagSet.id)))
 
 
 def lock_document(artifact_id: UUID) -> list[Row[Any]]:
-    """`lock` of all label sets of a document but drafts, in the order of their ids."""
-    others = _LOCKED.where(TagSet.artifact_id == artifact_id, TagSet.status != "draft")
-    return list(db.session().execute(others.order_by(TagSet.id)))
+    """Lock all tag sets of an artifact except drafts and return them ordered by id."""
+    statement = _LOCKED.where(TagSet.artifact_id == artifact_id, TagSet.status != "draft")
+    return list(db.session().execute(statement.order_by(TagSet.id)))
 
 
-def insert_new(
+def insert_tag_set(
     values: dict[str, Any], *, author_id: UUID, kind: str = "create", note: str | None = None
 ) -> UUID:
-    """A new label set with its first revision; its id."""
+    """Insert a tag set with its first revision and return its id."""
     tag_set = TagSet(**values)
     db.session().add(tag_set)
     db.session().flush()
-    recording.note(tag_set.id, kind=kind, author_id=author_id, note=note)
+    recording.insert_revision(tag_set.id, kind=kind, author_id=author_id, note=note)
     return tag_set.id
 
 
@@ -146,25 +145,25 @@ def change(
     author_id: UUID | None,
     note: str | None = None,
 ) -> None:
-    """Change a locked label set, and note the change as a revision."""
+    """Update a locked tag set and record the change as a revision."""
     db.session().execute(
         update(TagSet)
         .where(TagSet.id == tag_set_id)
         .values(**values, revision=TagSet.revision + 1)
         .execution_options(**_DIRECT)
     )
-    recording.note(tag_set_id, kind=kind, author_id=author_id, note=note)
+    recording.insert_revision(tag_set_id, kind=kind, author_id=author_id, note=note)
 
 
-def remove(tag_set_id: UUID) -> None:
-    """Delete a label set, its revisions with it."""
+def delete_tag_set(tag_set_id: UUID) -> None:
+    """Delete a tag set with its revisions."""
     db.session().execute(delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_DIRECT))
 
 
-def open_set(
+def find_of_labeler(
     artifact_id: UUID, user_id: UUID, states: tuple[str, ...], *, but: UUID | None = None
 ) -> UUID | None:
-    """A label set, other than `but`, that a user has of a document in one of `states`."""
+    """Return the id of a user's tag set of an artifact with one of these statuses, except `but`."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id,
         TagSet.labeler_id == user_id,
@@ -175,8 +174,8 @@ def open_set(
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
-def in_states(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
-    """The label sets of a document in any of `states`, the oldest first."""
+def list_by_status(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
+    """Return the ids of an artifact's tag sets with one of these statuses, the oldest first."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.status.in_(states)
     )
@@ -184,7 +183,7 @@ def in_states(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
 
 
 def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | None) -> int:
-    """Return how often a document's tag sets of a schema were rejected, or only a labeler's."""
+    """Return how often tag sets of an artifact and schema were rejected, of all or one labeler."""
     rejected = TagSet.rejections + TagSet.earlier_rejections
     statement = select(func.coalesce(func.max(rejected), 0)).where(
         TagSet.artifact_id == artifact_id, TagSet.schema_id == schema_id
@@ -194,14 +193,14 @@ def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | N
     return int(db.session().execute(statement).scalar_one())
 
 
-def teams_of(user_id: UUID) -> set[UUID]:
-    """The teams that somebody is in."""
+def list_team_ids(user_id: UUID) -> set[UUID]:
+    """Return the ids of a user's teams."""
     statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return set(db.session().execute(statement).scalars())
 
 
-def take_claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> None:
-    """Give the document's claim to a user, unless somebody else holds a live one."""
+def claim_artifact(artifact_id: UUID, user_id: UUID, *, minutes: int) -> None:
+    """Claim an artifact for a user, unless another user has a live claim."""
     free = case(
         (Artifact.claim_user_id.is_(None), True),
         (Artifact.claim_user_id == user_id, True),
@@ -211,7 +210,7 @@ def take_claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> None:
 
 
 def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
-    """Give back the claim that a user holds on a document, if it is theirs."""
+    """Release a user's claim on an artifact, if there is one."""
     _set_claim(artifact_id, Artifact.claim_user_id == user_id, null(), null())
 
 
@@ -225,7 +224,7 @@ def _set_claim(artifact_id: UUID, condition: Any, user_id: Any, expires_at: Any)
 
 
 def release_reviews(user_id: UUID) -> None:
-    """Give back every review that a user has claimed."""
+    """Release every review that a user has claimed."""
     db.session().execute(
         update(TagSet)
         .where(TagSet.status == "submitted", TagSet.claim_user_id == user_id)

@@ -1,4 +1,4 @@
-"""SQL of what happened to the label sets of one document."""
+"""SQL of the history of an artifact's tag sets."""
 
 from typing import Any
 from uuid import UUID
@@ -26,9 +26,12 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.queries.reading import Reader, is_visible_to
 
 
-def acts(artifact_id: UUID, reader: Reader | None) -> Any:
-    """A SELECT of every revision but saves: id (made of its key), at, tag_set_id, kind, author_id,
-    author (an e-mail address), note, and changes: for whom it was made, and of what a merge was."""
+def select_revisions(artifact_id: UUID, reader: Reader | None) -> Any:
+    """Return a SELECT of every revision of an artifact's tag sets except saves.
+
+    Columns: id (derived from the key), at, tag_set_id, kind, author_id, author (an email address),
+    note, and changes: the labeler of a new tag set, or the sources of a merge.
+    """
     key = cast(TagSetRevision.tag_set_id, String) + "/" + cast(TagSetRevision.number, String)
     statement = (
         select(
@@ -40,8 +43,14 @@ def acts(artifact_id: UUID, reader: Reader | None) -> Any:
             User.email.label("author"),
             TagSetRevision.note,
             case(
-                (TagSetRevision.kind == "create", _from_nothing("labeler_id", TagSet.labeler_id)),
-                (TagSetRevision.kind == "merge", _from_nothing("merged_from", TagSet.merged_from)),
+                (
+                    TagSetRevision.kind == "create",
+                    _build_initial_change("labeler_id", TagSet.labeler_id),
+                ),
+                (
+                    TagSetRevision.kind == "merge",
+                    _build_initial_change("merged_from", TagSet.merged_from),
+                ),
                 else_=literal_column("CAST('{}' AS jsonb)", JSONB()),
             ).label("changes"),
         )
@@ -58,32 +67,33 @@ def acts(artifact_id: UUID, reader: Reader | None) -> Any:
     return statement if reader is None else statement.where(is_visible_to(reader))
 
 
-def _from_nothing(name: str, value: Any) -> Any:
+def _build_initial_change(name: str, value: Any) -> Any:
     return func.jsonb_build_object(name, func.jsonb_build_array(null(), value), type_=JSONB())
 
 
-def ids(artifact_id: UUID, reader: Reader | None) -> Any:
-    """A SELECT of the ids of a document's label sets."""
+def select_ids(artifact_id: UUID, reader: Reader | None) -> Any:
+    """Return a SELECT of the ids of an artifact's tag sets."""
     statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
     return statement if reader is None else statement.where(is_visible_to(reader))
 
 
 def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
-    """Whether several people label the document, each for themselves, and this one is not done."""
-    wanted = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
-    of_document = (
+    """Return whether a user labels an artifact independently and has not submitted a tag set."""
+    required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
+    current_version = (
         select(ArtifactSchema.current_version_id)
         .join(Artifact, Artifact.schema_id == ArtifactSchema.id)
         .where(Artifact.id == artifact_id)
     )
-    of_sets = select(TagSet.schema_version_id).where(TagSet.artifact_id == artifact_id)
+    used_versions = select(TagSet.schema_version_id).where(TagSet.artifact_id == artifact_id)
     versions = select(SchemaVersion.id).where(
-        wanted > 1, or_(SchemaVersion.id.in_(of_document), SchemaVersion.id.in_(of_sets))
+        required_labels > 1,
+        or_(SchemaVersion.id.in_(current_version), SchemaVersion.id.in_(used_versions)),
     )
-    done = select(TagSet.id).where(
+    submitted = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id,
         TagSet.schema_id.in_(select(Artifact.schema_id).where(Artifact.id == artifact_id)),
         TagSet.labeler_id == user_id,
         TagSet.submitted_at.is_not(None),
     )
-    return bool(db.session().scalar(select(and_(versions.exists(), ~done.exists()))))
+    return bool(db.session().scalar(select(and_(versions.exists(), ~submitted.exists()))))

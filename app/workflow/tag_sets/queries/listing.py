@@ -1,4 +1,4 @@
-"""SQL of the list of label sets: its length from counts, its pages by an index for every filter."""
+"""SQL of the list of tag sets: totals from counters, pages by an index for every filter."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,23 +51,23 @@ _NEWEST = PreparedList(
 )
 
 
-def page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None) -> Page:
-    """Return a page of tag sets, those that `reader` may see.
+def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None) -> Page:
+    """Return a page of the tag sets that `reader` may see; None sees all.
 
-    `filters` maps columns to values, `status` to several; created_after, created_before.
+    `filters` maps columns to values, `status` to several; also created_after and created_before.
     """
     if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.page(request)
     newest = request.sort.endswith("created_at")
-    conditions, keys = _conditions(filters), list[Keys]()
+    conditions, keys = _build_conditions(filters), list[Keys]()
     if reader is None:
-        total = _total(filters)
-        keys = _keys(filters) if newest else []
+        total = _count(filters)
+        keys = _build_keys(filters) if newest else []
     elif "artifact_id" in filters:
         conditions.append(is_visible_to(reader))
-        total = counters.count(_rows(filters).where(is_visible_to(reader)))
+        total = counters.count(_select_ids(filters).where(is_visible_to(reader)))
     else:
-        total, keys = _of_reader(filters, reader)
+        total, keys = _find_visible(filters, reader)
         if not newest:
             conditions, keys = [*conditions, is_visible_to(reader)], []
     statement = select(*listed_columns(request.page_size)).select_from(TagSet)
@@ -78,54 +78,60 @@ def page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None
     )
 
 
-def _of_reader(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
-    """Return how many tag sets a reader may see, and how to find them in the order of creation:
-    what is no draft, as far as they need not label blind, and their own drafts."""
+def _find_visible(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
+    """Return the number of tag sets that a reader may see, and their keys by creation time.
+
+    Readers see their own drafts, and submitted tag sets unless they must label these blind.
+    """
     statuses = filters.get("status") or _STATUSES
-    decided = {**filters, "status": [one for one in statuses if one != "draft"]}
+    submitted = {**filters, "status": [status for status in statuses if status != "draft"]}
     total: ColumnElement[int] = cast(0, BigInteger)
     keys = list[Keys]()
-    if decided["status"]:
-        total, keys = _no_drafts(decided, reader)
+    if submitted["status"]:
+        total, keys = _find_submitted(submitted, reader)
     if "draft" in statuses and filters.get("labeler_id", reader.user_id) == reader.user_id:
         own = {**filters, "status": ["draft"], "labeler_id": reader.user_id}
-        total = total + _total(own)
-        keys.append(Keys(_KEYS.where(*_conditions(own))))
-    # Others' drafts alone: there are none.
+        total = total + _count(own)
+        keys.append(Keys(_KEYS.where(*_build_conditions(own))))
+    # Only others' drafts match the filters, and these are never visible.
     return total, keys or [Keys(_KEYS.where(false()))]
 
 
-def _no_drafts(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
-    blind = _overlapping_versions() if reader.blind else []
+def _find_submitted(
+    filters: dict[str, Any], reader: Reader
+) -> tuple[ColumnElement[int], list[Keys]]:
+    blind = _list_overlapping_versions() if reader.blind else []
     if not blind:
-        # Of other sources there are few, and an index of their own has them.
+        # Few tag sets have another source, and these have an index of their own.
         few = filters.get("source", "human") != "human"
-        keys = [] if few else _keys(filters)
-        return _total(filters), keys or [Keys(_KEYS.where(*_conditions(filters)))]
-    beside = _beside_own(filters, reader.user_id, blind)
-    total = _visible_total(filters, reader.user_id, blind, beside)
-    return total, _visible_keys(filters, reader.user_id, blind, beside)
+        keys = [] if few else _build_keys(filters)
+        return _count(filters), keys or [Keys(_KEYS.where(*_build_conditions(filters)))]
+    siblings = _select_siblings(filters, reader.user_id, blind)
+    total = _count_visible(filters, reader.user_id, blind, siblings)
+    return total, _build_visible_keys(filters, reader.user_id, blind, siblings)
 
 
-def _conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    found = within(TagSet.created_at, *(filters.get(name) for name in _PERIOD))
+def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
+    conditions = within(TagSet.created_at, *(filters.get(name) for name in _PERIOD))
     for name, value in filters.items():
         if name == "status":
-            found.append(TagSet.status == value[0] if len(value) == 1 else TagSet.status.in_(value))
+            conditions.append(
+                TagSet.status == value[0] if len(value) == 1 else TagSet.status.in_(value)
+            )
         elif name not in _PERIOD:
-            found.append(getattr(TagSet, name) == value)
-    return found
+            conditions.append(getattr(TagSet, name) == value)
+    return conditions
 
 
-def _total(filters: dict[str, Any], **more: Any) -> ColumnElement[int]:
-    """How many label sets `filters` find, those of `more` facets alone."""
-    where = {name: value for name, value in filters.items() if name not in _PERIOD} | more
-    others = {name: value for name, value in filters.items() if name not in _PERIOD}
-    rows = _rows(others)
-    if "version_id" in more:
-        rows = rows.where(TagSet.schema_version_id.in_(more["version_id"]))
-    if "labeler_id" in more:
-        rows = rows.where(TagSet.labeler_id == more["labeler_id"])
+def _count(filters: dict[str, Any], **facets: Any) -> ColumnElement[int]:
+    """Return the number of tag sets that match `filters` and the additional `facets`."""
+    where = {name: value for name, value in filters.items() if name not in _PERIOD} | facets
+    column_filters = {name: value for name, value in filters.items() if name not in _PERIOD}
+    rows = _select_ids(column_filters)
+    if "version_id" in facets:
+        rows = rows.where(TagSet.schema_version_id.in_(facets["version_id"]))
+    if "labeler_id" in facets:
+        rows = rows.where(TagSet.labeler_id == facets["labeler_id"])
     after, before = (filters.get(name) for name in _PERIOD)
     if "artifact_id" in filters:
         return counters.count(rows.where(*within(TagSet.created_at, after, before)))
@@ -135,14 +141,14 @@ def _total(filters: dict[str, Any], **more: Any) -> ColumnElement[int]:
     return counters.total(TAG_SETS, where, between=between)
 
 
-def _rows(filters: dict[str, Any]) -> Select[Any]:
-    # Said here too, as a count is part of another statement.
-    ours = TagSet.organization_id == tenancy.current_organization_id()
-    return select(TagSet.id).where(ours, *_conditions(filters))
+def _select_ids(filters: dict[str, Any]) -> Select[Any]:
+    # The tenant filter is explicit because the count is a part of another statement.
+    own_organization = TagSet.organization_id == tenancy.current_organization_id()
+    return select(TagSet.id).where(own_organization, *_build_conditions(filters))
 
 
-def _keys(filters: dict[str, Any]) -> list[Keys]:
-    """How a page in the order of creation is found where one index range does not hold it."""
+def _build_keys(filters: dict[str, Any]) -> list[Keys]:
+    """Return the index ranges of a page by creation time, or none if a single range has them."""
     statuses = filters.get("status", ())
     of_labeler = "labeler_id" in filters
     several = len(statuses) > 1 or (
@@ -150,31 +156,35 @@ def _keys(filters: dict[str, Any]) -> list[Keys]:
     )
     if "artifact_id" in filters or not (of_labeler or several):
         return []
-    shown = ("schema_id", "status") if of_labeler else ("status",)
-    branches = _branches(_without_period(filters), *shown)
-    rest = {name: value for name, value in filters.items() if name not in shown}
-    same = [getattr(TagSet, name) == branches.c[name] for name in shown]
-    return [Keys(_KEYS.where(*same, *_conditions(rest)), branches)]
+    facets = ("schema_id", "status") if of_labeler else ("status",)
+    branches = _select_branches(_without_period(filters), *facets)
+    rest = {name: value for name, value in filters.items() if name not in facets}
+    same = [getattr(TagSet, name) == branches.c[name] for name in facets]
+    return [Keys(_KEYS.where(*same, *_build_conditions(rest)), branches)]
 
 
 def _without_period(filters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in filters.items() if name not in _PERIOD}
 
 
-def _branches(where: dict[str, Any], *shown: str, but: Versions = ()) -> Subquery:
-    """The combinations of facets that there are label sets of, less those of some versions."""
-    cells = counters.cells(TAG_SETS, (*shown, *(["version_id"] if but else [])), where)
-    columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in shown)
-    labeled = (column.label(name) for column, name in zip(columns, shown, strict=True))
-    grouped = select(*labeled).group_by(*(cells.c[name] for name in shown))
-    if but:
-        grouped = grouped.where(cells.c.version_id.not_in([str(one) for one in but]))
+def _select_branches(where: dict[str, Any], *facets: str, without: Versions = ()) -> Subquery:
+    """Return the combinations of facets that tag sets have, except those of some versions."""
+    cells = counters.cells(TAG_SETS, (*facets, *(["version_id"] if without else [])), where)
+    columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in facets)
+    labeled = (column.label(name) for column, name in zip(columns, facets, strict=True))
+    grouped = select(*labeled).group_by(*(cells.c[name] for name in facets))
+    if without:
+        grouped = grouped.where(
+            cells.c.version_id.not_in([str(version_id) for version_id in without])
+        )
     return grouped.having(func.sum(cells.c.n) > 0).subquery()
 
 
-def _overlapping_versions() -> Versions:
-    """The versions of whose label sets a labeler sees only their own before they have submitted
-    one; see `visible_to_labeler`."""
+def _list_overlapping_versions() -> Versions:
+    """Return the schema versions that are labeled blind; see `is_visible_to_labeler`.
+
+    Of these a labeler sees only their own tag sets before they have submitted one.
+    """
     policy = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
     now = select(ArtifactSchema.id).where(
         ArtifactSchema.current_version_id.in_(select(SchemaVersion.id).where(policy > 1))
@@ -183,31 +193,34 @@ def _overlapping_versions() -> Versions:
     return list(db.session().scalars(statement))
 
 
-def _visible_total(
-    filters: dict[str, Any], user_id: UUID, blind: Versions, beside: CTE | None
+def _count_visible(
+    filters: dict[str, Any], user_id: UUID, blind: Versions, siblings: CTE | None
 ) -> ColumnElement[int]:
-    """How many label sets `filters` find of which a labeler may see each."""
-    found = _total(filters) - _total(filters, version_id=list(blind))
+    """Return the number of tag sets that match `filters` and that a labeler may see."""
+    total = _count(filters) - _count(filters, version_id=list(blind))
     if filters.get("labeler_id", user_id) == user_id:
-        found += _total(filters, version_id=list(blind), labeler_id=user_id)
-    if beside is not None:
-        found += select(func.count()).select_from(beside).scalar_subquery()
-    return found
+        total += _count(filters, version_id=list(blind), labeler_id=user_id)
+    if siblings is not None:
+        total += select(func.count()).select_from(siblings).scalar_subquery()
+    return total
 
 
-def _beside_own(filters: dict[str, Any], user_id: UUID, blind: Versions) -> CTE | None:
-    """What others made of documents of which this labeler has submitted a label set of such a
-    version: found one by one, as many as these are. None where they have made none."""
+def _select_siblings(filters: dict[str, Any], user_id: UUID, blind: Versions) -> CTE | None:
+    """Return other people's tag sets of artifacts for which this labeler has submitted one.
+
+    Only tag sets of `blind` versions are included. Each is found by its artifact, so the cost grows
+    with the number of the labeler's own. None if the labeler has made none.
+    """
     made = counters.total(TAG_SETS, {"labeler_id": user_id, "version_id": list(blind)})
     if not db.session().execute(select(made)).scalar_one():
         return None
     own = aliased(TagSet)
-    ours = tenancy.current_organization_id()
+    organization_id = tenancy.current_organization_id()
     schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind))
     submitted = (
         select(own.artifact_id, own.schema_id)
         .where(
-            own.organization_id == ours,
+            own.organization_id == organization_id,
             own.labeler_id == user_id,
             own.schema_id.in_(schemas),
             own.submitted_at.is_not(None),
@@ -217,33 +230,33 @@ def _beside_own(filters: dict[str, Any], user_id: UUID, blind: Versions) -> CTE 
         .cte()
         .prefix_with("MATERIALIZED")
     )
-    beside = _KEYS.where(
-        TagSet.organization_id == ours,
+    siblings = _KEYS.where(
+        TagSet.organization_id == organization_id,
         TagSet.schema_version_id.in_(blind),
         TagSet.labeler_id.is_distinct_from(user_id),
         TagSet.artifact_id == submitted.c.artifact_id,
         TagSet.schema_id == submitted.c.schema_id,
-        *_conditions(filters),
+        *_build_conditions(filters),
     )
-    found: CTE = beside.cte().prefix_with("MATERIALIZED")
-    return found
+    result: CTE = siblings.cte().prefix_with("MATERIALIZED")
+    return result
 
 
-def _visible_keys(
-    filters: dict[str, Any], user_id: UUID, blind: Versions, beside: CTE | None
+def _build_visible_keys(
+    filters: dict[str, Any], user_id: UUID, blind: Versions, siblings: CTE | None
 ) -> list[Keys]:
     where = _without_period(filters)
-    open_to_all = _branches(where, "schema_id", "status", but=blind)
+    open_to_all = _select_branches(where, "schema_id", "status", without=blind)
     rest = {name: value for name, value in filters.items() if name not in ("status", "schema_id")}
-    shown = _KEYS.where(
+    visible = _KEYS.where(
         TagSet.schema_id == open_to_all.c.schema_id,
         TagSet.status == open_to_all.c.status,
         TagSet.schema_version_id.not_in(blind),
-        *_conditions(rest),
+        *_build_conditions(rest),
     )
-    found = [Keys(shown, open_to_all)]
+    keys = [Keys(visible, open_to_all)]
     if filters.get("labeler_id", user_id) == user_id:
-        found += _keys({**filters, "labeler_id": user_id})
-    if beside is not None:
-        found.append(Keys(select(beside.c.created_at, beside.c.id)))
-    return found
+        keys += _build_keys({**filters, "labeler_id": user_id})
+    if siblings is not None:
+        keys.append(Keys(select(siblings.c.created_at, siblings.c.id)))
+    return keys

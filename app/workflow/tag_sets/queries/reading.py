@@ -1,4 +1,4 @@
-"""SQL of reading label sets: one, and pages of them."""
+"""SQL of reading tag sets."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -31,15 +31,15 @@ from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet
 
 PAGE_BYTES = 8 * 1024 * 1024
-"""How much of tags a page of a list may hold; each label set has an equal share of it."""
+"""The maximum size of all tags on a page of a list; each tag set has an equal share."""
 
 _DRAFT = "draft"
 _labeler = aliased(User)
 _reviewer = aliased(User)
 
 
-def person(user: Any, label: str) -> ColumnElement[Any]:
-    """A user as colleagues see them; null where the outer join found none."""
+def build_person(user: Any, label: str) -> ColumnElement[Any]:
+    """Return a user as colleagues see them; null if the outer join found none."""
     built = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
@@ -53,8 +53,8 @@ _SHOWN: tuple[Any, ...] = (
     TagSet.schema_version_id,
     TagSet.labeler_id,
     TagSet.reviewer_id,
-    person(_labeler, "labeler"),
-    person(_reviewer, "reviewer"),
+    build_person(_labeler, "labeler"),
+    build_person(_reviewer, "reviewer"),
     TagSet.source,
     TagSet.tag_count,
     TagSet.status,
@@ -70,14 +70,14 @@ _SHOWN: tuple[Any, ...] = (
     TagSet.updated_at,
     TagSet.revision,
 )
-"""The columns of a label set as it is shown, less its tags."""
+"""The columns of a tag set in responses, without its tags."""
 
 
 def listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
-    """Return the columns of a label set in a list of `page_size`; large tags are null."""
-    share = PAGE_BYTES // page_size
-    traced = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
-    fits = TagSet.tags_bytes + traced <= share
+    """Return the columns of a tag set in a list of `page_size`; large tags are null."""
+    max_bytes = PAGE_BYTES // page_size
+    provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
+    fits = TagSet.tags_bytes + provenance_bytes <= max_bytes
     return (
         *_SHOWN,
         case((fits, TagSet.tags)).label("tags"),
@@ -86,7 +86,7 @@ def listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
 
 
 def with_people(statement: Select[Any]) -> Select[Any]:
-    """Return a statement of label sets joined with their labelers and reviewers."""
+    """Return a statement of tag sets joined with their labelers and reviewers."""
     return statement.outerjoin(_labeler, _labeler.id == TagSet.labeler_id).outerjoin(
         _reviewer, _reviewer.id == TagSet.reviewer_id
     )
@@ -96,7 +96,7 @@ _ONE = with_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(T
 
 
 def get(tag_set_id: UUID) -> Row[Any] | None:
-    """One label set as it is shown."""
+    """Return a tag set as the API shows it, or None."""
     return db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
 
 
@@ -111,34 +111,34 @@ _PREPARED = Prepared.of(
 )
 
 
-def shown(tag_set_id: UUID) -> Any:
-    """The same as a named tuple, by a prepared statement: each draw of a review shows one."""
+def get_prepared(tag_set_id: UUID) -> Any:
+    """Return a tag set as `get` does, by a prepared statement, as every claim of a review does."""
     return _PREPARED.first(str(tenancy.current_organization_id()), str(tag_set_id))
 
 
 class Reader(NamedTuple):
-    """Who reads tag sets without seeing all of them; `blind`: as a labeler."""
+    """A user who may not see all tag sets; `blind` readers are labelers."""
 
     user_id: UUID
     blind: bool
 
 
 def is_visible_to(reader: Reader) -> ColumnElement[bool]:
-    """Return the condition of the tag sets that a reader may see: of drafts only their own."""
+    """Return the condition of the tag sets that a reader may see; others' drafts are hidden."""
     if reader.blind:
-        return visible_to_labeler(reader.user_id)
+        return is_visible_to_labeler(reader.user_id)
     return or_(TagSet.labeler_id == reader.user_id, TagSet.status != _DRAFT)
 
 
-def visible_to_labeler(user_id: Any) -> ColumnElement[bool]:
-    """Return the condition of what a labeler may see.
+def is_visible_to_labeler(user_id: Any) -> ColumnElement[bool]:
+    """Return the condition of the tag sets that a labeler may see.
 
-    That is no draft of others, and of overlapping sets only their own before they have submitted
-    one of the same schema, as a document may be given another.
+    Others' drafts are hidden. If several people label an artifact, others' tag sets are hidden
+    until the labeler has submitted one of the same schema, as an artifact may get another schema.
 
-    Sets overlap by the version that they are of, and where the schema's current one asks for more:
-    those that are added now are to be as blind as if all had been. `user_id` is an id, or a column
-    of them.
+    That holds for schema versions that require several tag sets, and for every version of a schema
+    whose current version does: tag sets that are added now must be as independent as the others.
+    `user_id` is an id or a column of ids.
     """
     overlapping = select(SchemaVersion.id).where(
         SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
@@ -168,27 +168,29 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def who_may_see(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
-    """The members among some users who may see a label set, with or without `labelers`."""
-    reviews = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])
-    views = and_(Membership.role == Role.viewer.name, TagSet.status != _DRAFT)
-    own = TagSet.labeler_id == Membership.user_id
-    others = or_(reviews, views, own) if labelers else or_(reviews, views)
-    labels = and_(Membership.role == Role.labeler.name, visible_to_labeler(Membership.user_id))
+def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
+    """Return those of the users who may see a tag set; labelers only with `labelers`."""
+    is_reviewer = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])
+    is_viewer = and_(Membership.role == Role.viewer.name, TagSet.status != _DRAFT)
+    is_own = TagSet.labeler_id == Membership.user_id
+    others = or_(is_reviewer, is_viewer, is_own) if labelers else or_(is_reviewer, is_viewer)
+    is_labeler = and_(
+        Membership.role == Role.labeler.name, is_visible_to_labeler(Membership.user_id)
+    )
     statement = (
         select(Membership.user_id)
         .join(TagSet, TagSet.organization_id == Membership.organization_id)
         .where(
             TagSet.id == tag_set_id,
             Membership.user_id.in_(user_ids),
-            or_(others, labels) if labelers else others,
+            or_(others, is_labeler) if labelers else others,
         )
     )
     return set(db.session().scalars(statement))
 
 
-def listed(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, Row[Any]]:
-    """Label sets as a list of `page_size` shows them, by id."""
+def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, Row[Any]]:
+    """Return {id: tag set} as a list of `page_size` shows them."""
     statement = with_people(select(*listed_columns(page_size)).select_from(TagSet))
     rows = db.session().execute(statement.where(TagSet.id.in_(tag_set_ids)))
     return {row.id: row for row in rows}

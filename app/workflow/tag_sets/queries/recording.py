@@ -1,4 +1,4 @@
-"""SQL of recording changes of label sets as revisions."""
+"""SQL of recording changes of tag sets as revisions."""
 
 from typing import Any
 from uuid import UUID
@@ -21,15 +21,17 @@ REVISION = (
     TagSetRevision.schema_id,
     TagSetRevision.waited_microseconds,
 )
-"""What an INSERT of a revision writes."""
+"""The columns that an INSERT of a revision writes."""
 
 DECISIONS = ("accept", "correction", "reject")
-earlier: Any = aliased(TagSetRevision)
+previous: Any = aliased(TagSetRevision)
 """The revision before the one that is recorded."""
 
 
-def note(tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | None) -> None:
-    """Record what a label set is now as its next revision."""
+def insert_revision(
+    tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | None
+) -> None:
+    """Record the current state of a tag set as its next revision."""
     recorded: Any = select(
         TagSet.organization_id,
         TagSet.id,
@@ -42,23 +44,23 @@ def note(tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | Non
         *describe_decision(kind, TagSet.schema_id, TagSet.updated_at),
     ).where(TagSet.id == tag_set_id)
     if kind in DECISIONS:
-        before = is_before(TagSet.organization_id, TagSet.id, TagSet.revision)
-        recorded = recorded.outerjoin(earlier, before)
+        condition = is_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
+        recorded = recorded.outerjoin(previous, condition)
     db.session().execute(insert(TagSetRevision).from_select(REVISION, recorded))
 
 
-def is_before(organization_id: Any, tag_set_id: Any, number: Any) -> ColumnElement[bool]:
-    """Return whether `earlier` is the revision before that one."""
+def is_previous(organization_id: Any, tag_set_id: Any, number: Any) -> ColumnElement[bool]:
+    """Return the condition that `previous` is the revision before this one."""
     return and_(
-        earlier.organization_id == organization_id,
-        earlier.tag_set_id == tag_set_id,
-        earlier.number == number - 1,
+        previous.organization_id == organization_id,
+        previous.tag_set_id == tag_set_id,
+        previous.number == number - 1,
     )
 
 
 def describe_decision(kind: str, schema_id: Any, at: Any) -> tuple[Any, Any]:
-    """Return the schema of a decision, and how long after `earlier` it was made; else nulls."""
+    """Return the schema of a decision and the microseconds since `previous`; else nulls."""
     if kind not in DECISIONS:
         return null(), null()
-    waited = extract("epoch", at - earlier.created_at) * 1_000_000
+    waited = extract("epoch", at - previous.created_at) * 1_000_000
     return schema_id, cast(waited, BigInteger)

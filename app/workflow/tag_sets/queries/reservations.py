@@ -1,4 +1,4 @@
-"""SQL of documents that are kept for somebody's begun draft, or passed over for a time."""
+"""SQL of artifacts that are reserved for a draft, or offered last to a labeler."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -34,8 +34,8 @@ _WITH_EXPIRED = text(
     "SELECT DISTINCT organization_id FROM tag_sets"
     " WHERE reserved_until <= now() AND status = 'draft'"
 )
-# The documents are locked first, as by all who change a document and its tag sets. Those that
-# somebody changes at this moment are left to the next run.
+# The artifacts are locked first, as in every change of an artifact and its tag sets. Artifacts that
+# another transaction has locked are left to the next run.
 _END_EXPIRED = text(
     """
     WITH expired AS (
@@ -54,13 +54,13 @@ _END_EXPIRED = text(
     RETURNING artifact_id
     """
 )
-# Their name is taken off, or the document would come back to them as their own.
-_PASS_OVER = text(
+# The users are unassigned, because assigned artifacts would be offered to them first.
+_DEFER_ARTIFACTS = text(
     """
     WITH rejected AS (
         SELECT CAST(key AS uuid) AS id, CAST(value AS uuid) AS user_id
         FROM jsonb_each_text(:labelers)
-    ), unnamed AS (
+    ), unassigned AS (
         UPDATE artifacts SET assignees = coalesce((
             SELECT jsonb_agg(one ORDER BY place)
             FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
@@ -79,37 +79,39 @@ _PASS_OVER = text(
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
-    """Let a document be kept no longer for begun drafts of a user, or of anybody.
+    """Lock an artifact and end the reservations of drafts by a user, or by everybody with None.
 
-    Lock the document. Return the labelers of these drafts.
+    Return the labelers of these drafts.
     """
-    values = {"artifact_id": artifact_id, "user_id": user_id, **_organization()}
+    values = {"artifact_id": artifact_id, "user_id": user_id, **_bind_organization()}
     return list(db.session().scalars(_END, values))
 
 
 def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
-    """Return how many of a document's labeling places other users' begun drafts reserve."""
-    values = {"artifact_id": artifact_id, "user_id": user_id, **_organization()}
+    """Return how many of an artifact's required tag sets are reserved for other users' drafts."""
+    values = {"artifact_id": artifact_id, "user_id": user_id, **_bind_organization()}
     return int(db.session().execute(_RESERVED, values).scalar() or 0)
 
 
 def list_organizations_with_expired() -> list[UUID]:
-    """Return the organizations with drafts that have kept their document for long enough."""
+    """Return the ids of organizations with expired reservations."""
     return list(db.session().scalars(_WITH_EXPIRED))
 
 
 def end_expired() -> list[UUID]:
-    """End reservations that ran out, of at most BATCH documents, which are locked; return these."""
-    values = {"batch": BATCH, **_organization()}
+    """End the expired reservations of at most BATCH artifacts, lock these, and return their ids."""
+    values = {"batch": BATCH, **_bind_organization()}
     return sorted(set(db.session().scalars(_END_EXPIRED, values)))
 
 
-def pass_over(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Let locked documents come last for somebody each, {document: user}, and unassign them."""
+def defer_artifacts(labelers: Mapping[UUID, UUID], reason: str) -> None:
+    """Offer locked artifacts last to one user each, {artifact_id: user_id}, and unassign them."""
     if labelers:
-        plain = {str(one): str(user_id) for one, user_id in labelers.items()}
-        db.session().execute(_PASS_OVER, {"labelers": plain, "reason": reason, **_organization()})
+        user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
+        db.session().execute(
+            _DEFER_ARTIFACTS, {"labelers": user_ids, "reason": reason, **_bind_organization()}
+        )
 
 
-def _organization() -> dict[str, UUID]:
+def _bind_organization() -> dict[str, UUID]:
     return {"organization_id": tenancy.current_organization_id()}

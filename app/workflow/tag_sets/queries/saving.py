@@ -1,6 +1,6 @@
-"""SQL of saving a draft: the request that people send all day, in two statements.
+"""SQL of saving a draft, the most frequent write, in two statements.
 
-Each connection prepares both: planning them anew would take longer than running them.
+Each connection prepares both, because planning them takes longer than running them.
 """
 
 from datetime import datetime
@@ -12,7 +12,7 @@ import orjson
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 
-# The document is locked first, as by all who change a document and its label sets.
+# The artifact is locked first, as in every change of an artifact and its tag sets.
 _LOCK = Prepared(
     "lock_draft",
     "uuid, uuid",
@@ -34,9 +34,9 @@ _LOCK = Prepared(
     FOR NO KEY UPDATE OF a, t
     """,
 )
-_FREE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
-# With its first content a draft begins to keep its document for its labeler.
-_BEGINS = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
+_CLAIMABLE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
+# With its first tags a draft starts to reserve its artifact for its labeler.
+_STARTS_RESERVATION = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
 _SAVE = Prepared(
     "save_draft",
     "uuid, uuid, jsonb, int, uuid, uuid, uuid, int, int",
@@ -55,13 +55,13 @@ _SAVE = Prepared(
         SELECT $1, $2, revision, tags, $5, 'save', tag_count, tags_bytes, updated_at FROM saved
     ), claimed AS (
         UPDATE artifacts SET
-            claim_user_id = CASE WHEN {_FREE} THEN $7 ELSE claim_user_id END,
-            claim_expires_at = CASE WHEN {_FREE} THEN now() + make_interval(mins => $8)
+            claim_user_id = CASE WHEN {_CLAIMABLE} THEN $7 ELSE claim_user_id END,
+            claim_expires_at = CASE WHEN {_CLAIMABLE} THEN now() + make_interval(mins => $8)
                                ELSE claim_expires_at END,
-            reserved_for = CASE WHEN {_BEGINS} THEN array_append(reserved_for, $7)
+            reserved_for = CASE WHEN {_STARTS_RESERVATION} THEN array_append(reserved_for, $7)
                            ELSE reserved_for END
         WHERE organization_id = $1 AND id = $6 AND $7 IS NOT NULL AND NOT archived
-          AND ({_FREE} OR {_BEGINS})
+          AND ({_CLAIMABLE} OR {_STARTS_RESERVATION})
     )
     SELECT revision, tag_count, seconds_spent, updated_at FROM saved
     """,  # noqa: S608 - made of constants
@@ -76,7 +76,7 @@ _TAGS = Prepared(
 
 
 class Draft(NamedTuple):
-    """A locked label set with what a save must know of its document; columns as in `_LOCK`."""
+    """A locked tag set with the columns of its artifact that a save reads, as in `_LOCK`."""
 
     id: UUID
     artifact_id: UUID
@@ -102,7 +102,7 @@ class Draft(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """What a save changed."""
+    """The columns that a save changed."""
 
     revision: int
     tag_count: int
@@ -111,7 +111,7 @@ class Saved(NamedTuple):
 
 
 def lock(tag_set_id: UUID) -> Draft | None:
-    """Lock a label set and its document for a save; None when there is none."""
+    """Lock a tag set and its artifact for a save; return None if there is none."""
     row = _LOCK.first(str(tenancy.current_organization_id()), str(tag_set_id))
     return Draft(*row) if row is not None else None
 
@@ -131,9 +131,9 @@ def save(
     claim_minutes: int,
     draft_hours: int,
 ) -> Saved:
-    """Store the tags, a revision of them, and a longer claim for the draft's labeler.
+    """Save the tags and a revision of them, and renew the claim of the draft's labeler.
 
-    A claim that somebody else holds stays theirs. A draft with tags keeps its document for
+    A claim by somebody else is not changed. A draft with tags reserves its artifact for
     `draft_hours`, whether claimed or not.
     """
     row = _SAVE.first(

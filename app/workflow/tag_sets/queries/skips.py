@@ -1,4 +1,4 @@
-"""SQL of skips: who gave a document back with a reason."""
+"""SQL of skips: artifacts that a user released with a reason."""
 
 from uuid import UUID
 
@@ -8,8 +8,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app.documents.artifacts.models import ArtifactSkip
 from app.kit import db, tenancy
 
-# Nobody else is to wait for who does not want it.
-_UNNAME = text(
+# Other labelers must not wait for an assignee who skipped the artifact.
+_UNASSIGN = text(
     """
     UPDATE artifacts SET assignees = coalesce((
         SELECT jsonb_agg(one ORDER BY place)
@@ -22,8 +22,7 @@ _UNNAME = text(
 
 
 def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
-    """Note that a user gave the document, which is locked, back with a reason, and take their name
-    off it: their last word stands."""
+    """Record that a user skipped a locked artifact, and unassign them; a later skip replaces it."""
     organization_id = tenancy.current_organization_id()
     values = {"reason": reason, "created_at": db.utc_now(), "rejected": False}
     db.session().execute(
@@ -31,12 +30,12 @@ def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
         .values(organization_id=organization_id, artifact_id=artifact_id, user_id=user_id, **values)
         .on_conflict_do_update(constraint="pk_artifact_skips", set_=values)
     )
-    named = {"organization_id": organization_id, "id": artifact_id, "user_id": str(user_id)}
-    db.session().execute(_UNNAME, named)
+    parameters = {"organization_id": organization_id, "id": artifact_id, "user_id": str(user_id)}
+    db.session().execute(_UNASSIGN, parameters)
 
 
 def unskip(artifact_id: UUID, user_id: UUID) -> bool:
-    """Forget that a user skipped the document; whether they had."""
+    """Delete a user's skip of an artifact; return whether there was one."""
     statement = (
         delete(ArtifactSkip)
         .where(ArtifactSkip.artifact_id == artifact_id, ArtifactSkip.user_id == user_id)

@@ -14,10 +14,11 @@ from app.kit.permissions import Role
 BATCH = 1000
 _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 
-# Tag sets decide, then a live claim. An artifact whose document is being read, or could not be
-# read, keeps its status. One whose tag sets were all rejected can be labeled again. A draft that
-# has a reason was returned or transferred to its labeler. The artifact is reserved for them, and
-# for a time for whoever began a draft, unless they skipped it since or may not label any more.
+# The status follows from the tag sets, then from a live claim. An artifact whose document is being
+# read, or could not be read, keeps its status. An artifact whose tag sets were all rejected can be
+# labeled again. A draft with a reason was returned or transferred to its labeler. The artifact is
+# reserved for that labeler, and for a limited time for the labeler of any other draft, unless they
+# have skipped it since or may not label any more.
 _LABELERS = eligible_members(Role.labeler, "keeper")
 _UPDATE = """
     WITH counted AS (
@@ -87,7 +88,7 @@ _RESERVED = text(
     """
 )
 
-# Found in the order of the index, locked in the order of their ids as everywhere.
+# The inner query follows the index; the outer one locks in the order of ids, as everywhere.
 _LABELED = text(
     """
     SELECT id, created_at FROM artifacts
@@ -144,6 +145,6 @@ def _update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, s
         return {}
     values = {
         "organization_id": tenancy.current_organization_id(),
-        "artifact_ids": [str(one) for one in artifact_ids],
+        "artifact_ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
     return {row.id: row.status for row in db.session().execute(statement, values)}

@@ -1,4 +1,4 @@
-"""Bodies and answers of label sets."""
+"""Request and response schemas of tag sets."""
 
 from app.workflow.tag_sets.schemas.bodies import (
     AcceptTagSet,

@@ -1,4 +1,4 @@
-"""What people send of label sets."""
+"""Request bodies of tag sets."""
 
 from typing import Any
 from uuid import UUID
@@ -22,15 +22,15 @@ from app.workflow.tag_sets.schemas.tags import Tags
 
 
 class CreateTagSet(Schema):
-    """What to start from: nothing, or another label set of the same document."""
+    """What to copy into the draft: nothing, or another tag set of the same artifact."""
 
     source = Str(
         data_key="from",
         load_default="empty",
         max_length=36,
         metadata={
-            "description": "`empty`, `prediction` for the tags of the model's latest label"
-            " set, or the id of a label set to copy those of."
+            "description": "`empty`, `prediction` for the tags of the model's latest tag set, or"
+            " the id of the tag set to copy."
         },
     )
 
@@ -39,45 +39,49 @@ class ReplaceTags(Schema):
     """All tags of the draft, and the revision that they are based on."""
 
     tags = Tags(required=True)
-    revision = Int(metadata={"description": "The revision that was read; or send If-Match."})
-    seconds_spent = Int(metadata={"description": "Working time in all; left as it is if absent."})
+    revision = Int(
+        metadata={"description": "The revision that was read; alternatively send If-Match."}
+    )
+    seconds_spent = Int(
+        metadata={"description": "Total working time in seconds; unchanged if absent."}
+    )
 
 
 class AcceptTagSet(Schema):
-    """An acceptance, with corrections if any."""
+    """An acceptance, with optional corrections."""
 
-    tags = Tags(metadata={"description": "The corrected tags, all of them."})
+    tags = Tags(metadata={"description": "All tags after the correction."})
     note = Str(max_length=5000)
     revision = Int()
 
 
-def _said(value: str) -> None:
+def _check_not_blank(value: str) -> None:
     if not value.strip():
         raise ValidationError("Must not be blank.")
 
 
 class Recipient(Str):
-    """`labeler`, `pool`, or a user's id, which is given on in one spelling."""
+    """A string field: `labeler`, `pool`, or a user's id, which is normalized."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
-        told = super()._deserialize(value, *args, **kwargs)
-        if told in ("labeler", "pool"):
-            return told
+        recipient = super()._deserialize(value, *args, **kwargs)
+        if recipient in ("labeler", "pool"):
+            return recipient
         try:
-            return str(UUID(told))
+            return str(UUID(recipient))
         except ValueError:
-            raise ValidationError("Must be labeler, pool or a user's id.") from None
+            raise ValidationError("Must be `labeler`, `pool` or a user's id.") from None
 
 
 class RejectTagSet(Schema):
-    """A rejection, its reason, and who labels next."""
+    """A rejection, its reason, and the next labeler."""
 
-    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
+    reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
     send_to = Recipient(
         load_default="labeler",
         max_length=45,
         metadata={
-            "description": "`labeler`, `pool`, or the id of a member.",
+            "description": "Who labels next: `labeler`, `pool`, or the id of a member.",
             "pattern": f"^(labeler|pool|{UUID_PATTERN})$",
         },
     )
@@ -85,19 +89,22 @@ class RejectTagSet(Schema):
 
 
 class ReopenTagSet(Schema):
-    """Why a verdict is taken back, and where the label set goes."""
+    """The reason of a reopening, and whether the tag set goes to review or to its labeler."""
 
-    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
+    reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
     to = Str(
         load_default="review",
         validate=OneOf(("review", "labeler")),
-        metadata={"description": "`review`: back into the queue; `labeler`: a draft again."},
+        metadata={
+            "description": "`review` returns it to the review queue; `labeler` makes it a draft"
+            " again."
+        },
     )
     revision = Int()
 
 
 class MergeChoice(Schema):
-    """Whose tags a merge holds at a place; none, where that label set is empty there."""
+    """The tag set whose tags the merge takes at a place; no tags if it is empty there."""
 
     field = Str(required=True, metadata={"description": "A field's key, or `table.column`."})
     row = Int(load_default=None, allow_none=True)
@@ -105,17 +112,18 @@ class MergeChoice(Schema):
 
 
 class MergeTagSets(Schema):
-    """Label sets of one document, and how to make one of them."""
+    """Tag sets of one artifact, and how to merge them."""
 
     tag_set_ids = List(Uuid(), required=True, max_items=20, validate=Length(min=2))
     strategy = Str(
         load_default="majority",
         validate=OneOf(("majority", "choose")),
         metadata={
-            "description": "What stands without a choice: what more than half say, or what all say."
+            "description": "Which values need no choice: with `majority`, those of more than half"
+            " of the tag sets; with `choose`, those of all."
         },
     )
     choices = List(Nested(MergeChoice), max_items=5000)
-    tags = Tags(metadata={"description": "Tags of the reviewer's own; they go before all else."})
-    accept = Bool(load_default=False, metadata={"description": "Accept the merge at once."})
+    tags = Tags(metadata={"description": "The reviewer's own tags; they take precedence."})
+    accept = Bool(load_default=False, metadata={"description": "Accept the merge immediately."})
     note = Str(max_length=5000)

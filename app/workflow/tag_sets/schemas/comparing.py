@@ -1,4 +1,4 @@
-"""What label sets are compared with, and what comes out."""
+"""Schemas of revisions, comparisons and the consensus."""
 
 from app.kit.api.fields import (
     Any_,
@@ -24,24 +24,26 @@ KINDS = (
 
 
 class Change(Schema):
-    """What became of one tag."""
+    """The change of one tag."""
 
     field = Str(required=True)
     row = Int(
-        required=True, allow_none=True, metadata={"description": "That of `to`, if there is one."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The row of `to`, or of `from` if the tag was removed."},
     )
     kind = Str(required=True, validate=OneOf(("added", "removed", "changed")))
     members = List(
         Str(),
         required=True,
-        metadata={"description": "Of value, evidence, confidence, source: those that changed."},
+        metadata={"description": "The changed members: value, evidence, confidence, source."},
     )
     before = Nested(Tag, required=True, allow_none=True, data_key="from", attribute="from")
     after = Nested(Tag, required=True, allow_none=True, data_key="to", attribute="to")
 
 
 class Moved(Schema):
-    """Rows of a table, one after another, that have other numbers now."""
+    """Consecutive rows of a table that have new numbers."""
 
     table = Str(required=True)
     start = Int(required=True, data_key="from", attribute="from")
@@ -56,17 +58,17 @@ class _Counts(Schema):
 
 
 class Changes(_Counts):
-    """How many tags changed, and what became of them, as far as there is room."""
+    """The number of changed tags, and the first changes up to the size limit."""
 
     entries = List(Nested(Change), required=True)
     moved = List(Nested(Moved), required=True)
     truncated = Bool(
-        required=True, metadata={"description": "There are more changes, or rows moved."}
+        required=True, metadata={"description": "Whether there are more changes or moved rows."}
     )
 
 
 class Revision(Schema):
-    """One saved state of a label set: who made it, when, and what changed."""
+    """A revision of a tag set: who made it, when, and what changed."""
 
     number = Int(required=True)
     kind = Str(required=True, validate=OneOf(KINDS))
@@ -79,33 +81,37 @@ class Revision(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "Since the revision before. Null where the tags of either exceed 8 MiB"
-            " divided by page_size."
+            "description": "Changes since the previous revision; null if the tags of either exceed"
+            " 8 MiB divided by page_size."
         },
     )
 
 
 class RevisionFilters(Schema):
-    """Filters of a label set's revisions."""
+    """Filters of the list of revisions."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class DiffQuery(Schema):
-    """What to compare with: exactly one of `against`, `revision` and `prediction`."""
+    """The other side of the comparison: exactly one of `against`, `revision`, `prediction`."""
 
-    against = Uuid(metadata={"description": "Another label set of the document."})
-    revision = QueryInt(minimum=1, metadata={"description": "A revision of this label set."})
-    prediction = QueryBool(metadata={"description": "The model's latest label set."})
+    against = Uuid(metadata={"description": "Another tag set of the same artifact."})
+    revision = QueryInt(minimum=1, metadata={"description": "A revision of this tag set."})
+    prediction = QueryBool(
+        metadata={"description": "Whether to compare with the model's latest tag set."}
+    )
     at_revision = QueryInt(
         minimum=1,
-        metadata={"description": "This label set as of a revision; as it is, if absent."},
+        metadata={
+            "description": "Compare this tag set as of this revision; by default its current state."
+        },
     )
 
 
 class DiffSide(Schema):
-    """What a label set was compared with."""
+    """The other side of a comparison."""
 
     kind = Str(required=True, validate=OneOf(("tag_set", "revision", "prediction")))
     tag_set_id = Uuid(required=True)
@@ -113,7 +119,7 @@ class DiffSide(Schema):
 
 
 class Diff(_Counts):
-    """What differs: `from` is what was compared with, `to` the label set itself."""
+    """The differences: `from` is the other side, `to` the tag set itself."""
 
     tag_set_id = Uuid(required=True)
     revision = Int(required=True)
@@ -123,7 +129,7 @@ class Diff(_Counts):
 
 
 class ConsensusSet(Schema):
-    """One of the label sets that stand beside each other."""
+    """A tag set of the consensus."""
 
     tag_set_id = Uuid(required=True)
     labeler = Nested(Person, required=True, allow_none=True)
@@ -131,20 +137,21 @@ class ConsensusSet(Schema):
     status = Str(required=True, validate=OneOf(STATES))
     superseded_by = Uuid(required=True, allow_none=True)
     counted = Bool(
-        required=True, metadata={"description": "Whether the values and agreement count it."}
+        required=True,
+        metadata={"description": "Whether it counts for the values and the agreement."},
     )
     gold_agreement = Float(
         required=True,
         allow_none=True,
         metadata={
-            "description": "Of a gold document, agreement with its accepted label set."
-            " Null as `agreement`."
+            "description": "Agreement with the accepted tag set of a gold artifact. Null in the"
+            " same cases as `agreement`."
         },
     )
 
 
 class ConsensusValue(Schema):
-    """One value, and who gave it."""
+    """A value, and the tag sets that have it."""
 
     value = Any_(required=True, allow_none=True)
     evidence = List(Nested(Evidence), required=True)
@@ -152,48 +159,54 @@ class ConsensusValue(Schema):
 
 
 class ConsensusRow(Schema):
-    """Which row of a label set it is."""
+    """The number of a row in one tag set."""
 
     tag_set_id = Uuid(required=True)
     row = Int(required=True)
 
 
 class ConsensusField(Schema):
-    """The values of one field, in a table of one row."""
+    """The values of one field; in a table, of one row."""
 
     field = Str(required=True)
     row = Int(
         required=True,
         allow_none=True,
-        metadata={"description": "In a table: the row once those of all are lined up by content."},
+        metadata={
+            "description": "In a table: the row after the rows of all tag sets are matched by"
+            " content."
+        },
     )
     rows = List(
         Nested(ConsensusRow),
         required=True,
-        metadata={"description": "The number of that row in each label set that has it."},
+        metadata={"description": "The number of this row in each tag set that has it."},
     )
     values = List(Nested(ConsensusValue), required=True)
     majority = List(
         Any_(),
         required=True,
-        metadata={"description": "The values that more than half of the label sets have."},
+        metadata={"description": "The values of more than half of the tag sets."},
     )
     tie = Bool(
         required=True,
         metadata={
-            "description": "No majority, not even for no value; or too many spans or boxes near"
-            " each other to tell which are alike."
+            "description": "Whether there is no majority, not even for an empty field, or too many"
+            " spans or boxes lie near each other to be matched."
         },
     )
     agreement = Float(
         required=True,
         allow_none=True,
-        metadata={"description": "Of all pairs, here. Null as that of the whole document."},
+        metadata={
+            "description": "Mean over all pairs for this field. Null in the same cases as"
+            " `agreement` above."
+        },
     )
 
 
 class Consensus(Schema):
-    """A document's label sets side by side."""
+    """The tag sets of an artifact side by side."""
 
     artifact_id = Uuid(required=True)
     labels_per_artifact = Int(required=True, allow_none=True)
@@ -201,12 +214,13 @@ class Consensus(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "Mean over all pairs, 0 to 1; null of fewer than two, and where more"
-            " spans or boxes would have to be matched than a request can wait for."
+            "description": "Mean over all pairs, 0 to 1; null for fewer than two tag sets, and if"
+            " more spans or boxes must be matched than a request can wait for."
         },
     )
     sets = List(Nested(ConsensusSet), required=True)
     fields_ = List(Nested(ConsensusField), required=True, data_key="fields", attribute="fields")
     truncated = Bool(
-        required=True, metadata={"description": "There are more fields than 8 MiB hold."}
+        required=True,
+        metadata={"description": "Whether fields were left out because they exceed 8 MiB."},
     )

@@ -1,4 +1,4 @@
-"""Label sets, as they are shown and listed."""
+"""Response schemas of tag sets."""
 
 from app.kit.api.fields import Any_, Int, List, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.workflow.tag_sets.schemas.tags import Tag
@@ -8,7 +8,7 @@ SOURCES = ("human", "model", "import", "merge")
 
 
 class Person(Schema):
-    """A user, as colleagues see them."""
+    """A user as colleagues see them."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -16,30 +16,33 @@ class Person(Schema):
 
 
 class Origin(Schema):
-    """Where a value of a merge came from."""
+    """The origin of a value of a merge."""
 
     field = Str(required=True)
     row = Int(required=True, allow_none=True)
     value = Any_(required=True, allow_none=True)
     tag_set_ids = List(
-        Uuid(), required=True, metadata={"description": "The label sets that say so."}
+        Uuid(), required=True, metadata={"description": "The tag sets that have this value."}
     )
     revisions = List(
         Int(),
         required=True,
         allow_none=True,
         dump_default=None,
-        metadata={"description": "The revision of each of them that does. Null of older merges."},
+        metadata={"description": "The revision of each of these tag sets. Null in older merges."},
     )
     by = Str(
         required=True,
         validate=OneOf(("agreement", "majority", "choice", "reviewer")),
-        metadata={"description": "What decided: all of them, most, a choice, or its own words."},
+        metadata={
+            "description": "What decided: all tag sets agree, the majority, a choice, or the"
+            " reviewer's tag."
+        },
     )
 
 
 class TagSet(Schema):
-    """A label set: one person's or model's labels of one document, or a merge of several."""
+    """A tag set: the tags of one artifact by a person or a model, or a merge of several."""
 
     id = Uuid(required=True)
     artifact_id = Uuid(required=True)
@@ -54,13 +57,13 @@ class TagSet(Schema):
     submitted_at = UtcDateTime(required=True, allow_none=True)
     decided_at = UtcDateTime(required=True, allow_none=True)
     reason = Str(
-        required=True, allow_none=True, metadata={"description": "What the reviewer said, if so."}
+        required=True, allow_none=True, metadata={"description": "The reviewer's reason, if given."}
     )
     rejections = Int(
         required=True,
         metadata={
-            "description": "How often it was rejected, and those before it on the document (only "
-            "the labeler's own where several people label)."
+            "description": "How often this tag set and earlier ones of the artifact were rejected;"
+            " only the labeler's own if several people label the artifact."
         },
     )
     seconds_spent = Int(required=True)
@@ -69,18 +72,18 @@ class TagSet(Schema):
         Uuid(),
         required=True,
         allow_none=True,
-        metadata={"description": "The label sets that a merge was made of."},
+        metadata={"description": "The sources of a merge."},
     )
     provenance = List(
         Nested(Origin),
         required=True,
         allow_none=True,
-        metadata={"description": "Of a merge, where each of its values came from."},
+        metadata={"description": "The origin of each value of a merge."},
     )
     superseded_by = Uuid(
         required=True,
         allow_none=True,
-        metadata={"description": "The merge that stands for it."},
+        metadata={"description": "The merge that replaced this tag set."},
     )
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)
@@ -88,25 +91,24 @@ class TagSet(Schema):
 
 
 class TagSetListed(TagSet):
-    """A label set in a list. Tags that are too many for a page of this size are left out (null),
-    the provenance with them."""
+    """A tag set in a list; tags and provenance are null if they are too large for the page."""
 
     tags = List(
         Nested(Tag),
         required=True,
         allow_none=True,
-        metadata={"description": "Null where they exceed 8 MiB divided by page_size."},
+        metadata={"description": "Null if they exceed 8 MiB divided by page_size."},
     )
 
 
 class TagSetFilters(Schema):
-    """Filters of the list."""
+    """Filters of the list of tag sets."""
 
     artifact_id = Uuid()
     schema_id = Uuid()
     labeler_id = Uuid()
-    reviewer_id = Uuid(metadata={"description": "The one that its `reviewer` is."})
-    status = List(Str(validate=OneOf(STATES)), metadata={"description": "One of these states."})
+    reviewer_id = Uuid(metadata={"description": "The user in `reviewer`."})
+    status = List(Str(validate=OneOf(STATES)), metadata={"description": "Any of these statuses."})
     source = Str(validate=OneOf(SOURCES))
     created_after = UtcDateTime()
     created_before = UtcDateTime()

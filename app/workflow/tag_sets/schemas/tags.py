@@ -1,4 +1,4 @@
-"""Tags: in answers as stored, in bodies held to their shape."""
+"""Schemas of tags."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,14 +13,14 @@ TAG_SOURCES = ("human", "model", "import")
 
 
 class Evidence(Schema):
-    """Where in the document a value stands. Offsets are code points into the document's text."""
+    """The place of a value in the document. Offsets are code points into the document's text."""
 
-    page = Int(required=True, allow_none=True, metadata={"description": "Counted from 1."})
+    page = Int(required=True, allow_none=True, metadata={"description": "The page number, from 1."})
     box = List(
         Float(),
         required=True,
         allow_none=True,
-        metadata={"description": "[x0, y0, x1, y1] in 0..1 from the page's top left."},
+        metadata={"description": "[x0, y0, x1, y1], each 0 to 1, from the top left of the page."},
     )
     start = Int(required=True, allow_none=True)
     end = Int(required=True, allow_none=True)
@@ -31,15 +31,19 @@ class Tag(Schema):
     """One value of a field, in the field's canonical form."""
 
     field = Str(required=True)
-    value = Any_(required=True, allow_none=True, metadata={"description": "Typed by the field."})
-    row = Int(required=True, allow_none=True, metadata={"description": "In a table, from 0."})
+    value = Any_(
+        required=True, allow_none=True, metadata={"description": "The type follows from the field."}
+    )
+    row = Int(
+        required=True, allow_none=True, metadata={"description": "The row in a table, from 0."}
+    )
     confidence = Float(required=True, allow_none=True)
     source = Str(required=True, validate=OneOf(TAG_SOURCES))
     evidence = List(Nested(Evidence), required=True)
 
 
 class EvidenceInput(Schema):
-    """Where a value stands: a page with or without a box, offsets, or text."""
+    """The place of a value: a page with or without a box, offsets, or text."""
 
     page = Int(allow_none=True, minimum=1)
     box = List(Float(), allow_none=True, metadata={"minItems": 4, "maxItems": 4})
@@ -49,7 +53,7 @@ class EvidenceInput(Schema):
 
 
 class TagInput(Schema):
-    """One value. The tag of a table's cell names `table.column` and carries its row."""
+    """A value. The tag of a table's cell has `table.column` as its field, and its row."""
 
     field = Str(required=True)
     value = Any_(allow_none=True)
@@ -77,10 +81,10 @@ _EVIDENCE_TYPES: dict[str, tuple[type, ...]] = {
 
 
 class Tags(List):
-    """A list of tags, held to the shape of `TagInput` and given on as it came.
+    """A list of tags that is validated like `TagInput` but returned unchanged.
 
-    marshmallow would take a second for 5,000 tags; whether the values fit their fields is for the
-    schema version to say (`engines.fields`), which reads each member again anyway.
+    marshmallow would need a second for 5,000 tags. Whether the values fit their fields is checked
+    against the schema version (`engines.fields`), which reads each member again anyway.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -90,20 +94,20 @@ class Tags(List):
         if not isinstance(value, list):
             raise self.make_error("invalid")
         for position, tag in enumerate(value):
-            for path, message in _misfits(tag):
+            for path, message in _find_errors(tag):
                 raise ValidationError({f"{position}{path}": [message]})
         return value
 
 
-def _misfits(tag: Any) -> Iterator[tuple[str, str]]:
-    yield from _wrong_members(tag, "", _TAG_TYPES, free="value")
+def _find_errors(tag: Any) -> Iterator[tuple[str, str]]:
+    yield from _find_member_errors(tag, "", _TAG_TYPES, free="value")
     if tag.get("field") is None:
         yield ".field", "Missing data for required field."
     for position, piece in enumerate(tag.get("evidence") or ()):
-        yield from _wrong_members(piece, f".evidence.{position}", _EVIDENCE_TYPES)
+        yield from _find_member_errors(piece, f".evidence.{position}", _EVIDENCE_TYPES)
 
 
-def _wrong_members(
+def _find_member_errors(
     value: Any, path: str, types: dict[str, tuple[type, ...]], free: str = ""
 ) -> Iterator[tuple[str, str]]:
     if type(value) is not dict:
@@ -114,10 +118,14 @@ def _wrong_members(
         if allowed is None:
             if name != free:
                 yield f"{path}.{name[:64]}", "Unknown field."
-        elif member is not None and type(member) not in allowed and not _whole(member, allowed):
-            yield f"{path}.{name}", "Not of the declared type."
+        elif (
+            member is not None
+            and type(member) not in allowed
+            and not _is_whole_number(member, allowed)
+        ):
+            yield f"{path}.{name}", "The type of this member is wrong."
 
 
-def _whole(member: Any, allowed: tuple[type, ...]) -> bool:
-    """1.0 is an integer to JSON, and becomes one in `engines.fields`."""
+def _is_whole_number(member: Any, allowed: tuple[type, ...]) -> bool:
+    """Return whether a number such as 1.0, an integer in JSON, stands for an allowed integer."""
     return int in allowed and type(member) is float and member.is_integer()

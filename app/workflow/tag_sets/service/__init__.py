@@ -1,4 +1,4 @@
-"""Tag sets: drafts, saves, submission, review decisions. Other features call these functions."""
+"""Tag sets: drafts, saves, submission, review decisions; called by other features."""
 
 from app.workflow.tag_sets.queries.blocking import count_of_schema, list_blocking
 from app.workflow.tag_sets.service.actions import record_action, select_actions
@@ -9,15 +9,15 @@ from app.workflow.tag_sets.service.drafts import create, delete, replace_tags
 from app.workflow.tag_sets.service.merging import merge
 from app.workflow.tag_sets.service.reading import (
     acts,
-    field_names,
+    find_viewers,
     get,
     ids_of,
     is_blind,
+    list_field_names,
     list_tag_sets,
     listed,
     show,
     shown,
-    who_may_see,
 )
 from app.workflow.tag_sets.service.reopening import reopen
 from app.workflow.tag_sets.service.reservations import (
@@ -53,11 +53,12 @@ __all__ = [
     "delete_skip",
     "end_expired_reservations",
     "end_reservations",
-    "field_names",
+    "find_viewers",
     "get",
     "ids_of",
     "is_blind",
     "list_blocking",
+    "list_field_names",
     "list_organizations_with_expired",
     "list_revisions",
     "list_tag_sets",
@@ -78,5 +79,4 @@ __all__ = [
     "update_status",
     "update_statuses",
     "update_statuses_of_schema",
-    "who_may_see",
 ]

@@ -1,4 +1,4 @@
-"""What people did with artifacts that no other record tells: skips, releases, discarded drafts."""
+"""User actions on artifacts that no other record holds: skips, releases, discarded drafts."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ def record_action(
     note: str | None = None,
 ) -> None:
     """Record that a user did something with an artifact: `skip`, `release` or `discard`."""
-    queries.note(artifact_id, kind, by=by, tag_set_id=tag_set_id, note=note)
+    queries.insert_action(artifact_id, kind, by=by, tag_set_id=tag_set_id, note=note)
 
 
 def select_actions(artifact_id: UUID, *, by: UUID | None) -> Any:
@@ -23,4 +23,4 @@ def select_actions(artifact_id: UUID, *, by: UUID | None) -> Any:
 
     Columns: id, at, kind, user_id, user (an email address), tag_set_id, note.
     """
-    return queries.acts(artifact_id, by)
+    return queries.select_actions(artifact_id, by)

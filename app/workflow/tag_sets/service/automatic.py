@@ -1,6 +1,7 @@
-"""Which label sets no reviewer need look at: by lot, by confidence, by agreement.
+"""Automatic acceptance of tag sets by sampling, by confidence, and by agreement.
 
-docs/decisions/0025 has the rules in full. What a reviewer once sent back, no machine accepts.
+docs/decisions/0025 has the rules in full. A tag set that a reviewer sent back is never accepted
+automatically.
 """
 
 from typing import Any
@@ -13,27 +14,29 @@ from app.workflow.tag_sets.queries import beside, deciding, revisions
 from app.workflow.tag_sets.service import rules, sources
 
 SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
-"""What accepted a label set in nobody's name, as its revision notes it."""
+"""Reasons of an automatic acceptance, as the revision notes them."""
 
 NOT_INDEPENDENT = ("merge", "model")
-"""Label sets from these sources are no opinion of their own."""
+"""Sources whose tag sets do not count as independent opinions."""
 
 
 def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
-    """Return whether a labeler's work on a document is among the share `rate` (0..1) to review.
+    """Return whether a labeler's work on an artifact is in the share `rate` (0..1) to review.
 
-    A keyed hash of the two decides, so nobody can foresee or change the lot, and a draft that is
-    discarded and begun again has the same one. A higher rate reviews all that a lower one would.
+    A keyed hash of both ids decides, so nobody can predict or change the result, and a draft that
+    is discarded and started again gets the same one. A higher rate includes every tag set that a
+    lower rate would.
     """
     payload = artifact_id.bytes + (labeler_id.bytes if labeler_id else b"")
-    lot = container.keyring().sign("review_sampling", payload)
-    return int.from_bytes(lot[:8], "big") < rate * 2**64
+    digest = container.keyring().sign("review_sampling", payload)
+    return int.from_bytes(digest[:8], "big") < rate * 2**64
 
 
 def is_confident(tags: list[dict[str, Any]], least: float | None) -> bool:
-    """Return whether there are tags, and a machine made each with at least that confidence.
+    """Return whether a model made each tag with at least the confidence `least`.
 
-    A person's own confidence spares no review. With None, no confidence is enough.
+    The result is false when there are no tags, when `least` is None, and when a person made one of
+    the tags: a person's own confidence does not replace a review.
     """
     if least is None or not tags:
         return False
@@ -43,64 +46,68 @@ def is_confident(tags: list[dict[str, Any]], least: float | None) -> bool:
     )
 
 
-def sent_back(held: Any) -> bool:
-    """Whether a reviewer rejected or reopened it, or an earlier one by its labeler of the document:
-    they want to see it again, and its labeler may have seen the others."""
-    return bool(held.rejections or held.reopened or held.retried)
+def was_sent_back(tag_set: Any) -> bool:
+    """Return whether a reviewer sent back this tag set or an earlier one by the same labeler.
 
-
-def spared_by(held: Any, terms: rules.Terms, caller: Caller) -> str | None:
-    """Return what spares a submitted tag set its review, whatever others say of its document.
-
-    `SAMPLING`, `CONFIDENCE`, or None. Confidence spares it only where a machine alone decided: the
-    person removed none of the prediction's tags, and no tag set of the document was rejected.
+    The reviewer wants to see it again, and the labeler may have seen the other tag sets.
     """
-    if sent_back(held):
+    return bool(tag_set.rejections or tag_set.reopened or tag_set.retried)
+
+
+def find_exemption(tag_set: Any, terms: rules.Terms, caller: Caller) -> str | None:
+    """Return why a submitted tag set needs no review: `SAMPLING`, `CONFIDENCE`, or None.
+
+    Other tag sets of the artifact are not considered. Confidence is a reason only where a model
+    alone decided: the person removed none of the predicted tags, and no tag set of the artifact
+    was rejected.
+    """
+    if was_sent_back(tag_set):
         return None
-    if not is_sampled(held.artifact_id, held.labeler_id, terms.sample_rate):
+    if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, terms.sample_rate):
         return SAMPLING
-    if held.earlier_rejections or not is_confident(held.tags, terms.auto_accept_confidence):
+    is_unsure = not is_confident(tag_set.tags, terms.auto_accept_confidence)
+    if tag_set.earlier_rejections or is_unsure or _has_removed_tags(tag_set, caller):
         return None
-    return None if _removed_predicted_tags(held, caller) else CONFIDENCE
+    return CONFIDENCE
 
 
-def _removed_predicted_tags(held: Any, caller: Caller) -> bool:
-    """Return whether a person removed tags of the prediction that the draft began with.
+def _has_removed_tags(tag_set: Any, caller: Caller) -> bool:
+    """Return whether a person removed predicted tags that the draft began with.
 
-    API keys are believed, as with the source of tags.
+    API keys are trusted, as with the source of tags.
     """
     if caller.api_key_id is not None:
         return False
-    copied = revisions.tags(held.id, (1,)).get(1, [])
-    predicted = [tag for tag in copied if tag["source"] == "model"]
-    return bool(sources.find_missing_tags(predicted, held.tags))
+    initial = revisions.get_tags(tag_set.id, (1,)).get(1, [])
+    predicted = [tag for tag in initial if tag["source"] == "model"]
+    return bool(sources.find_missing_tags(predicted, tag_set.tags))
 
 
-def agreed(held: Any, terms: rules.Terms) -> list[Any]:
-    """The submitted label sets of a locked document that its labelers' agreement accepts, now that
-    `held` is one of them.
+def apply_agreement(tag_set: Any, terms: rules.Terms) -> list[Any]:
+    """Update the flag `disagreement` and return the tag sets that agreement accepts.
 
-    They are all that wait, once there are as many independent ones as the schema asks for, of which
-    none was sent back, and their mean agreement is as high as the schema asks for. Below, those
-    that wait are flagged `disagreement`, and otherwise freed of that flag. What a reviewer has in
-    hands, or was asked about by escalation, is left to them.
+    The artifact of `tag_set` is locked. All its submitted tag sets are accepted when there are
+    exactly as many independent ones as the schema requires, none was sent back, and their mean
+    agreement reaches the schema's limit. Below the limit the submitted ones get the flag
+    `disagreement`; otherwise the flag is removed. A tag set that a reviewer has claimed or that is
+    escalated is left to the reviewer.
     """
-    least = terms.auto_accept_agreement
-    if least is None or held.labels_wanted == 1:
+    limit = terms.auto_accept_agreement
+    if limit is None or tag_set.required_labels == 1:
         return []
     group = [
-        one
-        for one in deciding.lock_document(held.artifact_id)
-        if one.status in ("submitted", "accepted") and one.source not in NOT_INDEPENDENT
+        row
+        for row in deciding.lock_document(tag_set.artifact_id)
+        if row.status in ("submitted", "accepted") and row.source not in NOT_INDEPENDENT
     ]
-    if len(group) < held.labels_wanted:
+    if len(group) < tag_set.required_labels:
         return []
-    waiting = [one for one in group if one.status == "submitted"]
-    lined = line_up([one.tags for one in group], terms.shapes)
-    disagree = not agrees(lined.sets, terms.shapes, least)
-    beside.mark_disagreement([one.id for one in waiting], disagree=disagree)
-    # Of more than were asked for, a reviewer chooses.
-    surplus = len(group) > held.labels_wanted
-    if disagree or surplus or any(sent_back(one) for one in group):
+    submitted = [row for row in group if row.status == "submitted"]
+    lineup = line_up([row.tags for row in group], terms.shapes)
+    disagree = not agrees(lineup.sets, terms.shapes, limit)
+    beside.mark_disagreement([row.id for row in submitted], disagree=disagree)
+    # If there are more than required, a reviewer chooses among them.
+    surplus = len(group) > tag_set.required_labels
+    if disagree or surplus or any(was_sent_back(row) for row in group):
         return []
-    return [one for one in waiting if one.claimed_by is None and not one.escalated]
+    return [row for row in submitted if row.claimed_by is None and not row.escalated]

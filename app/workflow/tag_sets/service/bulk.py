@@ -1,4 +1,4 @@
-"""Verdicts on many label sets at once: each by the rules of a single one, all in one pass."""
+"""Review decisions on many tag sets at once, by the same rules as single decisions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -12,23 +12,24 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
+from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding
 from app.workflow.tag_sets.service import rules, skips, statuses
-from app.workflow.tag_sets.service.decisions import DECIDED, check_labels
-from app.workflow.tag_sets.service.drafts import told
+from app.workflow.tag_sets.service.decisions import DECIDED, check_can_label
+from app.workflow.tag_sets.service.drafts import build_payload
 from app.workflow.tag_sets.service.reviewing import check_review
 
 
-def _max_rejections(held: Any) -> int | None:
-    # Not `rules.terms`, which would read and compile each version that is among a thousand.
-    limit: int | None = {**schemas.DEFAULT_POLICY, **held.review_policy}["max_rejections"]
+def _max_rejections(tag_set: Any) -> int | None:
+    # `rules.get_terms` would read and compile every schema version of the batch.
+    limit: int | None = {**schemas.DEFAULT_POLICY, **tag_set.review_policy}["max_rejections"]
     return limit
 
 
 class _Batch:
-    """The label sets of a call, locked, and those beside them; verdicts are tried out on it."""
+    """The locked tag sets of a request and the related ones; decisions are checked against it."""
 
     def __init__(
         self, tag_set_ids: Sequence[UUID], caller: Caller, unfit: bulk.Unfit | None
@@ -39,49 +40,55 @@ class _Batch:
         self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, locked)
         if unfit is not None:
             self.failures.update(unfit(self.ids))
-        self.held = {one: row for one, row in locked.items() if one not in self.failures}
-        self.teams = self._teams()
-        self.merged: set[UUID] = set()
-        self.beside: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
-        for row in queries.siblings({row.artifact_id for row in self.held.values()}):
-            self.beside[row.artifact_id][row.id] = (row.labeler_id, row.status)
+        self.tag_sets = {
+            tag_set_id: row for tag_set_id, row in locked.items() if tag_set_id not in self.failures
+        }
+        self.teams = self._find_teams()
+        self.merged_artifact_ids: set[UUID] = set()
+        self.siblings: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
+        for row in queries.list_siblings({row.artifact_id for row in self.tag_sets.values()}):
+            self.siblings[row.artifact_id][row.id] = (row.labeler_id, row.status)
             if row.source == "merge" and row.status == "accepted":
-                self.merged.add(row.artifact_id)
+                self.merged_artifact_ids.add(row.artifact_id)
 
-    def _teams(self) -> set[UUID]:
-        assigned = any(row.assignee_team_id is not None for row in self.held.values())
-        return deciding.teams_of(self.caller.user_id) if assigned else set()
+    def _find_teams(self) -> set[UUID]:
+        assigned = any(row.assignee_team_id is not None for row in self.tag_sets.values())
+        return deciding.list_team_ids(self.caller.user_id) if assigned else set()
 
     def decide(self, check: Callable[[Any], str]) -> list[Any]:
-        """Those on which the verdict stands, in order. `check` says the state that it makes, or
-        raises; what it made of one counts for the next of the same document."""
+        """Return the tag sets on which the decision is valid, in order.
+
+        `check` returns the new status or raises; the new status counts for the next tag set of the
+        same artifact.
+        """
         decided = []
-        for held in (self.held[one] for one in self.ids if one in self.held):
+        for tag_set in (self.tag_sets[key] for key in self.ids if key in self.tag_sets):
             try:
-                rules.check_reviewer(self.caller, held)
-                rules.check_state(held, "submitted", None)
-                check_review(self.caller, held, teams=self.teams)
-                state = check(held)
+                rules.check_reviewer(self.caller, tag_set)
+                rules.check_state(tag_set, "submitted", None)
+                check_review(self.caller, tag_set, teams=self.teams)
+                status = check(tag_set)
             except ApiError as failure:
-                self.failures[held.id] = failure
+                self.failures[tag_set.id] = failure
             else:
-                self.beside[held.artifact_id][held.id] = (held.labeler_id, state)
-                decided.append(held)
+                self.siblings[tag_set.artifact_id][tag_set.id] = (tag_set.labeler_id, status)
+                decided.append(tag_set)
         return decided
 
-    def labelers(self) -> set[UUID]:
-        """Who labeled them."""
-        return {row.labeler_id for row in self.held.values() if row.labeler_id is not None}
+    def get_labelers(self) -> set[UUID]:
+        """Return the labelers of the tag sets."""
+        return {row.labeler_id for row in self.tag_sets.values() if row.labeler_id is not None}
 
-    def accepted(self, held: Any) -> int:
-        """How many label sets of its document are accepted."""
-        return sum(state == "accepted" for _, state in self.beside[held.artifact_id].values())
+    def count_accepted(self, tag_set: Any) -> int:
+        """Return how many tag sets of the same artifact are accepted."""
+        siblings = self.siblings[tag_set.artifact_id]
+        return sum(status == "accepted" for _, status in siblings.values())
 
-    def has_other(self, held: Any, states: Sequence[str]) -> bool:
-        """Whether its labeler has another label set of its document in one of `states`."""
+    def has_other(self, tag_set: Any, blocking: Sequence[str]) -> bool:
+        """Return whether the labeler has another tag set of the artifact in one of `blocking`."""
         return any(
-            labeler_id == held.labeler_id and state in states and one != held.id
-            for one, (labeler_id, state) in self.beside[held.artifact_id].items()
+            labeler_id == tag_set.labeler_id and status in blocking and sibling_id != tag_set.id
+            for sibling_id, (labeler_id, status) in self.siblings[tag_set.artifact_id].items()
         )
 
 
@@ -92,21 +99,24 @@ def accept_many(
     note: str | None = None,
     unfit: bulk.Unfit | None = None,
 ) -> bulk.Failures:
-    """Accept submitted label sets but those that are `unfit`; why others failed.
+    """Accept submitted tag sets except those that are `unfit`; return the failures.
 
-    It may be not_found, permission_denied on one's own, or conflict: another state, in the hands of
-    others, or its document has as many accepted ones, those of this call included, as its schema
-    asks for. Emits `tag_set.accepted` for each that was accepted.
+    Reasons of a failure: not_found; permission_denied on the caller's own; conflict if it has
+    another status, another reviewer claimed it or is assigned, or its artifact has as many accepted
+    tag sets, those of this call included, as its schema requires. Emits `tag_set.accepted` for each
+    accepted tag set.
     """
     batch = _Batch(tag_set_ids, caller, unfit)
 
-    def check(held: Any) -> str:
-        if held.source == "merge":
-            raise errors.conflict("A merge decides on its sources too: accept it by itself.")
-        enough = batch.accepted(held) >= held.labels_wanted
-        if enough or held.artifact_id in batch.merged:
+    def check(tag_set: Any) -> str:
+        if tag_set.source == "merge":
             raise errors.conflict(
-                "The document has as many accepted label sets as its schema asks for."
+                "Accepting a merge also decides on its sources; accept it with a single request."
+            )
+        has_quorum = batch.count_accepted(tag_set) >= tag_set.required_labels
+        if has_quorum or tag_set.artifact_id in batch.merged_artifact_ids:
+            raise errors.conflict(
+                "This artifact already has as many accepted tag sets as its schema requires."
             )
         return "accepted"
 
@@ -115,7 +125,7 @@ def accept_many(
         return batch.failures
     values = {**DECIDED, "status": "accepted", "reviewer_id": caller.user_id, "reason": note}
     _change(decided, values, kind="accept", caller=caller)
-    _conclude("accepted", decided, reviewer_id=caller.user_id, corrected=False)
+    _finish(event_names.ACCEPTED, decided, reviewer_id=caller.user_id, corrected=False)
     return batch.failures
 
 
@@ -127,75 +137,76 @@ def reject_many(
     send_to: str,
     unfit: bulk.Unfit | None = None,
 ) -> bulk.Failures:
-    """Reject submitted label sets but those that are `unfit`, with one reason; why others failed.
+    """Reject submitted tag sets for one reason, except those that are `unfit`; return the failures.
 
-    `send_to` `labeler` makes each a draft of its labeler again, `pool` leaves it rejected. Beside
-    what keeps from accepting, it may be conflict when the labeler has another label set of the
-    document, or the schema lets no more go back; validation_error when there is no labeler, or they
-    label here no more. Emits `tag_set.rejected` for each that was rejected.
+    With `send_to` `labeler` each becomes a draft of its labeler again; with `pool` it stays
+    rejected. Besides the reasons of `accept_many`, a failure is a conflict if the labeler has
+    another tag set of the artifact or the schema's limit of rejections is reached, and a
+    validation_error if there is no labeler or they do not label any more. Emits `tag_set.rejected`
+    for each rejected tag set.
     """
     batch = _Batch(tag_set_ids, caller, unfit)
-    back = send_to == "labeler"
-    labelers = lock_eligible(batch.labelers(), Role.labeler) if back else set()
+    to_labeler = send_to == "labeler"
+    labelers = lock_eligible(batch.get_labelers(), Role.labeler) if to_labeler else set()
 
-    def check(held: Any) -> str:
-        if not back:
+    def check(tag_set: Any) -> str:
+        if not to_labeler:
             return "rejected"
-        _check_return(batch, held, labelers)
+        _check_return(batch, tag_set, labelers)
         return "draft"
 
     decided = batch.decide(check)
     if not decided:
         return batch.failures
-    verdict = {"reviewer_id": caller.user_id, "reason": reason}
-    status = "draft" if back else "rejected"
-    values = {**DECIDED, **verdict, "status": status, "rejections": TagSet.rejections + 1}
+    decision = {"reviewer_id": caller.user_id, "reason": reason}
+    status = "draft" if to_labeler else "rejected"
+    values = {**DECIDED, **decision, "status": status, "rejections": TagSet.rejections + 1}
     _change(decided, values, kind="reject", caller=caller)
-    if back:
-        _reserve(decided, caller)
+    if to_labeler:
+        _claim_for_labelers(decided, caller)
     else:
-        _pass_over(decided, reason)
-    _conclude("rejected", decided, **verdict, send_to=send_to, draft_id=None)
+        _defer_artifacts(decided, reason)
+    _finish(event_names.REJECTED, decided, **decision, send_to=send_to, draft_id=None)
     return batch.failures
 
 
-def _pass_over(rejected: list[Any], reason: str) -> None:
-    """Let the documents come last for those whose tag sets of them were rejected."""
+def _defer_artifacts(rejected: list[Any], reason: str) -> None:
+    """Offer the artifacts last to the labelers whose tag sets of them were rejected."""
     labelers: dict[UUID, list[UUID]] = {}
-    for held in rejected:
-        if held.labeler_id is not None:
-            labelers.setdefault(held.artifact_id, []).append(held.labeler_id)
-    # One statement, unless several tag sets of a document were rejected.
+    for tag_set in rejected:
+        if tag_set.labeler_id is not None:
+            labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
+    # Each pass defers an artifact for one labeler; more passes are rare.
     while labelers:
         skips.defer_artifacts(
-            {document: users.pop() for document, users in labelers.items()}, reason
+            {artifact_id: users.pop() for artifact_id, users in labelers.items()}, reason
         )
-        labelers = {document: users for document, users in labelers.items() if users}
+        labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}
 
 
-def _reserve(returned: list[Any], caller: Caller) -> None:
-    """Let the labelers of what went back hold its documents."""
-    # Of several label sets of a document, the first one's labeler goes on.
-    heirs = {held.artifact_id: held.labeler_id for held in reversed(returned)}
-    queries.take_claims(heirs, minutes=rules.claim_minutes(caller))
+def _claim_for_labelers(returned: list[Any], caller: Caller) -> None:
+    """Claim the artifacts of returned tag sets for their labelers."""
+    # Of several tag sets of an artifact, the labeler of the first gets the claim.
+    next_labelers = {tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned)}
+    queries.claim_artifacts(next_labelers, minutes=rules.claim_minutes(caller))
 
 
-def _check_return(batch: _Batch, held: Any, labelers: AbstractSet[UUID]) -> None:
-    limit = _max_rejections(held)
-    if held.labeler_id is None:
-        raise errors.invalid("The label set has no labeler to go back to.", "send_to")
-    check_labels(held.labeler_id, labelers)
-    if limit is not None and held.rejections + held.earlier_rejections >= limit:
+def _check_return(batch: _Batch, tag_set: Any, labelers: AbstractSet[UUID]) -> None:
+    limit = _max_rejections(tag_set)
+    if tag_set.labeler_id is None:
+        raise errors.invalid("This tag set has no labeler to return it to; use `pool`.", "send_to")
+    check_can_label(tag_set.labeler_id, labelers)
+    if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
-            "It was sent back as often as the schema allows. Send it to the pool or to a member."
+            "The schema's limit of rejections is reached. Send it to the pool or to a member."
         )
-    if batch.has_other(held, rules.states_in_the_way(held.labels_wanted)):
-        raise errors.conflict("The labeler has another label set of this document.")
+    if batch.has_other(tag_set, rules.blocking_statuses(tag_set.required_labels)):
+        raise errors.conflict("The labeler has another tag set of this artifact.")
 
 
 def _change(decided: list[Any], values: dict[str, Any], *, kind: str, caller: Caller) -> None:
     queries.change(
-        [held.id for held in decided],
+        [row.id for row in decided],
         {**values, "decided_at": db.utc_now()},
         kind=kind,
         author_id=caller.user_id,
@@ -203,6 +214,7 @@ def _change(decided: list[Any], values: dict[str, Any], *, kind: str, caller: Ca
     )
 
 
-def _conclude(what: str, decided: list[Any], **more: Any) -> None:
-    events.emit_many(f"tag_set.{what}", [told(held.id, held._asdict(), **more) for held in decided])
-    statuses.update_statuses(list({held.artifact_id for held in decided}))
+def _finish(event_name: str, decided: list[Any], **details: Any) -> None:
+    payloads = [build_payload(row.id, row._asdict(), **details) for row in decided]
+    events.emit_many(event_name, payloads)
+    statuses.update_statuses(list({row.artifact_id for row in decided}))

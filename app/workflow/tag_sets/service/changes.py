@@ -1,4 +1,4 @@
-"""Lists of changes, cut to what an answer can hold."""
+"""Lists of changes, limited to the size of a response."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,32 +11,37 @@ MAX_ENTRIES = 500
 MAX_BYTES = 1024 * 1024
 
 
-def fitting(items: Iterable[dict[str, Any]], *, most_bytes: int) -> list[dict[str, Any]]:
-    """The first of them, as many as fit as JSON."""
-    kept = []
-    room = most_bytes
+def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
+    """Return the first items, as many as fit into `max_bytes` as JSON."""
+    fitting = []
+    remaining = max_bytes
     for item in items:
-        room -= len(orjson.dumps(item))
-        if room < 0:
+        remaining -= len(orjson.dumps(item))
+        if remaining < 0:
             break
-        kept.append(item)
-    return kept
+        fitting.append(item)
+    return fitting
 
 
-def bounded(
+def summarize_changes(
     changes: Sequence[Change],
     *,
     moved: Sequence[dict[str, Any]] = (),
-    entries: int = MAX_ENTRIES,
-    most_bytes: int = MAX_BYTES,
+    max_entries: int = MAX_ENTRIES,
+    max_bytes: int = MAX_BYTES,
 ) -> dict[str, Any]:
-    """How many changes there are of each kind, and as many of them as fit, as JSON.
+    """Return the number of changes of each type and the first changes that fit.
 
-    {added, removed, changed, entries, moved, truncated}; truncated: there are more than `entries`
-    and `moved` have.
+    The result has added, removed, changed, entries, moved and truncated. `truncated` is true if
+    there are more changes than in `entries`, or more than `max_entries` moved ranges.
     """
-    kept = fitting(changes[:entries], most_bytes=most_bytes)
+    entries = limit_size(changes[:max_entries], max_bytes=max_bytes)
     kinds = [change["kind"] for change in changes]
     counts = {kind: kinds.count(kind) for kind in ("added", "removed", "changed")}
-    cut = len(kept) < len(changes) or len(moved) > entries
-    return {**counts, "entries": kept, "moved": list(moved[:entries]), "truncated": cut}
+    truncated = len(entries) < len(changes) or len(moved) > max_entries
+    return {
+        **counts,
+        "entries": entries,
+        "moved": list(moved[:max_entries]),
+        "truncated": truncated,
+    }

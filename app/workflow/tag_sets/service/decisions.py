@@ -1,4 +1,4 @@
-"""A reviewer's verdict: accept, reject."""
+"""Review decisions on single tag sets: accept and reject."""
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
@@ -11,34 +11,28 @@ from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
+from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import beside, deciding, reading
 from app.workflow.tag_sets.service import provenance, rules, skips, sources, statuses
-from app.workflow.tag_sets.service.drafts import tell
+from app.workflow.tag_sets.service.drafts import emit_event
 from app.workflow.tag_sets.service.reviewing import check_review
 
 RANK_STEP = 10**13
-"""More milliseconds than any due time has: priority comes first, time decides among equals."""
+"""More milliseconds than any due time, so that time only decides between equal priorities."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-DECIDED = {
-    "claim_user_id": None,
-    "claim_expires_at": None,
-    "assignee_id": None,
-    "assignee_team_id": None,
-    "review_due_at": None,
+DECIDED: dict[str, Any] = {
+    **dict.fromkeys(("claim_user_id", "claim_expires_at", "assignee_id", "assignee_team_id")),
+    **dict.fromkeys(("review_due_at", "escalated_by", "escalated_at", "escalation_reason")),
     "escalated": False,
-    "escalated_by": None,
-    "escalated_at": None,
-    "escalation_reason": None,
 }
-"""What a decision ends: all that is of the review."""
+"""The columns of the review, which every decision resets."""
 
 
 def review_rank(priority: int, at: datetime) -> int:
-    """The place in the queue, the least first: by priority (0 to 100), then by time.
+    """Return the position in the review queue, least first: by priority (0 to 100), then by time.
 
-    The database's `review_rank_of` is the same: it moves what waits when its document's urgency
-    changes.
+    The SQL function `review_rank_of` does the same when the urgency of an artifact changes.
     """
     milliseconds = (at - _EPOCH) // timedelta(milliseconds=1)
     return (100 - priority) * RANK_STEP + min(max(milliseconds, 0), RANK_STEP - 1)
@@ -52,92 +46,94 @@ def accept(
     tags: list[Any] | None = None,
     note: str | None = None,
 ) -> Any:
-    """Accept a submitted label set, with other tags in the reviewer's name if any.
+    """Accept a submitted tag set, with the reviewer's corrected `tags` if given.
 
-    Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
-    `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others (of a merge also as
-    `check_sources` says), or `accepted`, the ids, when the schema asks for no more; 400
-    `validation_error` or `required_fields_missing` on corrections.
+    Raises 404; 403 on the caller's own; 400 `validation_error` or `required_fields_missing` on
+    corrections; 409 `stale_precondition`, or `conflict` with one of these details: `state`; `claim`
+    of another reviewer; `assignee_id` or `assignee_team_id` of others (for a merge also as
+    `check_sources` says); `accepted`, the ids, when the schema requires no more tag sets.
     """
-    held, sources = _lock_with_sources(tag_set_id)
-    _check_decision(held, caller, revision)
+    tag_set, sources = _lock_with_sources(tag_set_id)
+    _check_decision(tag_set, caller, revision)
     check_sources(caller, sources)
-    terms = rules.terms(held.schema_version_id)
-    _check_wanted(held)
-    changes = _corrections(held, terms, tags, caller)
+    terms = rules.get_terms(tag_set.schema_version_id)
+    _check_quorum(tag_set)
+    changes = _corrections(tag_set, terms, tags, caller)
     kind = "correction" if changes else "accept"
-    mark_accepted(held, changes, reviewer_id=caller.user_id, kind=kind, note=note)
-    statuses.update_status(held.artifact_id)
+    mark_accepted(tag_set, changes, reviewer_id=caller.user_id, kind=kind, note=note)
+    statuses.update_status(tag_set.artifact_id)
     return reading.get(tag_set_id)
 
 
 def _lock_with_sources(tag_set_id: UUID) -> tuple[Any, list[Any]]:
-    found = deciding.lock_with_sources(tag_set_id)
-    held = next((one for one in found if one.id == tag_set_id), None)
-    if held is None:
+    rows = deciding.lock_with_sources(tag_set_id)
+    tag_set = next((row for row in rows if row.id == tag_set_id), None)
+    if tag_set is None:
         raise errors.not_found()
-    return held, [one for one in found if one is not held]
+    return tag_set, [row for row in rows if row is not tag_set]
 
 
 def check_sources(caller: Caller, sources: Iterable[Any]) -> None:
-    """Raise 409 `conflict` when one of a merge's sources, that waits for review, is in the hands of
-    another reviewer: as reviewing it would, and with its `details.tag_set_id`."""
-    for one in sources:
-        if one.status == "submitted":
+    """Raise 409 `conflict` as `check_review` does if another reviewer works on a pending source.
+
+    `details.tag_set_id` names the source.
+    """
+    for source in sources:
+        if source.status == "submitted":
             try:
-                check_review(caller, one)
+                check_review(caller, source)
             except ApiError as failure:
-                failure.details = {**(failure.details or {}), "tag_set_id": one.id}
+                failure.details = {**(failure.details or {}), "tag_set_id": source.id}
                 raise
 
 
 def _corrections(
-    held: Any, terms: rules.Terms, tags: list[Any] | None, caller: Caller
+    tag_set: Any, terms: rules.Terms, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
-    """What other tags change of a label set. Raises 400."""
-    checked = held.tags if tags is None else check(terms, held, tags)
-    if not sources.may_claim(checked, caller):
-        sources.set_sources(checked, held.tags)
-    # Tags of before evidence was completed are no correction when they are sent as they were read.
-    if held.tags in (checked, tags):
+    """Return the columns that the reviewer's tags change. Raises 400."""
+    checked = tag_set.tags if tags is None else check_complete_tags(terms, tag_set, tags)
+    if not sources.can_keep_sources(checked, caller):
+        sources.set_sources(checked, tag_set.tags)
+    # Older tags have incomplete evidence; sent unchanged, they are no correction.
+    if tag_set.tags in (checked, tags):
         return {}
-    if held.source != "merge":
+    if tag_set.source != "merge":
         return {"tags": checked}
-    known = beside.provenance(held.id)
+    known = beside.get_provenance(tag_set.id)
     return {
         "tags": checked,
-        "provenance": provenance.corrected(known, held.tags, checked, terms.shapes),
+        "provenance": provenance.correct_entries(known, tag_set.tags, checked, terms.shapes),
     }
 
 
-def enough(held: Any) -> list[UUID]:
-    """The accepted label sets that stand for its document, which is locked, if no more are wanted.
+def find_quorum(tag_set: Any) -> list[UUID]:
+    """Return the locked artifact's accepted tag sets if they reach the quorum, else an empty list.
 
-    A merge stands for all, so nothing is wanted beside it; and it is wanted beside all others.
+    An accepted merge reaches the quorum alone; a merge may be accepted besides other tag sets.
     """
-    merged = beside.merges(held.artifact_id, ("accepted",))
-    if merged or held.source == "merge":
+    merged = beside.list_merges(tag_set.artifact_id, ("accepted",))
+    if merged or tag_set.source == "merge":
         return merged
-    accepted = deciding.in_states(held.artifact_id, ("accepted",))
-    return accepted if len(accepted) >= held.labels_wanted else []
+    accepted = deciding.list_by_status(tag_set.artifact_id, ("accepted",))
+    return accepted if len(accepted) >= tag_set.required_labels else []
 
 
-def _check_wanted(held: Any) -> None:
-    accepted = enough(held)
+def _check_quorum(tag_set: Any) -> None:
+    accepted = find_quorum(tag_set)
     if accepted:
         raise errors.conflict(
-            "The document has as many accepted label sets as its schema asks for.",
+            "This artifact already has as many accepted tag sets as its schema requires.",
             accepted=accepted,
-            labels_per_artifact=held.labels_wanted,
+            labels_per_artifact=tag_set.required_labels,
         )
 
 
 def mark_accepted(
-    held: Any, changes: dict[str, Any], *, reviewer_id: UUID | None, kind: str, note: str | None
+    tag_set: Any, changes: dict[str, Any], *, reviewer_id: UUID | None, kind: str, note: str | None
 ) -> None:
-    """Make it accepted, and say so: the one place that emits `tag_set.accepted` for a single one.
+    """Accept a locked tag set and emit `tag_set.accepted`.
 
-    A merge takes what still waits of its sources out of the queue.
+    Every acceptance of a single tag set ends here. A merge supersedes its pending sources.
     """
     values = {
         **DECIDED,
@@ -145,156 +141,159 @@ def mark_accepted(
         "status": "accepted",
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
-        # The reason is a reviewer's.
+        # Only reviewers give a reason.
         "reason": None if reviewer_id is None else note,
     }
-    deciding.change(held.id, values, kind=kind, author_id=reviewer_id, note=note)
-    if held.source == "merge":
-        _supersede(held, reviewer_id)
-    corrected = bool(changes)
-    tell("accepted", held.id, held._asdict(), reviewer_id=reviewer_id, corrected=corrected)
+    deciding.change(tag_set.id, values, kind=kind, author_id=reviewer_id, note=note)
+    if tag_set.source == "merge":
+        _supersede(tag_set, reviewer_id)
+    details = {"reviewer_id": reviewer_id, "corrected": bool(changes)}
+    emit_event(event_names.ACCEPTED, tag_set.id, tag_set._asdict(), **details)
 
 
-def accept_unseen(held: Any, spared_by: str) -> None:
-    """Accept it in nobody's name: the schema's policy asks for no reviewer. The revision notes what
-    spared it the review."""
-    mark_accepted(held, {}, reviewer_id=None, kind="accept", note=spared_by)
+def accept_automatically(tag_set: Any, exemption: str) -> None:
+    """Accept a tag set without a reviewer; its revision notes the reason, the `exemption`."""
+    mark_accepted(tag_set, {}, reviewer_id=None, kind="accept", note=exemption)
 
 
 def _supersede(merge: Any, reviewer_id: UUID | None) -> None:
-    sources = [UUID(one) for one in merge.merged_from]
-    values = {
-        **DECIDED,
-        "status": "rejected",
-        "reviewer_id": reviewer_id,
-        "decided_at": db.utc_now(),
-    }
-    beside.supersede(sources, merge.id, values, author_id=reviewer_id)
+    sources = [UUID(source_id) for source_id in merge.merged_from]
+    decision = {"status": "rejected", "reviewer_id": reviewer_id, "decided_at": db.utc_now()}
+    beside.supersede(sources, merge.id, {**DECIDED, **decision}, author_id=reviewer_id)
 
 
 def reject(
     tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, send_to: str
 ) -> Any:
-    """Reject a submitted label set: back to its labeler as a draft, or on to somebody else.
+    """Reject a submitted tag set and send its artifact to the next labeler.
 
-    With `pool` it stays rejected and the document is free for other labelers, and comes last for
-    its own; with a member's id it stays rejected and that member gets a draft with its tags.
+    With `send_to` `labeler` it becomes a draft of its labeler again. With `pool` it stays rejected;
+    the artifact is free for other labelers, and is offered to its own labeler last. With a member's
+    id it stays rejected and that member gets a draft with its tags.
 
-    Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`,
-    `claim` of another reviewer, `assignee_id` or `assignee_team_id` of others, `tag_set_id` of one
-    in the way, or `rejections` when the schema lets no more go back; 400 on `send_to`.
+    Raises 404; 403 on the caller's own; 400 on `send_to`; 409 `stale_precondition`, or `conflict`
+    with one of these details: `state`; `claim` of another reviewer; `assignee_id` or
+    `assignee_team_id` of others; `tag_set_id` of a tag set that blocks it; `rejections` when the
+    schema's limit of rejections is reached.
     """
-    held = lock(tag_set_id)
-    _check_decision(held, caller, revision)
-    heir = _heir(held, send_to)
-    back = heir is not None and heir == held.labeler_id
-    if back:
-        _check_return(held)
-    if heir is not None:
-        check_has_none(held, heir)
+    tag_set = lock(tag_set_id)
+    _check_decision(tag_set, caller, revision)
+    next_labeler = _find_next_labeler(tag_set, send_to)
+    to_labeler = next_labeler is not None and next_labeler == tag_set.labeler_id
+    if to_labeler:
+        _check_rejection_limit(tag_set)
+    if next_labeler is not None:
+        check_no_other_tag_set(tag_set, next_labeler)
     values = {
         **DECIDED,
-        "status": "draft" if back else "rejected",
+        "status": "draft" if to_labeler else "rejected",
         "reviewer_id": caller.user_id,
         "decided_at": db.utc_now(),
         "reason": reason,
-        "rejections": held.rejections + 1,
+        "rejections": tag_set.rejections + 1,
     }
-    deciding.change(held.id, values, kind="reject", author_id=caller.user_id, note=reason)
-    draft_id = _pass_on(held, heir, reason, caller) if heir and not back else None
-    if heir is None and held.labeler_id is not None:
-        skips.defer_artifacts({held.artifact_id: held.labeler_id}, reason)
-    if heir is not None:
-        deciding.take_claim(held.artifact_id, heir, minutes=rules.claim_minutes(caller))
-    statuses.update_status(held.artifact_id)
+    deciding.change(tag_set.id, values, kind="reject", author_id=caller.user_id, note=reason)
+    draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
+    statuses.update_status(tag_set.artifact_id)
     details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
-    tell("rejected", held.id, held._asdict(), **details, draft_id=draft_id)
+    emit_event(event_names.REJECTED, tag_set.id, tag_set._asdict(), **details, draft_id=draft_id)
     return reading.get(tag_set_id)
 
 
+def _send_to_next_labeler(
+    tag_set: Any, next_labeler: UUID | None, reason: str, caller: Caller
+) -> UUID | None:
+    """Claim the artifact for its next labeler, with a draft; return the draft's id if it is new."""
+    if next_labeler is None:
+        if tag_set.labeler_id is not None:
+            skips.defer_artifacts({tag_set.artifact_id: tag_set.labeler_id}, reason)
+        return None
+    draft_id = None
+    if next_labeler != tag_set.labeler_id:
+        draft_id = _create_next_draft(tag_set, next_labeler, reason, caller)
+    deciding.claim_artifact(tag_set.artifact_id, next_labeler, minutes=rules.claim_minutes(caller))
+    return draft_id
+
+
 def release_member(user_id: UUID) -> None:
-    """Give back the reviews that somebody has claimed; may be done twice. What they were assigned
-    is the review queue's to give back."""
+    """Release the reviews that a user has claimed, but not those assigned to the user."""
     deciding.release_reviews(user_id)
 
 
-def _heir(held: Any, send_to: str) -> UUID | None:
-    """Who labels next; None: whoever takes the document from the pool."""
+def _find_next_labeler(tag_set: Any, send_to: str) -> UUID | None:
+    """Return who labels the artifact next; None if it goes to the pool. Raises 400 on `send_to`."""
     if send_to == "pool":
         return None
     if send_to == "labeler":
-        if held.labeler_id is None:
-            raise errors.invalid("The label set has no labeler to go back to.", "send_to")
-        labeler: UUID = held.labeler_id
-        check_labels(labeler, lock_eligible([labeler], Role.labeler))
+        if tag_set.labeler_id is None:
+            raise errors.invalid("It has no labeler; use `pool` or a member's id.", "send_to")
+        labeler: UUID = tag_set.labeler_id
+        check_can_label(labeler, lock_eligible([labeler], Role.labeler))
         return labeler
-    heir = UUID(send_to)
-    if not lock_eligible([heir], Role.labeler):
-        raise errors.invalid("Must be a member who labels.", "send_to")
-    return heir
+    next_labeler = UUID(send_to)
+    if not lock_eligible([next_labeler], Role.labeler):
+        raise errors.invalid("Must be the id of a member who may label.", "send_to")
+    return next_labeler
 
 
-def check_labels(labeler_id: UUID, labelers: AbstractSet[UUID]) -> None:
-    """Raise 400 on `send_to` when a label set's labeler is not among those who still label."""
+def check_can_label(labeler_id: UUID, labelers: AbstractSet[UUID]) -> None:
+    """Raise 400 on `send_to` when a tag set's labeler is not among `labelers`."""
     if labeler_id not in labelers:
         raise errors.invalid(
-            "Its labeler does not label here any more. Send it to the pool or to a member.",
-            "send_to",
+            "Its labeler may not label any more. Send it to the pool or to a member.", "send_to"
         )
 
 
-def _check_return(held: Any) -> None:
-    limit = rules.terms(held.schema_version_id).max_rejections
-    rejections = held.rejections + held.earlier_rejections
+def _check_rejection_limit(tag_set: Any) -> None:
+    limit = rules.get_terms(tag_set.schema_version_id).max_rejections
+    rejections = tag_set.rejections + tag_set.earlier_rejections
     if limit is not None and rejections >= limit:
         raise errors.conflict(
-            "It was sent back as often as the schema allows. Send it to the pool or to a member.",
+            "The schema's limit of rejections is reached. Send it to the pool or to a member.",
             rejections=rejections,
             max_rejections=limit,
         )
 
 
-def check_has_none(held: Any, heir: UUID) -> None:
-    """Raise 409 when somebody who is to get a label set has another one of its document."""
-    states = rules.states_in_the_way(held.labels_wanted)
-    other = deciding.open_set(held.artifact_id, heir, states, but=held.id)
+def check_no_other_tag_set(tag_set: Any, next_labeler: UUID) -> None:
+    """Raise 409 when the next labeler has another tag set of the artifact."""
+    blocking = rules.blocking_statuses(tag_set.required_labels)
+    other = deciding.find_of_labeler(tag_set.artifact_id, next_labeler, blocking, but=tag_set.id)
     if other is not None:
-        raise errors.conflict(
-            "The labeler has another label set of this document.", tag_set_id=other
-        )
+        raise errors.conflict("The labeler has another tag set of this artifact.", tag_set_id=other)
 
 
-def _pass_on(held: Any, heir: UUID, reason: str, caller: Caller) -> UUID:
+def _create_next_draft(tag_set: Any, next_labeler: UUID, reason: str, caller: Caller) -> UUID:
     values = {
-        "artifact_id": held.artifact_id,
-        "schema_id": held.schema_id,
-        "schema_version_id": held.schema_version_id,
-        "labeler_id": heir,
-        "tags": held.tags,
+        "artifact_id": tag_set.artifact_id,
+        "schema_id": tag_set.schema_id,
+        "schema_version_id": tag_set.schema_version_id,
+        "labeler_id": next_labeler,
+        "tags": tag_set.tags,
         "reason": reason,
-        "earlier_rejections": held.rejections + held.earlier_rejections + 1,
+        "earlier_rejections": tag_set.rejections + tag_set.earlier_rejections + 1,
     }
-    draft_id = deciding.insert_new(values, author_id=caller.user_id)
-    tell("created", draft_id, values)
+    draft_id = deciding.insert_tag_set(values, author_id=caller.user_id)
+    emit_event(event_names.CREATED, draft_id, values)
     return draft_id
 
 
 def lock(tag_set_id: UUID) -> Any:
-    """A label set and its document, locked. Raises 404."""
-    held = deciding.lock(tag_set_id)
-    if held is None:
+    """Lock a tag set and its artifact and return the tag set. Raises 404."""
+    tag_set = deciding.lock(tag_set_id)
+    if tag_set is None:
         raise errors.not_found()
-    return held
+    return tag_set
 
 
-def _check_decision(held: Any, caller: Caller, revision: int | None) -> None:
-    rules.check_reviewer(caller, held)
-    rules.check_state(held, "submitted", revision)
-    check_review(caller, held)
+def _check_decision(tag_set: Any, caller: Caller, revision: int | None) -> None:
+    rules.check_reviewer(caller, tag_set)
+    rules.check_state(tag_set, "submitted", revision)
+    check_review(caller, tag_set)
 
 
-def check(terms: rules.Terms, held: Any, tags: list[Any]) -> list[dict[str, Any]]:
-    """The tags in canonical form, complete. Raises 400."""
-    checked = rules.check_tags(terms, tags, held)
+def check_complete_tags(terms: rules.Terms, tag_set: Any, tags: list[Any]) -> list[dict[str, Any]]:
+    """Return the tags in canonical form; all required fields have values. Raises 400."""
+    checked = rules.check_tags(terms, tags, tag_set)
     rules.check_complete(terms, checked)
     return checked

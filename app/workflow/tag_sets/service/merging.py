@@ -1,4 +1,4 @@
-"""Several label sets of a document are adjudicated into one."""
+"""Merging of several tag sets of an artifact into one."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -18,59 +18,63 @@ from app.engines.agreement import (
 )
 from app.kit import db, errors
 from app.kit.principal import Caller
+from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import beside, deciding, reading
 from app.workflow.tag_sets.service import decisions, provenance, rules, statuses
 from app.workflow.tag_sets.service import sources as sources_of_tags
-from app.workflow.tag_sets.service.changes import MAX_BYTES, fitting
-from app.workflow.tag_sets.service.comparing import shown
-from app.workflow.tag_sets.service.drafts import tell
+from app.workflow.tag_sets.service.changes import MAX_BYTES, limit_size
+from app.workflow.tag_sets.service.comparing import render_ballot
+from app.workflow.tag_sets.service.drafts import emit_event
 
 MAX_UNDECIDED = 100
 _Cells: TypeAlias = dict[UUID, dict[Place, list[Any]]]
-"""Of each label set, in the order given, the tags of each place; rows lined up."""
+"""{tag_set_id: {place: tags}}, in the order given, with matching row numbers."""
 
 
 class _Merged(NamedTuple):
-    """Tags, and of each what decided and the label sets that have it."""
+    """The tags of a merge; `origins` has what decided each and the tag sets that contain it."""
 
     tags: list[dict[str, Any]]
     origins: list[tuple[str, list[UUID]]]
 
     def add(self, tag: dict[str, Any], tag_set_ids: list[UUID], by: str) -> None:
+        """Add a tag, the tag sets that contain it, and what decided."""
         self.tags.append(tag)
         self.origins.append((by, tag_set_ids))
 
-    def closed_up(self, lined: Lineup) -> "_Merged":
-        """The same without the rows that nothing was kept of: those below them move up."""
-        kept: dict[str, set[int]] = {}
+    def remove_empty_rows(self, lineup: Lineup) -> "_Merged":
+        """Return the same tags without empty rows: the rows below them move up."""
+        rows_by_table: dict[str, set[int]] = {}
         for tag in self.tags:
             if tag["row"] is not None:
-                kept.setdefault(table_of(tag["field"]), set()).add(tag["row"])
+                rows_by_table.setdefault(table_of(tag["field"]), set()).add(tag["row"])
         moved = {
             (table, row): number
-            for table, rows in kept.items()
-            for row, number in _closed_up(table, sorted(rows), lined)
+            for table, rows in rows_by_table.items()
+            for row, number in _renumber_rows(table, sorted(rows), lineup)
         }
 
-        def renumbered(one: dict[str, Any]) -> dict[str, Any]:
-            return {**one, "row": moved.get((table_of(one["field"]), one["row"]))}
+        def renumber(tag: dict[str, Any]) -> dict[str, Any]:
+            return {**tag, "row": moved.get((table_of(tag["field"]), tag["row"]))}
 
-        return _Merged(list(map(renumbered, self.tags)), self.origins)
+        return _Merged(list(map(renumber, self.tags)), self.origins)
 
-    def traced(
+    def build_provenance(
         self, tags: Sequence[dict[str, Any]], sources: Sequence[Any]
     ) -> list[provenance.Entry]:
-        """The provenance; `tags` are these in canonical form."""
-        revisions = {one.id: one.revision for one in sources}
+        """Return the provenance; `tags` are the merge's tags in canonical form."""
+        revisions = {source.id: source.revision for source in sources}
         return [
-            provenance.entry(tag, by, [(str(one), revisions[one]) for one in ids])
+            provenance.build_entry(
+                tag, by, [(str(source_id), revisions[source_id]) for source_id in ids]
+            )
             for tag, (by, ids) in zip(tags, self.origins, strict=True)
         ]
 
 
-def _closed_up(table: str, rows: list[int], lined: Lineup) -> Iterator[tuple[int, int]]:
-    # A row that only the reviewer wrote has the number that they gave it.
-    lines = [lined.rows.get((table, row), (row,)) for row in rows]
+def _renumber_rows(table: str, rows: list[int], lineup: Lineup) -> Iterator[tuple[int, int]]:
+    # A row that only the reviewer wrote keeps the number that they gave it.
+    lines = [lineup.rows.get((table, row), (row,)) for row in rows]
     return zip(rows, numbered(lines), strict=True)
 
 
@@ -84,52 +88,50 @@ def merge(
     accept: bool = False,
     note: str | None = None,
 ) -> Any:
-    """One label set made of 2 to 20 of a document: a merge, without a labeler, that records for
-    each value which of them it came from. It waits for review or, with `accept`, is accepted.
+    """Merge 2 to 20 tag sets of an artifact into one and emit `tag_set.merged`.
 
-    Of each place (a field, in a table with its row) it holds what the reviewer wrote in `tags`; or
-    what the chosen label set has there; or, by the strategy `majority`, what more than half of them
-    say, by `choose` what all of them say. Rows are lined up by content and numbered as in the
-    consensus of the same label sets; those that nothing is kept of are closed up. Where that leaves
-    a place open: 400 on `choices` with `details.undecided`. The schema version is the newest among
-    them.
+    The merge has no labeler, and records for each value which tag set it came from. It waits for
+    review or, with `accept`, is accepted. Its schema version is the newest among the sources.
 
-    Emits `tag_set.merged`. Raises 400 on what is named wrongly or does not fit the version, or
-    `required_fields_missing`; 403 when one is the caller's own; 409 `conflict` with `details.state`
-    of a draft among them, `tag_set_id` of another merge that waits or stands, or with `accept` of
-    one of them that is in the hands of another reviewer, and `claim`, `assignee_id` or
-    `assignee_team_id`.
+    A place is a field, in a table with its row. A place gets, in this order: the reviewer's own
+    `tags`; the tags of the chosen tag set; with the strategy `majority`, what more than half of the
+    tag sets say; with `choose`, what all of them say. Rows are matched by content and numbered as
+    in the consensus; empty rows are removed. Raises 400 on `choices` with `details.undecided` if a
+    place is left undecided; 400 on a wrong argument, on a tag that does not fit the version, or
+    `required_fields_missing`; 403 when a source is the caller's own; 409 `conflict` with
+    `details.state` of a draft, `tag_set_id` of a merge that is submitted or accepted, or with
+    `accept` the details of `check_sources`.
     """
-    artifact_id = _document(tag_set_ids)
-    sources = _lock(artifact_id, tag_set_ids, caller)
-    newest = max(sources, key=lambda one: one.version)
-    terms = rules.terms(newest.schema_version_id)
-    own = _own_tags(terms, tags, newest, sources, caller)
-    lined = line_up([one.tags for one in sources], terms.shapes)
-    cells = {one.id: by_place(tags) for one, tags in zip(sources, lined.sets, strict=True)}
-    chosen = _chosen(choices, cells, own)
-    merged = _adjudicate(lined, terms, strategy, cells, chosen, own)
-    made = _insert(newest, sources, terms, merged, caller, note)
+    artifact_id = _get_artifact_id(tag_set_ids)
+    sources = _lock_sources(artifact_id, tag_set_ids, caller)
+    newest = max(sources, key=lambda source: source.version)
+    terms = rules.get_terms(newest.schema_version_id)
+    own = _check_own_tags(terms, tags, newest, sources, caller)
+    lineup = line_up([source.tags for source in sources], terms.shapes)
+    cells = {source.id: by_place(tags) for source, tags in zip(sources, lineup.sets, strict=True)}
+    chosen = _index_choices(choices, cells, own)
+    merged = _adjudicate(lineup, terms, strategy, cells, chosen, own)
+    merge_id = _insert(newest, sources, terms, merged, caller, note)
     if accept:
-        _accept(made, sources, caller, note)
+        _accept(merge_id, sources, caller, note)
     statuses.update_status(artifact_id)
-    return reading.get(made)
+    return reading.get(merge_id)
 
 
-def _own_tags(
+def _check_own_tags(
     terms: Any, tags: Sequence[Any], newest: Any, sources: Sequence[Any], caller: Caller
 ) -> list[Any]:
-    """Return what the reviewer wrote, in normal form and with its true sources."""
+    """Return the reviewer's own tags in canonical form and with their true sources."""
     own = rules.check_tags(terms, list(tags), newest)
-    if not sources_of_tags.may_claim(own, caller):
-        sources_of_tags.set_sources(own, [tag for one in sources for tag in one.tags])
+    if not sources_of_tags.can_keep_sources(own, caller):
+        sources_of_tags.set_sources(own, [tag for source in sources for tag in source.tags])
     return own
 
 
-def _accept(made: UUID, sources: Sequence[Any], caller: Caller, note: str | None) -> None:
+def _accept(merge_id: UUID, sources: Sequence[Any], caller: Caller, note: str | None) -> None:
     decisions.check_sources(caller, sources)
-    held = decisions.lock(made)
-    decisions.mark_accepted(held, {}, reviewer_id=caller.user_id, kind="accept", note=note)
+    tag_set = decisions.lock(merge_id)
+    decisions.mark_accepted(tag_set, {}, reviewer_id=caller.user_id, kind="accept", note=note)
 
 
 def _insert(
@@ -143,7 +145,7 @@ def _insert(
     checked = rules.check_tags(terms, merged.tags, newest, field="tag_set_ids")
     rules.check_complete(terms, checked)
     now = db.utc_now()
-    ids = [one.id for one in sources]
+    ids = [source.id for source in sources]
     values = {
         "artifact_id": newest.artifact_id,
         "schema_id": newest.schema_id,
@@ -153,69 +155,76 @@ def _insert(
         "status": "submitted",
         "submitted_at": now,
         "tags": checked,
-        "merged_from": [str(one) for one in ids],
-        "provenance": merged.traced(checked, sources),
+        "merged_from": [str(source_id) for source_id in ids],
+        "provenance": merged.build_provenance(checked, sources),
         "review_rank": decisions.review_rank(newest.priority, urgent_at(newest.due_at, now)),
     }
-    made = deciding.insert_new(values, author_id=caller.user_id, kind="merge", note=note)
-    tell("merged", made, values, merged_from=ids, author_id=caller.user_id)
-    return made
+    merge_id = deciding.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
+    emit_event(event_names.MERGED, merge_id, values, merged_from=ids, author_id=caller.user_id)
+    return merge_id
 
 
-def _document(tag_set_ids: list[UUID]) -> UUID:
-    found = beside.documents_of(tag_set_ids)
-    for position, one in enumerate(tag_set_ids):
-        # Another organization's is none.
-        if one not in found or found[one] != found.get(tag_set_ids[0]):
-            message = "Must be label sets of one document."
+def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
+    artifact_ids = beside.get_artifact_ids(tag_set_ids)
+    for position, tag_set_id in enumerate(tag_set_ids):
+        # Tag sets of another organization are not found.
+        artifact_id = artifact_ids.get(tag_set_id)
+        if artifact_id is None or artifact_id != artifact_ids.get(tag_set_ids[0]):
+            message = "Must be tag sets of one artifact."
             raise errors.invalid(message, f"tag_set_ids.{position}")
-        if one in tag_set_ids[:position]:
-            raise errors.invalid("Is named twice.", f"tag_set_ids.{position}")
-    return found[tag_set_ids[0]]
+        if tag_set_id in tag_set_ids[:position]:
+            raise errors.invalid("Must not be repeated.", f"tag_set_ids.{position}")
+    return artifact_ids[tag_set_ids[0]]
 
 
-def _lock(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[Any]:
-    """The label sets in the order given; 409 and 403 as `merge` says."""
+def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[Any]:
+    """Lock and return the tag sets in the order given; raises 409 and 403 as `merge` does."""
     artifacts.lock(artifact_id)
-    others = {one.id: one for one in deciding.lock_document(artifact_id)}
+    tag_sets = {row.id: row for row in deciding.lock_document(artifact_id)}
     sources = []
-    for position, one in enumerate(tag_set_ids):
-        held = others.get(one)
-        if held is None:
-            raise errors.conflict("A draft cannot be merged.", state="draft", tag_set_id=one)
-        if held.source == "merge":
+    for position, tag_set_id in enumerate(tag_set_ids):
+        tag_set = tag_sets.get(tag_set_id)
+        if tag_set is None:
+            raise errors.conflict(
+                "A draft cannot be merged; submit it first.", state="draft", tag_set_id=tag_set_id
+            )
+        if tag_set.source == "merge":
             raise errors.invalid("Must not be a merge itself.", f"tag_set_ids.{position}")
-        rules.check_reviewer(caller, held)
-        sources.append(held)
-    for other in beside.merges(artifact_id, ("submitted", "accepted")):
-        raise errors.conflict("The document has a merge already.", tag_set_id=other)
-    if any(one.schema_id != one.schema_of_artifact for one in sources):
-        raise errors.invalid("Must be label sets of the document's schema.", "tag_set_ids")
+        rules.check_reviewer(caller, tag_set)
+        sources.append(tag_set)
+    for merge_id in beside.list_merges(artifact_id, ("submitted", "accepted")):
+        raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
+    if any(source.schema_id != source.schema_of_artifact for source in sources):
+        raise errors.invalid("Must be tag sets of the artifact's current schema.", "tag_set_ids")
     return sources
 
 
-def _chosen(
+def _index_choices(
     choices: Sequence[dict[str, Any]], cells: _Cells, own: list[dict[str, Any]]
 ) -> dict[Place, UUID]:
-    """{place: the label set that was chosen for it}; 400 on a choice that means nothing."""
-    known = {place for places in cells.values() for place in places}
+    """Return {place: the chosen tag set}. Raises 400 on an invalid choice."""
+    all_places = {place for places in cells.values() for place in places}
     written = by_place(own)
-    found: dict[Place, UUID] = {}
+    chosen: dict[Place, UUID] = {}
     for position, choice in enumerate(choices):
         place = (choice["field"], choice["row"])
         path = f"choices.{position}"
         if choice["tag_set_id"] not in cells:
             raise errors.invalid("Must be one of tag_set_ids.", f"{path}.tag_set_id")
-        if place not in known:
-            raise errors.invalid("None of the label sets has a value there.", f"{path}.field")
-        if place in found or place in written:
-            raise errors.invalid("Is decided by another choice, or by tags.", f"{path}.field")
-        found[place] = choice["tag_set_id"]
-    return found
+        if place not in all_places:
+            raise errors.invalid(
+                "None of the tag sets has a value for this field and row.", f"{path}.field"
+            )
+        if place in chosen or place in written:
+            raise errors.invalid(
+                "Another choice or a tag decides this field and row already.", f"{path}.field"
+            )
+        chosen[place] = choice["tag_set_id"]
+    return chosen
 
 
 def _adjudicate(
-    lined: Lineup,
+    lineup: Lineup,
     terms: rules.Terms,
     strategy: str,
     cells: _Cells,
@@ -226,7 +235,7 @@ def _adjudicate(
     written = by_place(own)
     merged = _Merged([], [])
     undecided: list[Ballot] = []
-    for ballot in majority(lined.sets, terms.shapes):
+    for ballot in majority(lineup.sets, terms.shapes):
         place = (ballot.field, ballot.row)
         if place in written:
             continue
@@ -240,19 +249,21 @@ def _adjudicate(
         else:
             undecided.append(ballot)
     if undecided:
-        raise _undecided(undecided, ids, lined)
+        raise _build_undecided_error(undecided, ids, lineup)
     for tag in own:
         merged.add(tag, [], "reviewer")
-    return merged.closed_up(lined)
+    return merged.remove_empty_rows(lineup)
 
 
-def _undecided(ballots: list[Ballot], ids: list[UUID], lined: Lineup) -> errors.ApiError:
-    listed = [shown(ballot, ids, lined) for ballot in ballots[:MAX_UNDECIDED]]
-    whole = fitting(listed, most_bytes=MAX_BYTES)
-    cut = [{**one, "values": [], "majority": []} for one in listed[len(whole) :]]
+def _build_undecided_error(
+    ballots: list[Ballot], ids: list[UUID], lineup: Lineup
+) -> errors.ApiError:
+    rendered = [render_ballot(ballot, ids, lineup) for ballot in ballots[:MAX_UNDECIDED]]
+    whole = limit_size(rendered, max_bytes=MAX_BYTES)
+    shortened = [{**ballot, "values": [], "majority": []} for ballot in rendered[len(whole) :]]
     return errors.invalid(
-        "The label sets leave open what these fields hold. Choose, or write tags.",
+        "The tag sets do not decide these fields. Send a choice or tags for each of them.",
         "choices",
-        undecided=[*whole, *cut],
+        undecided=[*whole, *shortened],
         truncated=len(whole) < len(ballots),
     )

@@ -1,4 +1,4 @@
-"""Where each value of a merge came from: one entry for each of its tags, in their order."""
+"""The provenance of a merge: one entry for each of its tags, in their order."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,53 +10,56 @@ from app.engines.agreement import Shapes, diff, line_up
 from app.engines.fields import Tag
 
 Entry: TypeAlias = dict[str, Any]
-"""field, row, value, tag_set_ids, revisions (of each of them, in their order) and by."""
+"""field, row, value, tag_set_ids, revisions (of these tag sets, in the same order), by."""
 
 
-def entry(tag: Tag, by: str, said: Sequence[tuple[str, int]] = ()) -> Entry:
-    """That `by` decided for a tag; `said` are the label sets that have it, and their revisions."""
+def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> Entry:
+    """Return the entry of a tag that `by` decided.
+
+    `origins` has the id and the revision of each tag set that contains the tag.
+    """
     return {
         **{name: tag[name] for name in ("field", "row", "value")},
-        "tag_set_ids": [one for one, _ in said],
-        "revisions": [revision for _, revision in said],
+        "tag_set_ids": [tag_set_id for tag_set_id, _ in origins],
+        "revisions": [revision for _, revision in origins],
         "by": by,
     }
 
 
-def corrected(
-    entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], known: Shapes
+def correct_entries(
+    entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes
 ) -> list[Entry]:
-    """The entries once a reviewer has made the tags `before` into those `after`.
+    """Return the entries after a reviewer has changed the tags `before` into `after`.
 
-    What they left, though in another row, came from where it did; the rest is their own. Of spans
-    and boxes it is the place that tells.
+    Tags that the reviewer kept, even in another row, keep their origin; the others are the
+    reviewer's own. Spans and boxes are compared by their place.
     """
-    ours, theirs = line_up([before, after], known).sets
-    told = defaultdict(list)
-    for one in reversed(entries):
-        told[_key(one)].append(one)
-    # Of a merge that was corrected before corrections were traced, some have no entry.
+    old_tags, new_tags = line_up([before, after], shapes).sets
+    entries_by_key = defaultdict(list)
+    for entry in reversed(entries):
+        entries_by_key[_key(entry)].append(entry)
+    # Merges that were corrected by earlier releases have tags without an entry.
     origins = {
-        id(tag): told[_key(was)].pop()
-        for tag, was in zip(ours, before, strict=True)
-        if told.get(_key(was))
+        id(tag): entries_by_key[_key(before_tag)].pop()
+        for tag, before_tag in zip(old_tags, before, strict=True)
+        if entries_by_key.get(_key(before_tag))
     }
-    numbers = {id(tag): number for number, tag in enumerate(theirs)}
-    found = [entry(tag, "reviewer") for tag in after]
-    for change in diff(ours, theirs, known, same=True):
-        kept = origins.get(id(change["from"]))
-        if kept and change["to"] and not _said_anew(change, known):
+    numbers = {id(tag): number for number, tag in enumerate(new_tags)}
+    result = [build_entry(tag, "reviewer") for tag in after]
+    for change in diff(old_tags, new_tags, shapes, same=True):
+        origin = origins.get(id(change["from"]))
+        if origin and change["to"] and not _has_new_value(change, shapes):
             number = numbers[id(change["to"])]
-            found[number] = {**kept, "row": after[number]["row"]}
-    return found
+            result[number] = {**origin, "row": after[number]["row"]}
+    return result
 
 
-def _key(of: Mapping[str, Any]) -> bytes:
-    named = [of[name] for name in ("field", "row", "value")]
+def _key(tag: Mapping[str, Any]) -> bytes:
+    named = [tag[name] for name in ("field", "row", "value")]
     return orjson.dumps(named, option=orjson.OPT_SORT_KEYS)
 
 
-def _said_anew(change: Entry, known: Shapes) -> bool:
-    shape = known.get(change["field"])
+def _has_new_value(change: Entry, shapes: Shapes) -> bool:
+    shape = shapes.get(change["field"])
     member = "evidence" if shape is not None and shape.is_mark else "value"
     return not {"value", member}.isdisjoint(change["members"])

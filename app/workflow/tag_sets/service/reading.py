@@ -1,4 +1,4 @@
-"""Reading label sets, as far as the caller may see them."""
+"""Reading of tag sets, limited to those that the caller may see."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +12,11 @@ from app.workflow.tag_sets.service import rules
 
 
 def get(tag_set_id: UUID, *, caller: Caller) -> Any:
-    """Return a tag set. Raises 404, also when it is hidden: a draft of others from those who do not
-    review, and from labelers what they must label blind."""
+    """Return a tag set. Raises 404, also when it is hidden from the caller.
+
+    Hidden are drafts of others, except from reviewers, and tag sets that a labeler must not see
+    before submitting their own.
+    """
     row = find(tag_set_id, caller=caller)
     if row is None:
         raise errors.not_found()
@@ -21,79 +24,78 @@ def get(tag_set_id: UUID, *, caller: Caller) -> Any:
 
 
 def show(tag_set_id: UUID, *, caller: Caller) -> Any:
-    """Return one tag set as the API answers it, by a prepared statement.
-
-    Raises 404 as `get` does.
-    """
-    row = reading.shown(tag_set_id)
+    """Return a tag set as the API shows it, by a prepared statement. Raises 404 as `get` does."""
+    row = reading.get_prepared(tag_set_id)
     if row is None or not _may_see(row, caller):
         raise errors.not_found()
     return row
 
 
 def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
-    """One label set; None where there is none, or it is hidden from the caller."""
+    """Return a tag set, or None when it does not exist or is hidden from the caller."""
     row = reading.get(tag_set_id)
     return row if row is not None and _may_see(row, caller) else None
 
 
 def _may_see(row: Any, caller: Caller) -> bool:
-    if row.labeler_id == caller.user_id or rules.sees_all(caller):
+    if row.labeler_id == caller.user_id or rules.can_see_all(caller):
         return True
     if row.status == "draft":
         return False
     # Only labelers may have to label blind.
-    return not rules.is_labeler(caller) or reading.is_visible(row.id, rules.reader_of(caller))
+    return not rules.is_labeler(caller) or reading.is_visible(row.id, rules.build_reader(caller))
 
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
-    """A page of the label sets that the caller may see."""
-    return listing.page(page, filters=filters, reader=_reader(caller))
+    """List the tag sets that the caller may see."""
+    return listing.get_page(page, filters=filters, reader=_reader(caller))
 
 
 def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
-    """Label sets as lists of `page_size` show them, by id; for callers who may see all."""
-    return reading.listed(tag_set_ids, page_size) if tag_set_ids else {}
+    """Return {id: tag set} as a list of `page_size` shows them; for callers who may see all."""
+    return reading.get_many(tag_set_ids, page_size) if tag_set_ids else {}
 
 
 def shown(tag_set_id: UUID) -> Any:
-    """One label set with all tags, None when there is none; for callers who may see all."""
-    return reading.shown(tag_set_id)
+    """Return a tag set with all tags, or None; for callers who may see all."""
+    return reading.get_prepared(tag_set_id)
 
 
-def who_may_see(tag_set: Any, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """The members of the organization among some users whom `get` would show a label set.
+def find_viewers(tag_set: Any, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+    """Return those of the users who are members and may see a tag set.
 
-    To a caller who labels the document blind, other labelers are not among them: whether they may
-    see it tells whether they are done.
+    To a caller who labels the artifact blind, other labelers are left out: whether they may see it
+    would reveal whether they have submitted theirs.
     """
-    found = reading.who_may_see(
+    viewers = reading.find_viewers(
         tag_set.id, user_ids, labelers=not is_blind(tag_set.artifact_id, caller=caller)
     )
-    return found | {caller.user_id}.intersection(user_ids)
+    return viewers | {caller.user_id}.intersection(user_ids)
 
 
-def field_names(schema_version_id: UUID) -> list[str]:
-    """What a label set of a schema version can be asked about: `total`, `lines`, `lines.item`."""
-    return rules.terms(schema_version_id).fields.names
+def list_field_names(schema_version_id: UUID) -> list[str]:
+    """Return the field names of a schema version, such as `total`, `lines`, `lines.item`."""
+    return rules.get_terms(schema_version_id).fields.names
 
 
 def acts(artifact_id: UUID, *, caller: Caller) -> Any:
-    """A SELECT, for another statement, of what happened to those label sets of a document that the
-    caller may see, saves aside: id, at, tag_set_id, kind, author_id, author, note and changes."""
-    return history.acts(artifact_id, _reader(caller))
+    """Return a SELECT of the revisions, except saves, of an artifact's tag sets.
+
+    Only tag sets that the caller may see are included. Columns: id, at, tag_set_id, kind,
+    author_id, author, note, changes.
+    """
+    return history.select_revisions(artifact_id, _reader(caller))
 
 
 def ids_of(artifact_id: UUID, *, caller: Caller) -> Any:
-    """A SELECT, for another statement, of the ids of a document's label sets that the caller may
-    see."""
-    return history.ids(artifact_id, _reader(caller))
+    """Return a SELECT of the ids of an artifact's tag sets that the caller may see."""
+    return history.select_ids(artifact_id, _reader(caller))
 
 
 def _reader(caller: Caller) -> reading.Reader | None:
-    return None if rules.sees_all(caller) else rules.reader_of(caller)
+    return None if rules.can_see_all(caller) else rules.build_reader(caller)
 
 
 def is_blind(artifact_id: UUID, *, caller: Caller) -> bool:
-    """Whether the caller must not know yet what others do with the document."""
+    """Return whether the caller must not know yet what others do with the artifact."""
     return rules.is_labeler(caller) and history.is_blind(artifact_id, caller.user_id)

@@ -1,4 +1,4 @@
-"""A verdict is taken back."""
+"""Reopening of accepted and rejected tag sets."""
 
 from typing import Any
 from uuid import UUID
@@ -8,86 +8,99 @@ from app.identity.members.eligibility import lock_eligible
 from app.kit import errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
+from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import beside, deciding, reading
 from app.workflow.tag_sets.service import decisions, rules, skips, statuses
-from app.workflow.tag_sets.service.drafts import tell
+from app.workflow.tag_sets.service.drafts import emit_event
 
 _UNDECIDED = {**decisions.DECIDED, "decided_at": None, "superseded_by": None, "reopened": True}
 
 
 def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, to: str) -> Any:
-    """Take back the verdict on an accepted or rejected label set: `to` `review`, it waits for
-    another one, flagged `resubmitted`; `to` `labeler`, it is a draft of its labeler again.
+    """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
-    No machine accepts it afterwards. Emits `tag_set.reopened`.
+    With `to` `review` it waits for another review decision, flagged `resubmitted`; with `to`
+    `labeler` it is a draft of its labeler again. It is never accepted automatically afterwards.
 
-    Raises 404; 403 on one's own; 409 `stale_precondition`, or `conflict` with `details.state`, with
-    `schema_id` when the document has another schema by now, `accepted` when a merge stands for it,
-    `standing` when others have taken the place of a rejected one, or `tag_set_id` of another one of
-    its labeler's, or of another merge that waits; 400 on `to` when there is no labeler to go back
-    to.
+    Raises 404; 403 on the caller's own; 400 on `to` when there is no labeler to return it to; 409
+    `stale_precondition`, or `conflict` with `details.state`, or with one of: `schema_id` when the
+    artifact has another schema by now, `accepted` when a merge is accepted for the artifact,
+    `standing` when other tag sets have replaced a rejected one, `tag_set_id` of another tag set by
+    its labeler or of another merge that waits for review.
     """
-    held = decisions.lock(tag_set_id)
-    rules.check_reviewer(caller, held)
-    rules.check_state(held, ("accepted", "rejected"), revision)
-    _check_room(held)
-    back = to == "labeler"
-    if back:
-        _check_labels(held)
-    if held.labeler_id is not None:
-        decisions.check_has_none(held, held.labeler_id)
-    values = {**_UNDECIDED, "reason": reason, **(_draft(caller) if back else _waiting(held))}
-    deciding.change(held.id, values, kind="reopen", author_id=caller.user_id, note=reason)
-    if back:
+    tag_set = decisions.lock(tag_set_id)
+    rules.check_reviewer(caller, tag_set)
+    rules.check_state(tag_set, ("accepted", "rejected"), revision)
+    _check_can_reopen(tag_set)
+    to_labeler = to == "labeler"
+    if to_labeler:
+        _check_labeler(tag_set)
+    if tag_set.labeler_id is not None:
+        decisions.check_no_other_tag_set(tag_set, tag_set.labeler_id)
+    values = {
+        **_UNDECIDED,
+        "reason": reason,
+        **(_draft_values(caller) if to_labeler else _review_values(tag_set)),
+    }
+    deciding.change(tag_set.id, values, kind="reopen", author_id=caller.user_id, note=reason)
+    if to_labeler:
         minutes = rules.claim_minutes(caller)
-        deciding.take_claim(held.artifact_id, held.labeler_id, minutes=minutes)
-        skips.delete_skip(held.artifact_id, held.labeler_id)
-    statuses.update_status(held.artifact_id)
+        deciding.claim_artifact(tag_set.artifact_id, tag_set.labeler_id, minutes=minutes)
+        skips.delete_skip(tag_set.artifact_id, tag_set.labeler_id)
+    statuses.update_status(tag_set.artifact_id)
     details = {"reviewer_id": caller.user_id, "reason": reason, "to": to}
-    tell("reopened", held.id, held._asdict(), **details)
+    emit_event(event_names.REOPENED, tag_set.id, tag_set._asdict(), **details)
     return reading.get(tag_set_id)
 
 
-def _draft(caller: Caller) -> dict[str, Any]:
+def _draft_values(caller: Caller) -> dict[str, Any]:
     return {"status": "draft", "reviewer_id": caller.user_id}
 
 
-def _waiting(held: Any) -> dict[str, Any]:
-    since = urgent_at(held.due_at, held.submitted_at)
-    flags = [flag for flag in held.flags if flag != "resubmitted"]
+def _review_values(tag_set: Any) -> dict[str, Any]:
+    since = urgent_at(tag_set.due_at, tag_set.submitted_at)
+    flags = [flag for flag in tag_set.flags if flag != "resubmitted"]
     return {
         "status": "submitted",
         "reviewer_id": None,
-        "review_rank": decisions.review_rank(held.priority, since),
+        "review_rank": decisions.review_rank(tag_set.priority, since),
         "flags": [*flags, "resubmitted"],
     }
 
 
-def _check_room(held: Any) -> None:
-    if held.schema_id != held.schema_of_artifact:
+def _check_can_reopen(tag_set: Any) -> None:
+    if tag_set.schema_id != tag_set.schema_of_artifact:
         raise errors.conflict(
-            "The document has another schema by now.", schema_id=held.schema_of_artifact
+            "The artifact has another schema now; create a new tag set.",
+            schema_id=tag_set.schema_of_artifact,
         )
-    merged = [one for one in beside.merges(held.artifact_id, ("accepted",)) if one != held.id]
+    merged = [
+        merge_id
+        for merge_id in beside.list_merges(tag_set.artifact_id, ("accepted",))
+        if merge_id != tag_set.id
+    ]
     if merged:
         raise errors.conflict(
-            "A merge stands for the document. Reopen that one first.", accepted=merged
+            "A merge is accepted for this artifact. Reopen the merge first.", accepted=merged
         )
-    if held.source == "merge":
-        for other in beside.merges(held.artifact_id, ("submitted",)):
-            raise errors.conflict("The document has another merge.", tag_set_id=other)
-    if held.status == "accepted" or held.source == "merge":
+    if tag_set.source == "merge":
+        for merge_id in beside.list_merges(tag_set.artifact_id, ("submitted",)):
+            raise errors.conflict(
+                "This artifact has another merge that waits for review; decide on that one first.",
+                tag_set_id=merge_id,
+            )
+    if tag_set.status == "accepted" or tag_set.source == "merge":
         return
-    # A rejected one made room for others, who may have come.
-    standing = deciding.in_states(held.artifact_id, ("submitted", "accepted"))
-    if len(standing) >= held.labels_wanted:
+    # Other tag sets may have replaced the rejected one.
+    standing = deciding.list_by_status(tag_set.artifact_id, ("submitted", "accepted"))
+    if len(standing) >= tag_set.required_labels:
         raise errors.conflict(
-            "The document has as many label sets as its schema asks for.",
+            "This artifact already has as many tag sets as its schema requires.",
             standing=standing,
-            labels_per_artifact=held.labels_wanted,
+            labels_per_artifact=tag_set.required_labels,
         )
 
 
-def _check_labels(held: Any) -> None:
-    if held.labeler_id is None or not lock_eligible([held.labeler_id], Role.labeler):
-        raise errors.invalid("The label set has no labeler to go back to.", "to")
+def _check_labeler(tag_set: Any) -> None:
+    if tag_set.labeler_id is None or not lock_eligible([tag_set.labeler_id], Role.labeler):
+        raise errors.invalid("This tag set has no labeler who may label; use `review`.", "to")

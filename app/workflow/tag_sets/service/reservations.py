@@ -1,4 +1,4 @@
-"""Artifacts that are reserved for the labelers of begun drafts."""
+"""Artifacts that are reserved for labelers who have started a draft."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -13,7 +13,7 @@ def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
-    """Lock an artifact and end what begun drafts of a user, or with None of anybody, reserve.
+    """Lock an artifact and end the reservations of drafts by a user, or by everybody with None.
 
     Return the labelers of these drafts.
     """
@@ -21,7 +21,7 @@ def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
 
 
 def release_reservations(user_id: UUID, checkpoint: Callable[[], None]) -> None:
-    """Free the artifacts that are reserved for a user who may not label any more.
+    """Release the artifacts that are reserved for a user who may not label any more.
 
     The drafts stay. `checkpoint` is called between batches.
     """

@@ -1,4 +1,4 @@
-"""The rules that every operation on label sets goes by."""
+"""Rules that every operation on tag sets follows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,25 +21,29 @@ from app.workflow.tag_sets.queries import reading
 _TERMS_KEPT = 256
 
 
-class Locked(Protocol):
-    """What the rules read of a locked label set."""
+class LockedTagSet(Protocol):
+    """The columns of a locked tag set that the rules read."""
 
     @property
-    def id(self) -> UUID: ...
+    def id(self) -> UUID:
+        """The tag set's id."""
 
     @property
-    def labeler_id(self) -> UUID | None: ...
+    def labeler_id(self) -> UUID | None:
+        """The labeler, if there is one."""
 
     @property
-    def status(self) -> str: ...
+    def status(self) -> str:
+        """The tag set's status."""
 
     @property
-    def revision(self) -> int: ...
+    def revision(self) -> int:
+        """The tag set's revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a schema version asks of its label sets; `max_rejections` None means no limit."""
+    """The requirements of a schema version; `max_rejections` None means no limit."""
 
     fields: CompiledFields
     shapes: Shapes
@@ -51,19 +55,22 @@ class Terms:
 
     @property
     def overlapping(self) -> bool:
-        """Whether several people label a document, each for themselves."""
+        """Return whether several people label an artifact independently."""
         return self.labels_per_artifact > 1
 
 
-def states_in_the_way(labels_wanted: int) -> tuple[str, ...]:
-    """A person with a label set of a document in one of these states gets no other one of it."""
-    # Independent label sets are by different people.
-    return ("draft", "submitted", "accepted") if labels_wanted > 1 else ("draft",)
+def blocking_statuses(required_labels: int) -> tuple[str, ...]:
+    """Return the statuses of a user's tag set that block another one of the same artifact."""
+    # Independent tag sets must be made by different people.
+    return ("draft", "submitted", "accepted") if required_labels > 1 else ("draft",)
 
 
 @lru_cache(maxsize=_TERMS_KEPT)
-def terms(version_id: UUID) -> Terms:
-    """The terms of a version that a record of the bound organization names; it never changes."""
+def get_terms(version_id: UUID) -> Terms:
+    """Return the terms of a schema version, which never change.
+
+    The version must be named by a record of the bound organization, because the cache is shared.
+    """
     version = schemas.get_version(version_id)
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
     return Terms(
@@ -77,68 +84,72 @@ def terms(version_id: UUID) -> Terms:
     )
 
 
-class Document(Protocol):
-    """What checking tags reads of a locked label set and its document."""
+class LockedDocument(Protocol):
+    """The columns that checking tags reads of a locked tag set and its artifact."""
 
     @property
-    def artifact_id(self) -> UUID: ...
+    def artifact_id(self) -> UUID:
+        """The artifact's id."""
 
     @property
-    def artifact_updated_at(self) -> datetime: ...
+    def artifact_updated_at(self) -> datetime:
+        """When the artifact changed last."""
 
     @property
-    def text_length(self) -> int: ...
+    def text_length(self) -> int:
+        """The length of the document's text in code points."""
 
     @property
-    def page_count(self) -> int | None: ...
+    def page_count(self) -> int | None:
+        """The number of pages, if known."""
 
 
 def check_tags(
-    of: Terms, tags: list[Any], document: Document, *, field: str | None = None
+    terms: Terms, tags: list[Any], document: LockedDocument, *, field: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the tags in canonical form, with evidence as the document, which is locked, has it.
+    """Return the tags in canonical form, with evidence taken from the locked artifact's text.
 
     Raises 400 on `field`, or on the path of the first tag that does not fit.
     """
     try:
-        return of.fields.check_tags(
+        return terms.fields.check_tags(
             tags,
             text_length=document.text_length,
             page_count=document.page_count or 0,
             source=artifacts.source_text(document.artifact_id, document.artifact_updated_at),
         )
     except TagErrors as failure:
-        raise refusal(failure, field) from None
+        raise build_tags_error(failure, field) from None
 
 
-def refusal(failure: TagErrors, field: str | None = None) -> ApiError:
-    """The 400 for tags that do not fit; `details.errors` has them all, up to 100."""
-    found = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
-    return errors.invalid(found[0]["message"], field or found[0]["field"], errors=found)
+def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
+    """Return the 400 for tags that do not fit; `details.errors` has the first 100 errors."""
+    messages = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
+    return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
 
-def check_complete(of: Terms, tags: list[dict[str, Any]]) -> None:
+def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
     """Raise 400 `required_fields_missing` when a required field is empty."""
-    missing = of.fields.missing_required(tags)
+    missing = terms.fields.missing_required(tags)
     if missing:
         raise ApiError(
             "required_fields_missing",
-            f"Required and empty: {', '.join(missing[:10])}.",
+            f"These required fields are empty: {', '.join(missing[:10])}.",
             details={"fields": missing},
         )
 
 
-def check_labeler(caller: Caller, held: Locked) -> None:
-    """Raise 403 unless the label set is the caller's, 404 when it is hidden from them besides."""
-    if held.labeler_id == caller.user_id or caller.has(Role.admin):
+def check_labeler(caller: Caller, tag_set: LockedTagSet) -> None:
+    """Raise 403 unless the tag set is the caller's, or 404 if it is hidden from the caller."""
+    if tag_set.labeler_id == caller.user_id or caller.has(Role.admin):
         return
-    if not sees_all(caller) and not reading.is_visible(held.id, reader_of(caller)):
+    if not can_see_all(caller) and not reading.is_visible(tag_set.id, build_reader(caller)):
         raise errors.not_found()
-    raise errors.denied("This label set belongs to another labeler.")
+    raise errors.denied("This tag set belongs to another labeler.")
 
 
-def sees_all(caller: Caller) -> bool:
-    """Return whether no tag set is hidden from the caller: those who review see drafts too."""
+def can_see_all(caller: Caller) -> bool:
+    """Return whether no tag set is hidden from the caller: reviewers see drafts too."""
     return caller.has(Role.reviewer)
 
 
@@ -147,47 +158,53 @@ def is_labeler(caller: Caller) -> bool:
     return caller.role == Role.labeler
 
 
-def reader_of(caller: Caller) -> reading.Reader:
-    """Return what decides which tag sets the caller may see, unless they see all."""
+def build_reader(caller: Caller) -> reading.Reader:
+    """Return the reader that decides which tag sets the caller may see, unless they see all."""
     return reading.Reader(caller.user_id, blind=is_labeler(caller))
 
 
-class Made(Protocol):
-    """What says whose work it is."""
+class HasMakers(Protocol):
+    """The columns that say whose work a tag set is."""
 
     @property
-    def labeler_id(self) -> UUID | None: ...
+    def labeler_id(self) -> UUID | None:
+        """The labeler, if there is one."""
 
     @property
-    def makers(self) -> Sequence[UUID]: ...
+    def makers(self) -> Sequence[UUID]:
+        """The labelers of the tag set or of the merge's sources."""
 
 
-def check_reviewer(caller: Caller, held: Made) -> None:
-    """Raise 403 when the label set is the caller's own, or a merge of their own, unless the
-    organization allows that."""
-    if caller.user_id not in held.makers or _reviews_own(caller):
+def check_reviewer(caller: Caller, tag_set: HasMakers) -> None:
+    """Raise 403 when the tag set, or a source of the merge, is the caller's own.
+
+    Organizations may allow reviews of one's own work.
+    """
+    if caller.user_id not in tag_set.makers or _allows_self_review(caller):
         return
-    own = held.labeler_id == caller.user_id
-    what = "their own label set" if own else "a merge of their own label set"
-    raise errors.denied(f"Nobody reviews {what}.")
+    own = tag_set.labeler_id == caller.user_id
+    what = "your own tag set" if own else "a merge of your own tag set"
+    raise errors.denied(f"You cannot review {what}.")
 
 
-def _reviews_own(caller: Caller) -> bool:
+def _allows_self_review(caller: Caller) -> bool:
     return caller.org.settings.get("allow_self_review") is True
 
 
-def check_state(held: Locked, expected: str | tuple[str, ...], revision: int | None) -> None:
+def check_state(
+    tag_set: LockedTagSet, expected: str | tuple[str, ...], revision: int | None
+) -> None:
     """Raise 409: `conflict` with `details.state`, or `stale_precondition`."""
-    states = (expected,) if isinstance(expected, str) else expected
-    if held.status not in states:
+    allowed = (expected,) if isinstance(expected, str) else expected
+    if tag_set.status not in allowed:
         raise errors.conflict(
-            f"The label set is {held.status}; this needs one that is {' or '.join(states)}.",
-            state=held.status,
+            f"The tag set is {tag_set.status}; it must be {' or '.join(allowed)}.",
+            state=tag_set.status,
         )
-    if revision is not None and revision != held.revision:
-        raise errors.stale(held.revision)
+    if revision is not None and revision != tag_set.revision:
+        raise errors.stale(tag_set.revision)
 
 
 def claim_minutes(caller: Caller) -> int:
-    """For how long the organization gives a document away."""
+    """Return for how many minutes the caller's organization grants claims."""
     return organizations.claim_minutes(caller.org.settings)

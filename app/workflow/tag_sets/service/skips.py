@@ -1,4 +1,4 @@
-"""Artifacts that a labeler skipped, or that come last for them after a rejection."""
+"""Artifacts that a labeler skipped, or that are offered to them last after a rejection."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -8,14 +8,14 @@ from app.workflow.tag_sets.queries import skips as queries
 
 
 def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
-    """Record that a user skipped an artifact, which is locked, and unassign them by name."""
+    """Record that a user skipped a locked artifact, and remove the user from its assignees."""
     queries.skip(artifact_id, user_id, reason)
 
 
 def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
-    """Delete a user's skip of an artifact, which is locked; return whether there was one.
+    """Delete a user's skip of a locked artifact; return whether there was one.
 
-    A draft of theirs that was returned to them reserves the artifact again.
+    A draft that was returned to the user reserves the artifact again.
     """
     deleted = queries.unskip(artifact_id, user_id)
     if deleted:
@@ -26,7 +26,7 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
 def defer_artifacts(labelers: Mapping[UUID, UUID], reason: str) -> None:
     """Offer artifacts last to the labelers whose work on them was rejected.
 
-    `labelers` is {artifact_id: user_id}; the artifacts are locked. The users are not assigned to
-    them by name any more.
+    `labelers` is {artifact_id: user_id}; the artifacts are locked. The users are also removed from
+    the artifacts' assignees.
     """
-    reservations.pass_over(labelers, reason)
+    reservations.defer_artifacts(labelers, reason)

@@ -1,4 +1,4 @@
-"""Who made a tag: a person cannot pass off work as a machine's."""
+"""The source of each tag: people cannot present their own tags as a model's."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,19 +10,19 @@ from app.engines.fields import Tag
 from app.kit.principal import Caller
 
 
-def may_claim(tags: Iterable[Tag], caller: Caller) -> bool:
-    """Return whether the `source` of each of the tags can be taken as it was sent.
+def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
+    """Return whether the `source` of each tag can be stored as it was sent.
 
-    API keys are how other systems write; only admins make them.
+    API keys may set any source: other systems write with them, and only admins create them.
     """
     return caller.api_key_id is not None or all(tag["source"] == "human" for tag in tags)
 
 
 def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
-    """Set the source of tags to `human`, unless they are among the `known` ones as they were.
+    """Set the source of tags to `human`, except for unchanged tags that are among `known`.
 
-    A tag is the same with the same field, value, confidence, source and places; its row may differ.
-    Of equal tags as many keep their source as are known.
+    A tag is unchanged if its field, value, confidence, source and places are the same; its row may
+    differ. Of equal tags, only as many keep their source as are known.
     """
     unchanged = Counter(map(_identity, known))
     for tag in tags:

@@ -38,7 +38,7 @@ def unarchive(artifact_ids: Sequence[UUID]) -> None:
 def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -> None:
     """Update the artifacts of a schema that are in progress or in review.
 
-    The schema may require another number of tag sets than before. What is done stays done.
+    Call it when the number of required tag sets has changed. Artifacts that are done stay done.
     `checkpoint` is called between batches.
     """
     after = None

@@ -1,4 +1,4 @@
-"""A draft is handed to review."""
+"""Submission of drafts for review."""
 
 from typing import Any
 from uuid import UUID
@@ -6,26 +6,28 @@ from uuid import UUID
 from app.documents.artifacts.models import urgent_at
 from app.kit import db
 from app.kit.principal import Caller
+from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import deciding, reading
 from app.workflow.tag_sets.service import automatic, decisions, rules, statuses
-from app.workflow.tag_sets.service.drafts import tell
+from app.workflow.tag_sets.service.drafts import emit_event
 
 LOW_CONFIDENCE = 0.5
-"""Below it a model's tag makes a label set `low_confidence`, where the schema names no other."""
+"""The limit of the flag `low_confidence`, unless the schema sets another one."""
 
 
 def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
-    """Hand a draft to review, or accept it at once where the schema's policy needs no reviewer:
-    by sampling, by confidence, or with the others of its document by agreement.
+    """Submit a draft for review, or accept it at once if the schema's policy requires no review.
 
-    Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400 `required_fields_missing` or, when
-    the document has changed under its tags, `validation_error`.
+    Automatic acceptance is by sampling, by confidence, or by agreement with the artifact's other
+    tag sets. Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400
+    `required_fields_missing`, or 400 `validation_error` when the document has changed so that a tag
+    does not fit any more.
     """
-    held = decisions.lock(tag_set_id)
-    rules.check_labeler(caller, held)
-    rules.check_state(held, "draft", revision)
-    terms = rules.terms(held.schema_version_id)
-    decisions.check(terms, held, held.tags)
+    tag_set = decisions.lock(tag_set_id)
+    rules.check_labeler(caller, tag_set)
+    rules.check_state(tag_set, "draft", revision)
+    terms = rules.get_terms(tag_set.schema_version_id)
+    decisions.check_complete_tags(terms, tag_set, tag_set.tags)
     now = db.utc_now()
     values = {
         "status": "submitted",
@@ -33,34 +35,34 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
         "decided_at": None,
         "reviewer_id": None,
         "reason": None,
-        "review_rank": decisions.review_rank(held.priority, urgent_at(held.due_at, now)),
-        "flags": _flags(held, terms),
+        "review_rank": decisions.review_rank(tag_set.priority, urgent_at(tag_set.due_at, now)),
+        "flags": _flags(tag_set, terms),
     }
     deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)
-    deciding.release_claim(held.artifact_id, held.labeler_id)
-    tell("submitted", tag_set_id, held._asdict())
-    _accept_automatically(held, terms, caller)
-    statuses.update_status(held.artifact_id)
+    deciding.release_claim(tag_set.artifact_id, tag_set.labeler_id)
+    emit_event(event_names.SUBMITTED, tag_set_id, tag_set._asdict())
+    _accept_automatically(tag_set, terms, caller)
+    statuses.update_status(tag_set.artifact_id)
     return reading.get(tag_set_id)
 
 
-def _accept_automatically(held: Any, terms: rules.Terms, caller: Caller) -> None:
-    # Once there are enough, a reviewer decides what becomes of one more.
-    if decisions.enough(held):
+def _accept_automatically(tag_set: Any, terms: rules.Terms, caller: Caller) -> None:
+    # If the quorum is reached already, a reviewer decides on a further tag set.
+    if decisions.find_quorum(tag_set):
         return
-    spared_by = automatic.spared_by(held, terms, caller)
-    if spared_by is not None:
-        decisions.accept_unseen(held, spared_by)
-    for one in automatic.agreed(held, terms):
-        decisions.accept_unseen(one, automatic.AGREEMENT)
+    exemption = automatic.find_exemption(tag_set, terms, caller)
+    if exemption is not None:
+        decisions.accept_automatically(tag_set, exemption)
+    for agreeing in automatic.apply_agreement(tag_set, terms):
+        decisions.accept_automatically(agreeing, automatic.AGREEMENT)
 
 
-def _flags(held: Any, terms: rules.Terms) -> list[str]:
-    least = terms.auto_accept_confidence
-    limit = LOW_CONFIDENCE if least is None else least
+def _flags(tag_set: Any, terms: rules.Terms) -> list[str]:
+    configured = terms.auto_accept_confidence
+    limit = LOW_CONFIDENCE if configured is None else configured
     doubtful = any(
         tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] < limit
-        for tag in held.tags
+        for tag in tag_set.tags
     )
-    found = ["low_confidence"] if doubtful else []
-    return [*found, "resubmitted"] if automatic.sent_back(held) else found
+    flags = ["low_confidence"] if doubtful else []
+    return [*flags, "resubmitted"] if automatic.was_sent_back(tag_set) else flags

@@ -1,0 +1,10 @@
+"""Names of the events of tag sets."""
+
+CREATED = "tag_set.created"
+SAVED = "tag_set.saved"
+DELETED = "tag_set.deleted"
+SUBMITTED = "tag_set.submitted"
+ACCEPTED = "tag_set.accepted"
+REJECTED = "tag_set.rejected"
+REOPENED = "tag_set.reopened"
+MERGED = "tag_set.merged"
