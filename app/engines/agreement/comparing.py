@@ -1,4 +1,4 @@
-"""What became of one label set's tags in another."""
+"""Compute the differences between two tag sets."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,15 @@ _MEMBERS = ("value", "evidence", "confidence", "source")
 
 
 class ContentDiff(NamedTuple):
-    """Two label sets, rows of tables compared by what they say.
+    """The differences between two tag sets, with table rows matched by content.
 
-    `changes` are those of `diff`, but that the tags of one may stand in different rows; `row` is
-    that of `to`, or of `from` where there is no `to`. `moved`: {table, from, to, count}, as many
-    rows one after another that have the numbers `from` on before and `to` on after. To make the
-    one of the other, take out what the changes have in `from`, renumber by `moved` what is left,
-    and put in what they have in `to`.
+    `changes` has the same form as the result of `diff`, except that the tags of one change may be
+    in different rows; `row` is the row of `to`, or of `from` when `to` is None. `moved` is a list
+    of {table, from, to, count}: `count` consecutive rows that started at number `from` before and
+    start at `to` after.
+
+    To turn the first tag set into the second, remove the `from` tags of all changes, renumber the
+    remaining rows by `moved`, and insert the `to` tags.
     """
 
     changes: list[Change]
@@ -39,7 +41,7 @@ class ContentDiff(NamedTuple):
 
 
 def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], known: Shapes) -> ContentDiff:
-    """What differs between two label sets, whatever the numbers of their rows."""
+    """Compare two tag sets, matching table rows by content instead of by number."""
     lined = line_up([before, after], known)
     ours, theirs = lined.sets
     changes = [
@@ -67,7 +69,7 @@ def _original(lined: Lineup, change: Change, side: int) -> Tag | None:
 
 
 def _moved(lined: Lineup) -> list[dict[str, Any]]:
-    """Runs of rows that moved together."""
+    """Return the runs of consecutive rows that moved by the same distance."""
     found: list[dict[str, Any]] = []
     for (table, _), (old, new) in sorted(lined.rows.items()):
         if old is None or new is None or old == new:
@@ -87,16 +89,17 @@ def _moved(lined: Lineup) -> list[dict[str, Any]]:
 def diff(
     before: Sequence[Tag], after: Sequence[Tag], known: Shapes, *, same: bool = False
 ) -> list[Change]:
-    """What differs, place by place in the schema's order; with `same` also what does not.
+    """Compare two tag sets and return the changes, place by place in schema order.
 
-    Each: field, row, kind (`added`, `removed`, `changed`, `same`), members (of a changed tag, which
-    of value, evidence, confidence and source differ), from and to (the tags, or None).
+    Each change has field, row, kind (`added`, `removed`, `changed`, `same`), members (which of
+    value, evidence, confidence and source differ in a changed tag), from and to (the tags, or
+    None). Unchanged tags are included only with `same`.
 
-    A field that takes one value has at most one change per place. Where a place has several tags,
-    equal ones go together first, then equal values, then marks that overlap (spans at all, regions
-    by half); what is left was removed or added. Their order is no difference. Applying the changes
-    to `before` gives `after`, but for that order. Rows are matched by their number: that makes the
-    changes all that a client needs to save anew. `diff_by_content` matches them by what they say.
+    Where a place has several tags, identical tags are paired first, then equal values, then marks
+    that overlap (spans by any amount, regions by half); the rest was removed or added. The order of
+    tags does not count as a difference. Rows are matched by number, so applying the changes to
+    `before` gives `after`, except for that order. `diff_by_content` matches rows by content
+    instead.
     """
     ours, theirs = by_place(before), by_place(after)
     found: list[Change] = []
@@ -130,14 +133,14 @@ def _changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
 
 
 def _aligned(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
-    """Which tag of one place became which; None on the side that has none."""
+    """Pair the tags of one place; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
     found, left, right = _alike(left, right, written)
     if not shape.is_mark:
         more, left, right = _alike(left, right, value_key)
         found += more
-    # Where a mark stands tells more than its value, which may have been what was changed.
+    # The position of a mark identifies it better than its value, which may be what was edited.
     ours, theirs = (marks_of(tags, shape, labelled=False) for tags in (left, right))
     if ours and theirs:
         chosen = pairs(ours, theirs, 0.0 if shape.kind == "span" else ALIKE)
@@ -149,7 +152,7 @@ def _aligned(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
 
 
 def _alike(left: list[Tag], right: list[Tag], key: Any) -> tuple[_Pairs, list[Tag], list[Tag]]:
-    """Pairs of equal `key`, and what is left of both sides; the key is of the tag."""
+    """Pair tags whose `key(tag)` is equal; return the pairs and the unpaired tags of both sides."""
     waiting: dict[Any, list[Tag]] = defaultdict(list)
     for tag in reversed(right):
         waiting[key(tag)].append(tag)

@@ -1,4 +1,4 @@
-"""`sequences` with thousands of members on both sides; imported when needed: numpy costs memory."""
+"""Align long sequences with numpy; imported lazily because numpy costs memory."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -7,8 +7,11 @@ import numpy as np
 
 
 def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> list[tuple[int, int]]:
-    """As `sequences` says, by the same table; a row of it at once, and kept as two bits an entry:
-    whether the entry before, and whether that above, weighs as much."""
+    """Return the pairs of a heaviest alignment, as `sequences._heaviest` does.
+
+    Computes one table row at a time and keeps two bits per entry: whether the entry to the left and
+    the entry above have the same weight.
+    """
     places: dict[int, list[int]] = defaultdict(list)
     for there, member in enumerate(right):
         for part in member:
@@ -23,7 +26,7 @@ def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> lis
             if part in where:
                 weighed[where[part]] += times
         np.maximum(row[1:], weighed, out=row[1:])
-        # Skipping costs nothing: what was reached further left is reached here too.
+        # Skipping costs nothing, so each entry is at least as large as the one to its left.
         np.maximum.accumulate(row, out=row)
         as_before.append(np.packbits(row[1:] == row[:-1]))
         as_above.append(np.packbits(row[1:] == above[1:]))

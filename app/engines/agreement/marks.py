@@ -1,4 +1,4 @@
-"""Stretches of text and boxes on pages: how far two of them overlap, and which belong together."""
+"""Compute the overlap of text spans and page boxes, and match or group the marks that overlap."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 from app.engines.agreement.windows import Box, Effort, Windows, down, each_once
 
 ALIKE = 0.5
-"""From this share of overlap up, two marks are taken for the same (PASCAL VOC; Everingham 2010)."""
+"""Marks with at least this overlap count as the same (PASCAL VOC; Everingham 2010)."""
 LISTED = 20_000
-"""More pairs that may overlap are not listed one by one; what comes out is the same."""
+"""The maximum number of candidate pairs in plain Python; above it numpy gives the same result."""
 IN_HEAP = 8
-"""As how many a mark counts in the effort where there are more pairs than `dense` lists."""
+"""The cost of one mark, in units of effort, when there are more pairs than `dense` lists."""
 
 
 class Mark(NamedTuple):
-    """What a tag marks: a box of (x0, y0, x1, y1), of a span (0, start, 1, end).
+    """The position of a tag: a box (x0, y0, x1, y1), or (0, start, 1, end) for a span.
 
-    Marks on different pages, or of different labels, have nothing in common.
+    Marks on different pages or with different labels never overlap.
     """
 
     page: int
@@ -28,7 +28,7 @@ class Mark(NamedTuple):
 
 
 def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
-    """The first stretch of text."""
+    """Return the first text span of the evidence, or None."""
     for piece in evidence:
         if piece["start"] is not None:
             return Mark(0, (0, piece["start"], 1, piece["end"]))
@@ -36,7 +36,7 @@ def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
 
 
 def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | None:
-    """The first box."""
+    """Return the first box of the evidence, or None."""
     for piece in evidence:
         if piece["box"] is not None:
             x0, y0, x1, y1 = piece["box"]
@@ -45,11 +45,11 @@ def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | Non
 
 
 def overlap(one: Box, other: Box) -> float:
-    """Intersection over union, 0 to 1."""
+    """Return the intersection over union of two boxes, from 0 to 1."""
     if one == other:
         return 1.0
     (a0, b0, a1, b1), (c0, d0, c1, d1) = one, other
-    # Plain comparisons: `min` and `max` would take most of the time that many label sets take.
+    # Plain comparisons instead of `min` and `max`, which would dominate the run time.
     width = (a1 if a1 < c1 else c1) - (a0 if a0 > c0 else c0)
     height = (b1 if b1 < d1 else d1) - (b0 if b0 > d0 else d0)
     if width <= 0 or height <= 0:
@@ -64,11 +64,12 @@ def pairs(
     least: float = ALIKE,
     effort: Effort | None = None,
 ) -> list[tuple[int, int]]:
-    """Positions in `left` and `right`, in order, of marks that overlap by `least` or more, each in
-    one pair at most; the greatest overlap is paired first. With 0, any overlap will do.
+    """Return the sorted positions in `left` and `right` of marks that overlap by `least` or more.
 
-    Of equal overlaps the one further up the page goes first: what is paired depends neither on the
-    order of the marks nor on which side is which. Raises TooMuch when `effort` is used up.
+    Each mark is in at most one pair, and the greatest overlap is paired first. With `least` 0, any
+    overlap counts. Of equal overlaps, the pair higher on the page goes first, so the result depends
+    neither on the order of the marks nor on which side is which. Raises TooMuch when `effort` is
+    used up.
     """
     if effort:
         effort.spend(len(left) + len(right))
@@ -83,9 +84,11 @@ def pairs(
 
 
 def groups(marks: Sequence[Mark]) -> list[int]:
-    """For each mark the number of its group: what is alike is together, and so is what is linked by
-    others. The order of the marks does not matter to who is with whom. Raises TooMuch where many
-    thousands are near each other and few alike."""
+    """Return a group number for each mark; overlapping marks and chains of them share a group.
+
+    The order of the marks does not change the groups. Raises TooMuch when many thousands of marks
+    are near each other and few overlap enough.
+    """
     found = [0] * len(marks)
     for positions in _sheets(marks).values():
         boxes = list(dict.fromkeys(marks[position].box for position in positions))
@@ -99,11 +102,12 @@ def groups(marks: Sequence[Mark]) -> list[int]:
 def choices(
     marks: Sequence[Mark], voters: Sequence[int], effort: Effort | None = None
 ) -> list[Hashable]:
-    """For each mark what it is a vote for: its group, as far as nobody has two marks of a group.
+    """Return for each mark the choice that it votes for.
 
-    Where somebody has, each of theirs is another choice: the marks of the others are matched with
-    them, each with one at most. Marks of one voter come in an order of their own, which decides
-    between the very same ones. Raises TooMuch, also when `effort` is used up.
+    A choice is the mark's group, unless a voter has several marks in that group. Then each mark of
+    that voter is a separate choice, and the marks of other voters are matched with those choices,
+    at most one mark per choice. The order of one voter's marks decides between identical marks.
+    Raises TooMuch, also when `effort` is used up.
     """
     found: list[Hashable] = list(groups(marks))
     votes = list(zip(found, voters, strict=True))
@@ -112,7 +116,7 @@ def choices(
     for position, (group, voter) in enumerate(votes):
         if group in several:
             of_voters[voter].append(position)
-    # Marks of different groups are not alike: all of them can be matched in one go.
+    # Marks of different groups do not overlap enough, so all can be matched in one pass.
     for number, choice in enumerate(_told_apart(marks, list(of_voters.values()), effort)):
         for position in choice:
             found[position] = ("apart", number)
@@ -122,8 +126,8 @@ def choices(
 def _told_apart(
     marks: Sequence[Mark], of_voters: list[list[int]], effort: Effort | None
 ) -> list[list[int]]:
-    """The positions of each choice, of the marks that each voter has."""
-    # Whoever tells most apart goes first; what they marked decides among equals.
+    """Return the positions of the marks of each choice, from the positions per voter."""
+    # The voter with the most separate marks goes first; the marks themselves decide ties.
     of_voters.sort(key=lambda held: (-len(held), sorted(down(marks[one].box) for one in held)))
     found: list[list[int]] = []
     known: dict[tuple[Mark, ...], list[int]] = {}
@@ -144,7 +148,7 @@ def _matching(
     theirs: Sequence[Mark],
     effort: Effort | None,
 ) -> list[int]:
-    """For each mark the number of the choice that it goes with, or the next free one."""
+    """Return for each mark the number of its matching choice, or the next unused number."""
     firsts = [marks[choice[0]] for choice in choices_so_far]
     matched = {there: here for here, there in pairs(firsts, theirs, effort=effort)}
     free = count(len(firsts))
@@ -152,7 +156,7 @@ def _matching(
 
 
 def _sheets(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
-    """The positions, down the page, of marks that may overlap: those of one page and label."""
+    """Group the positions of marks by page and label, sorted down the page."""
     found: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
     for position in sorted(range(len(marks)), key=lambda position: down(marks[position].box)):
         found[marks[position].page, marks[position].label].append(position)
@@ -162,7 +166,7 @@ def _sheets(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
 def _identical(
     left: Sequence[Mark], ours: list[int], right: Sequence[Mark], theirs: list[int]
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of one and the same box, and the positions that are left of both sides, in order."""
+    """Pair identical boxes; return the pairs and the unpaired positions of both sides in order."""
     waiting: dict[Box, list[int]] = defaultdict(list)
     for position in reversed(theirs):
         waiting[right[position].box].append(position)
@@ -180,7 +184,7 @@ def _identical(
 def _matched(
     left: list[Box], right: list[Box], least: float, effort: Effort | None
 ) -> Sequence[tuple[int, int]]:
-    """What `pairs` pairs of boxes on one page, both down the page."""
+    """Match boxes of one page, both sides sorted down the page, as `pairs` does."""
     stretches = _stretches(left, right, least)
     near = sum(last - first for first, last in stretches)
     if near > LISTED:
@@ -202,7 +206,7 @@ def _matched(
 
 
 def _linked(boxes: list[Box]) -> Sequence[int]:
-    """For each of different boxes down a page a number, the same as for those it is linked to."""
+    """Return a group number for each box; the boxes are distinct and sorted down the page."""
     stretches = _stretches(boxes, boxes, ALIKE)
     if sum(last - first for first, last in stretches) > LISTED:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need

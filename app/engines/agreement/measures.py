@@ -1,4 +1,4 @@
-"""How far label sets agree, as a share from 0 to 1."""
+"""Measure the agreement of tag sets as a share from 0 to 1."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -22,22 +22,22 @@ from app.engines.agreement.windows import Effort, TooMuch
 from app.engines.fields import Tag
 
 MOST_MATCHED = 200_000
-"""Marks that `agrees` matches with others, over all pairs of sets: less than half a second."""
+"""The maximum number of marks that `agrees` matches, over all pairs: under half a second."""
 _CLOSE = 1e-6
 Counts = tuple[int, int]
-"""Tags of both sets that found their like, of tags in both sets."""
+"""Twice the number of matched tags, and the number of tags in both sets."""
 _Said = dict[Place, list[Hashable]]
-"""What a set says at each place: marks, or what tells its values apart."""
+"""For each place the values or marks of one tag set."""
 _Heard: TypeAlias = frozenset[tuple[Hashable, int]]
-"""The same of one place, without order: what is said twice is another the second time."""
+"""The values of one place without order; a repeated value is numbered, so it differs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Shares from 0 to 1: over all, of each field, and of each place that has a tag.
+    """The agreement of tag sets: overall, per field, and per place with a tag; shares from 0 to 1.
 
-    Where the effort allowed did not reach to match the marks of a place, `overall` is None, and
-    neither the place nor its field is among the others.
+    If the effort limit did not suffice to match the marks of a place, `overall` is None and the
+    place and its field are missing.
     """
 
     overall: float | None
@@ -48,16 +48,16 @@ class Agreement:
 def agreement(
     sets: Sequence[Sequence[Tag]], known: Shapes, effort: Effort | None = None
 ) -> Agreement | None:
-    """The mean over all pairs of sets; None of fewer than two.
+    """Return the mean agreement over all pairs of tag sets; None for fewer than two sets.
 
-    Of a pair, A and B, it is 2 * |A and B| / (|A| + |B|), where |A and B| counts the tags of A that
-    found their like in B: the coefficient of Dice, which is the F1 of either set measured by the
-    other (Hripcsak and Rothschild, 2005, JAMIA 12:296). It is taken over the tags of a place, of a
-    field, or of all fields.
+    For a pair A and B it is 2 * |A and B| / (|A| + |B|), where |A and B| is the number of tags of A
+    that have a match in B: the Dice coefficient, which is the F1 score of either set against the
+    other (Hripcsak and Rothschild, 2005, JAMIA 12:296). It is computed over the tags of a place, of
+    a field, or of all fields.
 
-    Empty and empty: of a field or place that any of the sets has a tag in, a pair that both leave
-    empty agrees fully, 1. In the overall share such a field has no weight, as neither gave a value
-    to count; two sets without any tags agree fully.
+    If any set has a tag in a field or place, a pair that both leave it empty agrees fully (1). In
+    the overall share such a pair has no weight, because neither set gave a value to count. Two sets
+    without any tags agree fully.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
@@ -77,7 +77,7 @@ def agreement(
 
 
 def _summed(sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, float]) -> Agreement:
-    """What the fields come to; of the `unknown` ones a place was not compared."""
+    """Combine the counts of all fields; a place of each `unknown` field could not be compared."""
     counts = {name: found.counts() for name, found in sums.items()}
     by_field = {
         name: _mean(list(map(_share, counted)))
@@ -94,12 +94,11 @@ def _summed(sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, fl
 
 
 def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool | None:
-    """Whether `agreement(...).overall` is `least` or more; None of fewer than two sets.
+    """Return whether `agreement(...).overall` is at least `least`; None for fewer than two sets.
 
-    Tells no more than that, at a fraction of the cost: it counts a pair of sets as a whole, and
-    stops at the pair from which on the others cannot change the answer. It is asked in the middle
-    of a request: where thousands of marks on top of each other would have to be told apart for
-    longer than that can wait, agreement is not shown, which is False (see `MOST_MATCHED`).
+    Much cheaper than `agreement`, because it counts each pair of sets as a whole and stops as soon
+    as the remaining pairs cannot change the answer. It runs within a request, so when matching
+    would take too long (see `MOST_MATCHED`), agreement is not proven and the result is False.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
@@ -116,7 +115,7 @@ def _reach(couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effor
     shares: list[float] = []
     for left, (one, other) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
         shares.append(_share((2 * one.matches(other, effort), one.size + other.size)))
-        # Nothing is left to chance but rounding: close to the line, all of them are counted.
+        # Close to the threshold count every pair, so that rounding cannot decide.
         missing = least * len(couples) - fsum(shares)
         if missing > left + _CLOSE:
             return False
@@ -126,7 +125,7 @@ def _reach(couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effor
 
 
 class _Numbered:
-    """What a set says, as numbers: equal ones for what is equal, wherever it is said."""
+    """The values of one tag set as numbers; equal values have equal numbers in all sets."""
 
     def __init__(self, said: _Said, numbers: dict[Hashable, int]) -> None:
         self.said: set[int] = set()
@@ -135,7 +134,8 @@ class _Numbered:
             times: Counter[Hashable] = Counter()
             for one in held:
                 times[one] += 1
-                # Said twice, it finds its like only where it is said twice.
+                # A value that is repeated in a place only matches the same repetition in another
+                # set.
                 number = numbers.setdefault((place, one, times[one]), len(numbers))
                 self.said.add(number)
                 if isinstance(one, Mark):
@@ -143,7 +143,7 @@ class _Numbered:
         self.size = len(self.said)
 
     def matches(self, other: "_Numbered", effort: Effort) -> int:
-        """How many of its tags find their like in another set. Raises TooMuch."""
+        """Return how many tags have a match in another set. Raises TooMuch."""
         same = self.said & other.said
         ours, theirs = self.rest(same), other.rest(same)
         alike = (
@@ -153,7 +153,7 @@ class _Numbered:
         return len(same) + sum(map(len, alike))
 
     def rest(self, same: set[int]) -> dict[Place, list[Mark]]:
-        """Its marks at each place, but those that both sets have."""
+        """Return the marks at each place, without those that both sets contain."""
         found: dict[Place, list[Mark]] = defaultdict(list)
         for number, (place, mark) in self.marks.items():
             if number not in same:
@@ -170,18 +170,21 @@ def _said(tags: Sequence[Tag], known: Shapes) -> _Said:
 
 
 class _Sums:
-    """Of each pair of `count` sets the tags that found their like, and of each set its tags."""
+    """The number of matched tags for each pair of sets, and the number of tags of each set."""
 
     def __init__(self, count: int) -> None:
         self._couples = list(combinations(range(count), 2))
         self._sizes = [0] * count
         self._matched: Counter[tuple[int, int]] = Counter()
-        # Most places are said alike by the same sets: those are counted together.
+        # At most places the same sets agree, so the groups of equal sets are counted together.
         self._alike: Counter[tuple[int, ...]] = Counter()
 
     def add(self, held: dict[int, list[Hashable]], shape: Shape, effort: Effort | None) -> float:
-        """Count a place that so many sets say so much at; how far they agree on it, over all pairs.
-        What sets say alike is compared once. Raises TooMuch when `effort` is used up."""
+        """Count one place and return the agreement on it over all pairs of sets.
+
+        `held` maps the number of a set to its values there. Equal values are compared once. Raises
+        TooMuch when `effort` is used up.
+        """
         heard: dict[_Heard, list[int]] = defaultdict(list)
         for number, said in held.items():
             heard[_distinct(said)].append(number)
@@ -203,7 +206,7 @@ class _Sums:
         return fsum(shares) / len(self._couples)
 
     def counts(self) -> list[Counts]:
-        """Of each pair of sets."""
+        """Return the matched and total tag counts for each pair of sets."""
         matched = self._matched.copy()
         for numbers, count in self._alike.items():
             for couple in combinations(numbers, 2):
@@ -226,7 +229,7 @@ def _distinct(said: list[Hashable]) -> _Heard:
 
 
 def _matches(one: _Heard, other: _Heard, shape: Shape, effort: Effort | None) -> int:
-    """How many find their like, of what `_distinct` made of two sets' tags at a place."""
+    """Return how many values of two results of `_distinct` for one place match."""
     same = one & other
     if not shape.is_mark:
         return len(same)
@@ -242,5 +245,5 @@ def _share(counted: Counts) -> float:
 
 
 def _mean(shares: list[float]) -> float:
-    # Exactly summed: the order of the sets does not show in the last digits.
+    # `fsum` is exact, so the order of the sets cannot change the last digits.
     return fsum(shares) / len(shares)

@@ -1,17 +1,16 @@
-"""Which rows of a table in several label sets are the same row.
+"""Align the rows of a table across several tag sets.
 
-A number says where a row stands in its own label set; one row put in at the top moves all the
-others. So rows are lined up by what their cells say, in order, as lines of text are by a diff: of
-all ways to line up two tables without crossing, one under which the most cells are equal
-(Needleman and Wunsch 1970, J Mol Biol 48:443, gaps free). What is left between two such rows, and
-like none, is lined up from the top: a row of which every cell was changed is still that row.
+A row number is only valid within its tag set: one inserted row shifts all rows below it. Rows are
+therefore aligned by the content of their cells, in order, as a diff aligns lines of text: among all
+alignments that do not cross, one in which the most cells are equal (Needleman and Wunsch 1970, J
+Mol Biol 48:443, gaps free). Unmatched rows between two aligned rows are paired from the top, so a
+row whose cells were all changed is still the same row.
 
-More than two tables are lined up one after another with those already in line, the one first that
-has the most rows in common with the others; a cell counts once for each label set that has it
-(progressive alignment, Feng and Doolittle 1987). Where that would be too much work, rows that are
-wholly alike are what the others are lined up between; where even that would be, rows of one number
-are one row. Neither the order of the label sets nor that
-of their tags matters.
+More than two tables are aligned one after another with the rows aligned so far, beginning with the
+table that has the most in common with the others; a cell counts once for each tag set that has it
+(progressive alignment, Feng and Doolittle 1987). If that is too much work, only identical rows are
+aligned and the rest is paired between them; if even that is too much, rows are matched by number.
+Neither the order of the tag sets nor that of their tags changes the result.
 """
 
 from collections import Counter
@@ -34,27 +33,31 @@ from app.engines.agreement.windows import Effort, TooMuch
 from app.engines.fields import Tag
 
 MOST_WEIGHED = 60_000_000
-"""Pairs of rows that are weighed for one table, over all label sets: a third of a second. Two
-tables of 5,000 rows, no two alike, take less than half."""
+"""The maximum number of row pairs compared for one table over all tag sets: about 0.35 s of work.
+
+Two tables of 5,000 rows, all different, take less than half.
+"""
 MOST_LINES = 400_000
-"""Rows that are looked at, over all label sets and tables, before the rest goes by number: half a
-second. Twenty tables of 5,000 rows that are much alike take half of it."""
+"""The maximum number of rows aligned over all tag sets and tables: about half a second of work.
+
+Twenty similar tables of 5,000 rows take half. The remaining rows are matched by number.
+"""
 MAX_ROW = 9999
-"""The last number that a row may have."""
+"""The highest row number allowed."""
 _Cells: TypeAlias = list[list[int]]
-"""Of each row of a table its cells, as numbers: equal ones for what says the same."""
+"""The cells of each row as numbers; equal cells have equal numbers."""
 _Table: TypeAlias = dict[int, list[Tag]]
-"""The tags of each row of a table in one label set, by its number, in order."""
+"""The tags of each row of a table in one tag set, by row number in ascending order."""
 _Line: TypeAlias = tuple[int | None, ...]
-"""One row of all: its number in each label set, None where a label set does not have it."""
+"""One aligned row: its number in each tag set, or None where the set does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lineup:
-    """Label sets whose rows of one number are one row.
+    """Tag sets in which rows with equal numbers are the same row.
 
-    `sets`: the tags in their order, with `row` renumbered. `rows`: {(table, number): the number of
-    that row in each set as it was, None where the set has no such row}.
+    `sets` has the tags in their original order, with `row` renumbered. `rows` maps (table, number)
+    to the original number of that row in each set, or None where the set has no such row.
     """
 
     sets: list[list[Tag]]
@@ -62,10 +65,10 @@ class Lineup:
 
 
 def line_up(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
-    """Label sets of one document with their rows lined up by content; other tags as they are.
+    """Align the table rows of several tag sets by content; other tags stay as they are.
 
-    A row keeps its number as far as those above leave room: it gets the least that one of the sets
-    gives it, or else the next one.
+    A row keeps the lowest number that any of the sets gives it, or gets the next free number if
+    that one is taken by a row above.
     """
     split = [_tables(tags) for tags in sets]
     rows: dict[tuple[str, int], _Line] = {}
@@ -83,17 +86,17 @@ def line_up(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
 
 
 def numbered(lines: Sequence[Sequence[int | None]]) -> list[int]:
-    """A number for each row of all, rising: the least of those that it has, or the next."""
+    """Return ascending numbers for rows: the lowest original number, or the next free one."""
     found: list[int] = []
     for line in lines:
         least = min(number for number in line if number is not None)
         found.append(max(least, found[-1] + 1) if found else least)
-    # Gaps that the sets leave between rows are kept, but not at the price of rows past the last.
+    # Gaps between rows are kept unless a row would then exceed the highest number allowed.
     return list(range(len(lines))) if found and found[-1] > MAX_ROW else found
 
 
 def table_of(name: str) -> str:
-    """The table of a column's full name."""
+    """Return the table part of a column's full name."""
     return name.partition(".")[0]
 
 
@@ -117,9 +120,9 @@ def _renumbered(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -
 
 
 def _lines(held: list[_Table], known: Shapes, effort: Effort) -> list[_Line]:
-    """The rows of one table, lined up."""
+    """Return the aligned rows of one table."""
     numbers = [list(table) for table in held]
-    # Revisions of one label set are often the same from the first row on: nothing to look into.
+    # Revisions of one tag set usually share their first rows, which need no alignment.
     head = _same(held, numbers)
     first = list(zip(*(rows[:head] for rows in numbers), strict=True))
     rest = [rows[head:] for rows in numbers]
@@ -130,7 +133,7 @@ def _lines(held: list[_Table], known: Shapes, effort: Effort) -> list[_Line]:
 
 
 def _same(held: list[_Table], numbers: list[list[int]]) -> int:
-    """How many of the first rows have the same tags in all."""
+    """Return how many leading rows have the same tags in all sets."""
     count = 0
     for line in zip(*numbers, strict=False):
         one = held[0][line[0]]
@@ -150,7 +153,7 @@ def _by_number(numbers: list[list[int]]) -> list[_Line]:
 def _progressively(
     held: list[_Table], numbers: list[list[int]], known: Shapes, effort: Effort
 ) -> list[_Line]:
-    """The rows of `numbers` lined up, the label sets one after another. Raises TooMuch."""
+    """Align the rows one tag set after another. Raises TooMuch."""
     said = _said(held, numbers, known)
     lines: list[list[int | None]] = []
     votes: list[Counter[int]] = []
@@ -158,7 +161,7 @@ def _progressively(
         rows = [Counter(row) for row in said[one]]
         effort.spend(len(votes) + len(rows))
         found = paired(votes, rows, count, large=MOST_WEIGHED // len(held))
-        # What the others have in line is kept as it is: there may be 100,000 rows of it.
+        # Aligned rows are updated in place, because there may be 100,000 of them.
         lines, others = (
             [[None] * len(held) if here is None else lines[here] for here, _ in found],
             votes,
@@ -175,7 +178,7 @@ def _progressively(
 
 
 def _order(held: list[_Table], numbers: list[list[int]], said: list[_Cells]) -> list[int]:
-    """First the label set whose cells most of the others have; content decides among equals."""
+    """Return the order of alignment: tag sets that share the most cells first, then by content."""
     having = Counter(chain.from_iterable(set(chain.from_iterable(rows)) for rows in said))
 
     def rank(one: int) -> tuple[int, list[bytes]]:
@@ -188,7 +191,7 @@ def _order(held: list[_Table], numbers: list[list[int]], said: list[_Cells]) -> 
 
 
 def _said(held: list[_Table], numbers: list[list[int]], known: Shapes) -> list[_Cells]:
-    """The cells of each row in each label set."""
+    """Return the cells of each row in each tag set as numbers."""
     columns: dict[str, list[tuple[int, int, Tag]]] = {}
     for one, rows in enumerate(numbers):
         for place, row in enumerate(rows):
@@ -202,7 +205,7 @@ def _said(held: list[_Table], numbers: list[list[int]], known: Shapes) -> list[_
     said: list[_Cells] = [[[] for _ in rows] for rows in numbers]
     numbered_cells: dict[Hashable, int] = {}
     for (one, place, name), held_values in cells.items():
-        # What a cell of several values holds has no order.
+        # The values of one cell have no order.
         several = len(held_values) > 1
         value = frozenset(Counter(held_values).items()) if several else held_values[0]
         number = numbered_cells.setdefault((name, several, value), len(numbered_cells))

@@ -1,4 +1,4 @@
-"""Two sequences lined up in order, so that what stands beside each other has most in common."""
+"""Align two sequences in order so that paired members have the most in common."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -6,24 +6,24 @@ from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 SMALL = 10_000
-"""So many pairs of members are weighed without numpy, which costs a process memory."""
+"""The maximum number of member pairs compared without numpy, which costs memory."""
 LARGE = 30_000_000
-"""More are not weighed; see `paired`."""
+"""The maximum number of member pairs compared at all; see `paired`."""
 _Members: TypeAlias = Sequence[Counter[int]]
-"""Of each member its parts, as numbers, and how often it has each."""
+"""The parts of each member as numbers, with the count of each."""
 _Pair: TypeAlias = tuple[int | None, int | None]
 
 
 def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) -> list[_Pair]:
-    """Both from the first to the last: positions in `left` and `right`, None where one has none.
+    """Align both sequences completely; return positions, with None where one side has no partner.
 
-    Two members that stand beside each other weigh, over the parts of both, how often the one has it
-    times the other; the sum is the greatest that there is. `right` has each part once, `left` at
-    most `most` times. Between two such pairs, what has nothing in common is paired from the first.
+    A pair weighs the sum, over the parts of both members, of the product of their counts; the
+    alignment has the greatest total weight. `right` has each part once, `left` at most `most`
+    times. Members between two such pairs have nothing in common and are paired from the first.
 
-    Where more than `large` pairs would have to be weighed, members that have the same parts, and
-    that no other on their side has, are paired instead, as many as can be in order (the "patience"
-    of Bram Cohen's diff); and what is between them from the first.
+    If more than `large` pairs would have to be compared, members that are equal and unique on their
+    side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen), and
+    the members between them from the first.
     """
     anchors = _anchors(left, right, most, large)
     found: list[_Pair] = []
@@ -44,9 +44,9 @@ def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) ->
 
 
 def _anchors(left: _Members, right: _Members, most: int, large: int) -> list[tuple[int, int]]:
-    """The pairs that weigh something, in order."""
-    # Equal ends belong together in one of the best ways: to take such a pair apart wins no more
-    # than it weighs. This leaves little of tables that differ in a few rows.
+    """Return the pairs that have something in common, in order."""
+    # Equal members at both ends can always be paired without losing weight. This leaves little to
+    # compare when tables differ in a few rows.
     head = _equal(left, right, most)
     shorter = min(len(left), len(right)) - head
     tail = min(_equal(left[::-1], right[::-1], most), shorter)
@@ -76,7 +76,7 @@ def _parts(members: _Members) -> set[int]:
 
 
 def _heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
-    """The pairs of a heaviest alignment; of several, the one that skips the last it can."""
+    """Return the pairs of a heaviest alignment; among equals, skip the last members possible."""
     if len(left) * len(right) > SMALL:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few need
 
@@ -96,7 +96,7 @@ def _heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
 
 
 def _weighed(left: _Members, right: _Members) -> list[list[int]]:
-    """What the best alignment of the first members weighs: of so many of `left` and of `right`."""
+    """Return a table of the best weights for the first i members of `left` and j of `right`."""
     where: dict[int, list[int]] = defaultdict(list)
     for there, member in enumerate(right):
         for part in member:
@@ -115,10 +115,11 @@ def _weighed(left: _Members, right: _Members) -> list[list[int]]:
 
 
 def _unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
-    """The most pairs in order of members that are alike, and like no other on their side."""
+    """Return the longest ordered list of pairs of equal members that are unique on their side."""
     ours, theirs = (_once(side) for side in (left, right))
-    ends: list[int] = []  # of the rising chains of each length, the least last position in `right`
-    chains: list[tuple[int, int, int]] = []  # position in left and right, and of the one before
+    ends: list[int] = []  # the lowest last position in `right` of the rising chains of each length
+    # the positions in left and right, and the index of the previous pair
+    chains: list[tuple[int, int, int]] = []
     tips: list[int] = []
     for parts, here in ours.items():
         there = theirs.get(parts)
@@ -136,7 +137,7 @@ def _unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
 
 
 def _once(members: _Members) -> dict[Hashable, int]:
-    """The positions, in order, of members that no other is like."""
+    """Return the positions, in order, of members that occur only once."""
     keys: list[Hashable] = [
         next(iter(member)) if len(member) == 1 else frozenset(member) for member in members
     ]

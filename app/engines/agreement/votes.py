@@ -1,4 +1,4 @@
-"""What most of several label sets say, place by place."""
+"""Determine the majority among several tag sets, place by place."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -24,7 +24,7 @@ from app.engines.fields import Tag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value that sets gave: a tag that says it, and the positions of the sets that did."""
+    """A value that sets gave: an example tag, and the positions of the sets that gave it."""
 
     tag: Tag
     voters: tuple[int, ...]
@@ -32,11 +32,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """The values of one place, most votes first; `winners` have the majority, maybe none.
+    """The votes for one place, most votes first; `winners` have the majority and may be empty.
 
-    `tie`: the sets leave open what the place should hold. `unanimous`: all gave the same. Where too
-    many marks are near each other to tell which are alike, it is a tie too: the same ones go
-    together, and nothing wins.
+    `tie`: the sets do not decide what the place should hold. `unanimous`: all sets gave the same.
+    If too many marks are near each other to match them, the ballot is a tie: only identical marks
+    are counted together, and there is no winner.
     """
 
     field: str
@@ -48,16 +48,15 @@ class Ballot:
 
 
 def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
-    """A ballot for each place that any of the sets has a tag in, in the schema's order.
+    """Return a ballot for each place in which any set has a tag, in schema order.
 
-    A value wins with the votes of more than half of the sets. In a field of one value, leaving it
-    empty is a vote too; where neither a value nor emptiness has more than half, it is a tie. In a
-    field of several, each value is voted on by itself: exactly half is a tie, less is out.
+    A value wins with the votes of more than half of the sets. In a single-value field, leaving it
+    empty is a vote too; if neither a value nor emptiness has more than half, it is a tie. In a
+    multi-value field each value is voted on separately: exactly half is a tie, less loses.
 
-    Each tag is one vote: two of one set, however near each other they are, are two choices.
-
-    The tag that stands for a value is the one that most of its voters gave, member for member;
-    among equals one that does not depend on the order of the sets.
+    Each tag is one vote: two tags of one set are two choices, even if they overlap. The example tag
+    of a choice is the form that most of its voters gave; ties are resolved independently of the
+    order of the sets.
     """
     indexed = [by_place(tags) for tags in sets]
     effort = Effort(MOST_MATCHED)
@@ -96,11 +95,13 @@ def _choices(given: list[tuple[int, Tag]], keys: Sequence[Hashable]) -> tuple[Ch
 
 
 def _keys(given: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
-    """What a vote is for. A value that a set gave twice is another choice the second time. Raises
-    TooMuch."""
+    """Return the key of the choice that each vote counts for.
+
+    A value that a set gives twice is a different choice the second time. Raises TooMuch.
+    """
     order = list(range(len(given)))
     if shape.multiple:
-        # Which of them is the second is not for the order of the tags to say.
+        # The order of the tags must not decide which repetition is the second.
         order.sort(key=lambda position: written(given[position][1]))
     votes = [given[position] for position in order]
     marked = marks_of([tag for _, tag in votes], shape)

@@ -1,7 +1,8 @@
-"""Patterns of schemas, which are RE2's, written so that ECMA-262 and Python read them alike.
+r"""Translate the RE2 patterns of schemas to syntax that ECMA-262 and Python read alike.
 
-What the dialects mean differently is spelled out: `\\d` is `[0-9]`, `\\s` RE2's five characters,
-`.` anything but a line feed. What they do not share (flags, `\\p{…}`, `\\Q…\\E`) is left out.
+Syntax with different meanings is spelled out: `\\d` becomes `[0-9]`, `\\s` RE2's five characters,
+and `.` anything but a line feed. Syntax without an equivalent (flags, `\\p{…}`, `\\Q…\\E`) is not
+translated.
 """
 
 import re
@@ -45,13 +46,13 @@ Ranges = list[tuple[int, int]]
 
 
 class _NotSharedError(Exception):
-    """The pattern says something that not all engines understand."""
+    """A pattern that uses syntax which not all engines share."""
 
 
 def portable(pattern: str) -> str | None:
-    """A pattern that RE2 takes, in the words that ECMA-262 (with `u`) and Python's `re` share.
+    """Translate an RE2 pattern to the common syntax of ECMA-262 (with `u`) and Python's `re`.
 
-    It finds what RE2 finds. None when it cannot be said so.
+    The result matches what RE2 matches. Returns None if the pattern cannot be translated.
     """
     try:
         return _Reader(pattern).translated()
@@ -73,7 +74,7 @@ class _Reader:
                 part, repeatable = self._atom()
                 parts.append(part)
                 continue
-            # RE2 takes `^*`, which others refuse.
+            # RE2 accepts `^*`, which other engines reject.
             if not repeatable:
                 raise _NotSharedError
             self.at = match.end()
@@ -82,7 +83,7 @@ class _Reader:
         return "".join(parts)
 
     def _atom(self) -> tuple[str, bool]:
-        """The next piece, and whether it may be repeated."""
+        """Return the next translated piece, and whether a repetition may follow it."""
         char = self.text[self.at]
         if char == "(":
             return self._open(), False
@@ -115,7 +116,7 @@ class _Reader:
         return _literal(self._character()), True
 
     def _character(self) -> int:
-        """The code point of an escape that stands for one."""
+        """Return the code point of an escape for a single character."""
         match = _HEX.match(self.text, self.at + 1)
         if match is not None:
             self.at = match.end()
@@ -193,7 +194,7 @@ def _literal(code: int) -> str:
 
 
 def _plain(code: int) -> str:
-    # Control characters escaped for the reader, all others as they are: every engine takes them.
+    # Escape control characters for readability; every engine accepts all others as they are.
     if code == _CONTROLS["n"]:
         return r"\n"
     return f"\\x{code:02x}" if code < 0x20 or 0x7F <= code < 0xA0 else chr(code)  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Postal addresses: one string, or an object of strings."""
+"""Normalize postal addresses: a string, or an object of strings."""
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normaliser
@@ -9,7 +9,7 @@ MAX_PART = 1000
 
 
 def make(field: Field) -> Normaliser:  # noqa: ARG001 - an address takes no constraints
-    """The normaliser of an address field: trimmed, without empty parts, never empty."""
+    """Return the normalizer of an address field: trimmed, without empty parts, never empty."""
     return _address
 
 

@@ -1,4 +1,4 @@
-"""Choices among a field's options, and yes or no."""
+"""Normalize choices and booleans."""
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normaliser
@@ -16,7 +16,7 @@ _WORDS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a choice field (its options' values) or a boolean field."""
+    """Return the normalizer of a choice field (to its option values) or a boolean field."""
     return _boolean if field["type"] == "boolean" else _choice(field)
 
 
@@ -38,7 +38,7 @@ def _choice(field: Field) -> Normaliser:
     labels: dict[str, str | None] = {}
     for option in options:
         label = _folded(option.get("label") or option["value"])
-        # A label that two options share names neither.
+        # A label shared by two options is ambiguous and matches neither.
         labels[label] = None if label in labels else option["value"]
 
     def normalise(value: object) -> JsonValue:

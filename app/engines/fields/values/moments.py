@@ -1,4 +1,4 @@
-"""Dates (`YYYY-MM-DD`), times of day (`HH:MM:SS`) and instants (ISO 8601 in UTC, `Z`)."""
+"""Normalize dates (`YYYY-MM-DD`), times (`HH:MM:SS`) and datetimes (ISO 8601 in UTC, `Z`)."""
 
 import re
 from collections.abc import Callable
@@ -20,14 +20,14 @@ _WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a date, time or datetime field, its `min` and `max` included."""
+    """Return the normalizer of a date, time or datetime field, including its `min` and `max`."""
     read = _READERS[field["type"]]
     limits = field.get("constraints") or {}
     low, high = (None if limits.get(m) is None else read(limits[m]) for m in ("min", "max"))
 
     def normalise(value: object) -> JsonValue:
         text = read(value)
-        # Without the Z, canonical forms sort as text the way they sort in time.
+        # Without the Z, canonical forms sort as text in chronological order.
         bare = text.rstrip("Z")
         if low is not None and bare < low.rstrip("Z"):
             raise ValueProblem(f"is before {low}")
@@ -59,7 +59,7 @@ def _datetime(value: object) -> str:
 
 
 def _iso(text: str) -> datetime | None:
-    # A week without its day would be read as its Monday.
+    # A week without a day would be parsed as its Monday.
     if len(text) <= len("YYYY-MM-DD") or _WEEK_AND_TIME.match(text):
         return None
     try:
@@ -79,7 +79,7 @@ def _written(text: str) -> datetime:
     try:
         return datetime.fromisoformat(f"{day.isoformat()}T{moment.isoformat()}{zone}")
     except ValueError:
-        raise ValueProblem("has an offset that no time zone has") from None
+        raise ValueProblem("has an invalid time zone offset") from None
 
 
 _READERS: dict[str, Callable[[object], str]] = {
