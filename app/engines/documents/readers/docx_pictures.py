@@ -1,6 +1,6 @@
-"""Word documents of pictures alone, such as scans that were pasted in: a page for each picture.
+"""Read Word documents that contain only pictures, such as scans: one page per picture.
 
-They are like a scanned PDF: pages without a text layer, for character recognition and for people.
+The pages have no text layer, like those of a scanned PDF.
 """
 
 import io
@@ -76,7 +76,7 @@ def _drawn(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def _pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
-    """Return the pictures in the order of the document, those of headers and footers last."""
+    """Yield the pictures in document order; those in headers and footers come last."""
     part = open_document(file, limits).part
     kinds = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
     others = [
@@ -91,7 +91,7 @@ def _pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
             except Image.DecompressionBombError as error:
                 raise too_many(limits) from error
             except (OSError, SyntaxError, ValueError, EOFError):
-                continue  # of a format that is not drawn here
+                continue  # the format is not supported
             if picture.width * picture.height > limits.max_pixels:
                 raise too_many(limits)
             yield picture
