@@ -82,7 +82,7 @@ def test_two_that_start_at_once_do_not_wait_for_each_other(
         first = migrating.start("upgrade", "head")
         until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
         second = migrating.start("upgrade", "head")
-        assert said(second, "Another process migrates")
+        assert said(second, "Another process is migrating")
     migrating.ended(first)
     migrating.ended(second)
     assert migrating.invalid() == []

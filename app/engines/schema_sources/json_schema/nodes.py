@@ -1,4 +1,4 @@
-"""A place of a JSON Schema with all that holds there: references followed, `allOf` merged."""
+"""Resolve a place in a JSON Schema: follow references, and merge `allOf`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from app.engines.schema_sources.model import Notes, SourceError
 from app.engines.schema_sources.texts import line
 
 MAX_VISITS = 50_000
-"""Schemas, properties and options that are looked at: references multiply."""
+"""The maximum number of schemas, properties and options examined, because references multiply."""
 VISIT_BYTES = 1024
-"""What a schema says beyond this counts as another visit: it is read anew at each reference."""
+"""A schema's content beyond this size counts as another visit, since each reference rereads it."""
 MAX_TRAIL = 100
 MAX_REFERENCE = 1000
 
@@ -29,12 +29,12 @@ _SILENT = frozenset(
     }
 )
 _OPEN = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
-"""What says nothing of labels. (Labels never hold more than a schema's fields.)"""
+"""Keywords that close a schema; labels never have more members than the schema's fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A schema that holds at a place; `trail` are the references that led to it."""
+    """A schema that applies to a place; `trail` contains the references that led to it."""
 
     schema: object
     path: str
@@ -43,9 +43,11 @@ class Part:
 
 @dataclass(slots=True)
 class Node:
-    """A place. `types` None: any; `alternatives` are the groups of which one each must hold.
+    """A place in the schema.
 
-    `circular`: part of it is itself. `never`: nothing may stand there. `keywords` are those left.
+    `types` None means any type. Each group in `alternatives` requires one of its members.
+    `circular`: the place contains itself. `never`: no value is allowed. `keywords` contains the
+    keywords that were not yet handled.
     """
 
     path: str
@@ -59,17 +61,17 @@ class Node:
     never: bool = False
 
     def take(self, name: str) -> Any:
-        """A keyword's value, which thereby is dealt with; None without."""
+        """Remove a keyword and return its value, or None if it is absent."""
         return self.keywords.pop(name, None)
 
     def text(self, name: str) -> str:
-        """A keyword's value if it is text, which thereby is dealt with."""
+        """Remove a keyword and return its value if it is text, else an empty string."""
         value = self.take(name)
         return value if isinstance(value, str) else ""
 
 
 class Resolver:
-    """Makes nodes of one document's schemas."""
+    """Creates the nodes for one document's schemas."""
 
     def __init__(self, root: dict[str, Any], notes: Notes) -> None:
         self._references = References(root)
@@ -78,7 +80,7 @@ class Resolver:
         self._weights: dict[int, int] = {}
 
     def node(self, parts: Iterable[Part]) -> Node:
-        """The place where all of `parts` hold; the first ones' titles win. Raises SourceError."""
+        """Return the node where all of `parts` apply; the first title wins. Raises SourceError."""
         waiting = list(parts)[::-1]
         node = Node(waiting[-1].path)
         while waiting:
@@ -98,9 +100,9 @@ class Resolver:
             raise SourceError(path, "is too large once its references are followed")
 
     def _weight(self, schema: dict[str, Any]) -> int:
-        """How many visits more a schema is worth for its size, that of other schemas in it aside.
+        """Return how many more visits a schema counts for its size, without its subschemas.
 
-        By identity: the document, which holds them all, lives as long as this does.
+        The cache uses object identity, because the document keeps all schemas alive.
         """
         weight = self._weights.get(id(schema))
         if weight is None:
@@ -113,7 +115,7 @@ class Resolver:
         return weight
 
     def _apply(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
-        """Merge a schema's own keywords into `node`; the parts that hold there too."""
+        """Merge a schema's own keywords into `node`; return the further parts that apply there."""
         self._spend(self._weight(schema), part.path)
         for name, value in schema.items():
             closed = name in _OPEN and isinstance(value, bool)
@@ -140,7 +142,8 @@ class Resolver:
         elif properties is not None:
             raise SourceError(_below(part.path, "properties"), "must be an object")
         required = schema.get("required")
-        if isinstance(required, list):  # in draft 3 it was true or false, and of the member itself
+        # in draft 3 it was a boolean that belonged to the member itself
+        if isinstance(required, list):
             self._spend(len(required), part.path)
             node.required.update(name for name in required if isinstance(name, str))
         elif required is True:
@@ -149,7 +152,7 @@ class Resolver:
         if isinstance(items, dict | bool):
             node.items.append(Part(items, _below(part.path, "items"), part.trail))
         elif items is not None:
-            node.keywords["prefixItems"] = items  # up to 2019-09
+            node.keywords["prefixItems"] = items  # valid up to 2019-09
 
     def _parts(self, schema: dict[str, Any], name: str, part: Part) -> list[Part]:
         group = schema.get(name, [])
@@ -166,11 +169,11 @@ class Resolver:
         if not isinstance(ref, str) or len(ref) > MAX_REFERENCE:
             message = f"must be text of at most {MAX_REFERENCE} characters"
             raise SourceError(_below(part.path, "$ref"), message)
-        if len(part.trail) > MAX_TRAIL:  # the root is in it
-            raise SourceError(part.path, f"is behind more than {MAX_TRAIL} references")
+        if len(part.trail) > MAX_TRAIL:  # the trail includes the root
+            raise SourceError(part.path, f"is reached through more than {MAX_TRAIL} references")
         if ref in part.trail:
             node.circular = True
-            self._notes.add(part.path, "It holds itself: it was left out.")
+            self._notes.add(part.path, "It contains itself and was left out.")
             return []
         schema, path = self._references.find(ref, part.path)
         return [Part(schema, path, part.trail | {ref})]
@@ -190,12 +193,14 @@ class Resolver:
         if name in _GREATEST | _LEAST and _is_number(held) and _is_number(value):
             node.keywords[name] = max(held, value) if name in _GREATEST else min(held, value)
         elif name == "enum":
-            # Each once: what is left is never more than either list has, however often they meet.
+            # Without duplicates, the list never grows, however often lists are merged.
             allowed = {orjson.dumps(entry) for entry in value}
             told = {orjson.dumps(entry): entry for entry in held}
             node.keywords[name] = [entry for text, entry in told.items() if text in allowed]
         elif held != value and name not in ("title", "description", "default"):
-            self._notes.add(path, f"Another {line(name, 64)} holds there too: the first was taken.")
+            self._notes.add(
+                path, f"Another {line(name, 64)} applies here too: the first one was used."
+            )
 
     def _types(self, node: Node, value: Any, path: str) -> None:
         listed = value if isinstance(value, list) else [value]
@@ -203,7 +208,7 @@ class Resolver:
         if node.types is not None:
             both = {*(node.types & types), *_whole(node.types, types), *_whole(types, node.types)}
             if not both:
-                self._notes.add(path, "Two types contradict each other: the first was taken.")
+                self._notes.add(path, "Two types contradict each other: the first one was used.")
             types = both or node.types
         node.types = types
 

@@ -1,4 +1,4 @@
-"""Where a `$ref` leads: to places in the same document, and nowhere else."""
+"""Resolve a `$ref` to a place in the same document, and to nothing else."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _INDEX = re.compile("[0-9]{1,7}")
 
 
 class References:
-    """The places of one document that may be referred to."""
+    """The places of one document that references may point to."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -23,9 +23,10 @@ class References:
         self._anchors: dict[str, Mapping[str, Any]] = {}
 
     def find(self, ref: str, path: str) -> tuple[object, str]:
-        """What `ref` means, and the path of that. Raises SourceError at `path`.
+        """Return the target of `ref` and its path.
 
-        Pointers, anchors, and resources that are embedded with their `$id` are found.
+        Finds pointers, anchors, and resources that are embedded with their `$id`. Raises
+        SourceError with the path `path`.
         """
         if ref.startswith("#"):
             resource: object = self._root
@@ -35,7 +36,7 @@ class References:
             resource = self._resource(address)
             start = line(address, 200)
         if resource is None:
-            message = "leads out of the document: references are never fetched"
+            message = "points outside of the document; references are never fetched"
             raise SourceError(f"{path}.$ref".lstrip("."), message)
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
@@ -78,7 +79,7 @@ class References:
                 continue
             if name in _ANCHORS:
                 self._anchors.setdefault(value, node)
-            elif value.startswith("#"):  # up to draft 7
+            elif value.startswith("#"):  # valid up to draft 7
                 self._anchors.setdefault(value[1:], node)
             else:
                 resources.setdefault(_joined(self._base, value), node)
@@ -114,4 +115,4 @@ def _pointed(resource: object, pointer: str, start: str, path: str) -> tuple[obj
 
 
 def _nowhere(path: str) -> SourceError:
-    return SourceError(f"{path}.$ref".lstrip("."), "leads to nothing in the document")
+    return SourceError(f"{path}.$ref".lstrip("."), "points to nothing in the document")

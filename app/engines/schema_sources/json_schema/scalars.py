@@ -1,4 +1,4 @@
-"""A place that holds one value: its field's type, options and constraints."""
+"""Convert a place with one value to a field's type, options and constraints."""
 
 from typing import Any
 
@@ -32,7 +32,10 @@ _HINTS: dict[str, tuple[str, ...]] = {
 
 
 def kind_of(node: Node) -> str | None:
-    """`object`, `array`, `choice`, `mixed`, a simple type of JSON Schema, or None: anything."""
+    """Return the kind of value: `object`, `array`, `choice`, `mixed`, or a simple type.
+
+    Returns None if any value is allowed.
+    """
     if any(name in node.keywords for name in ("options", "enum", "const")):
         return "choice"
     if node.types:
@@ -49,7 +52,7 @@ def kind_of(node: Node) -> str | None:
 
 
 def scalar(node: Node, notes: Notes) -> dict[str, Any]:
-    """type, options and constraints of a field for the place; warnings for what is lost."""
+    """Return type, options and constraints of a field; warn about what is lost."""
     kind = kind_of(node)
     if kind == "choice":
         return _choice(node, notes)
@@ -60,9 +63,9 @@ def scalar(node: Node, notes: Notes) -> dict[str, Any]:
     if kind == "string":
         return _string(node, notes)
     reason = {
-        None: "It may hold anything",
-        "mixed": "It may hold several types",
-        "null": "It holds nothing but null",
+        None: "It may contain any value",
+        "mixed": "It allows several types",
+        "null": "It only allows null",
         "object": "It is an object without named members",
         "array": "It is a list within a list",
     }.get(kind, f"Its type {line(kind, 32)} is not known")
@@ -82,12 +85,12 @@ def _choice(node: Node, notes: Notes) -> dict[str, Any]:
     truths = {value for value in values if isinstance(value, bool)}
     if truths and all(isinstance(value, bool) or value is None for value in values):
         if len(truths) == 1:
-            notes.add(node.path, "That only one of true and false may stand there was left out.")
+            notes.add(node.path, "The restriction to only true or only false was left out.")
         return {"type": "boolean"}
     options = _options(listed, node.path, notes)
     node.take("format")
     if not options:
-        notes.add(node.path, "None of its options can be one here: the field takes text.")
+        notes.add(node.path, "None of its options is usable: the field takes text.")
         return {"type": "text"}
     if len(options) > MAX_OPTIONS:
         notes.add(node.path, f"It has more than {MAX_OPTIONS:,} options: the field takes text.")
@@ -102,11 +105,11 @@ def _options(listed: list[tuple[Any, str]], path: str, notes: Notes) -> dict[str
             continue
         text = _option(value)
         if text is None:
-            message = f"An option that is empty, too long (over {MAX_LABEL}) or no plain value"
+            message = f"An option that is empty, too long (over {MAX_LABEL}) or not a plain value"
             notes.add(path, f"{message} was left out.")
             continue
         if not isinstance(value, str):
-            notes.add(path, "Options that are no text have become text.")
+            notes.add(path, "Options that are not text were converted to text.")
         options.setdefault(text, {"value": text, "label": line(label) or text})
     return options
 
@@ -128,12 +131,12 @@ def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
     for name, limit, step in (("min", "minimum", 1), ("max", "maximum", -1)):
         value, beyond = node.take(limit), node.take("exclusive" + limit.capitalize())
         if beyond is not None and beyond is not False:
-            edge = value if beyond is True else beyond  # true: draft 4
+            edge = value if beyond is True else beyond  # true is the form of draft 4
             if kind == "integer" and isinstance(edge, int):
                 value = edge + step
             else:
                 value = edge
-                notes.add(node.path, f"The {limit} itself is allowed: it was excluded.")
+                notes.add(node.path, f"The {limit} itself was excluded, but is allowed here.")
         if value is not None:
             wanted[name] = value
     return {"type": kind, "constraints": fitting(wanted, kind, notes, node.path)}
@@ -150,7 +153,7 @@ def _string(node: Node, notes: Notes) -> dict[str, Any]:
         elif identifier in MODULES:
             wanted["formats"] = [identifier]
         else:
-            notes.add(node.path, f"The format {line(format_, 64)} is not held to.")
+            notes.add(node.path, f"The format {line(format_, 64)} is not enforced.")
     for name, keyword in (
         ("min_length", "minLength"),
         ("max_length", "maxLength"),
