@@ -1,4 +1,4 @@
-"""Rows of a long backlog: jobs a second with many queued beside few, and another's document."""
+"""Measure a long backlog: the rate of jobs, and the wait for another organization's document."""
 
 import time
 from io import BytesIO
@@ -16,7 +16,7 @@ FEW = 500
 _ARRIVALS = 9
 _PAUSE_SECONDS = 0.02
 _FUNCTION = "webhooks.end"
-"""A job of one statement, and of one row that is not there."""
+"""The name of a job that runs one statement for a row that does not exist."""
 _FILL = """
 INSERT INTO jobs (id, organization_id, queue, function, args)
 SELECT gen_random_uuid(), %(org)s, 'bulk', %(function)s, '{}'
@@ -27,7 +27,7 @@ _DROP = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL
 
 
 def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
-    """`busy` fills the queue; `other` uploads a document meanwhile."""
+    """Let `busy` fill the queue while `other` uploads a document."""
     with plain(service) as cursor:
         idle = median(_arrival(other) for _ in range(_ARRIVALS))
         few = median(_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
@@ -70,7 +70,7 @@ def _left(cursor: Any, org: Org) -> int:
 
 
 def _rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float:
-    """Queue `count` jobs; how many are done a second until none is left or time is up."""
+    """Queue `count` jobs; return how many finish per second until none is left or time is up."""
     if count:
         _fill(cursor, org, count)
     before, began = _left(cursor, org), time.perf_counter()
@@ -80,7 +80,7 @@ def _rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float:
 
 
 def _arrival(org: Org) -> float:
-    """Seconds from uploading a document until it is ready."""
+    """Return the seconds from the upload of a document until it is ready."""
     api = org.api("labeler")
     began = time.perf_counter()
     content = BytesIO(f"A document of its own: {uuid4()}".encode())

@@ -1,7 +1,8 @@
-"""The floor: a bare Flask route that runs the same SQL with plain psycopg2 and answers with orjson.
+"""Serve the floor: bare Flask routes that run the same SQL with psycopg2 and answer with orjson.
 
-No authentication, no tenancy, no validation. The statements are those that the service itself ran
-(see `capture`), less the proof of the caller; so both sides do the same work in PostgreSQL.
+There is no authentication, tenancy or validation. The statements are those that the service ran
+(see `capture`), except the authentication of the caller, so both sides do the same work in
+PostgreSQL.
 """
 
 import json
@@ -34,7 +35,7 @@ def _connection(*, autocommit: bool) -> Any:
         found.autocommit = autocommit
         setattr(_local, name, found)
         cursor = found.cursor()
-        # The owner is bound by the policies too; the floor sees everything.
+        # Row-level security applies to the owner too; the floor sees everything.
         cursor.execute("SELECT set_config('app.all_organizations', 'on', false)")
         for sql in PLAN["prepare"]:
             cursor.execute(sql)
@@ -49,13 +50,13 @@ def _answer(value: Any) -> Response:
 
 @app.get("/")
 def ready() -> Response:
-    """Ready."""
+    """Answer that the floor is ready."""
     return _answer({})
 
 
 @app.get("/read/<name>")
 def read(name: str) -> Response:
-    """Run the statements of a read; answer the rows of each."""
+    """Run the statements of a read; return the rows of each."""
     cursor = _connection(autocommit=True).cursor()
     answers = []
     for sql, parameters in PLAN[name]["statements"]:
@@ -67,7 +68,7 @@ def read(name: str) -> Response:
 
 @app.get("/lean/<name>")
 def lean(name: str) -> Response:
-    """Run the statements of a read that are not the service's own; answer the rows of each."""
+    """Run read statements that differ from the service's own; return the rows of each."""
     cursor = _connection(autocommit=True).cursor()
     psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
     answers = []
@@ -82,8 +83,8 @@ def lean(name: str) -> Response:
 def write(name: str) -> Response:
     """Run the statements of a write.
 
-    The captured ids and hashes that the request made new are made new here too; others are replaced
-    where the body says by what.
+    Captured ids and hashes that the request created are replaced by new ones; other values are
+    replaced as the body specifies.
     """
     given = orjson.loads(request.get_data())
     plan = PLAN[name]
@@ -104,13 +105,13 @@ def _replaced(value: Any, values: dict[Any, Any]) -> Any:
     if isinstance(value, list):
         return [_replaced(item, values) for item in value]
     if isinstance(value, int) and abs(value) > _MAX_COUNT:
-        # An advisory lock's key: the same one for all would make them wait for each other.
+        # The key of an advisory lock; a common key would make all requests wait for each other.
         return secrets.randbits(62)
     return values.get(value, value) if isinstance(value, str) else value
 
 
 @app.post("/login")
 def login() -> Response:
-    """One Argon2 hash and the statements of a login."""
+    """Compute one Argon2 hash and run the statements of a login."""
     passwords.verify_password(PLAN["password_hash"], PLAN["password"])
     return write("login")

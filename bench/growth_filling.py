@@ -1,8 +1,8 @@
-"""Fill an organization of any size for the rows of growth: the same people, more documents.
+"""Fill an organization of any size for the rows of growth: the same users, more documents.
 
-PostgreSQL itself makes them, with the triggers off. Documents are spread evenly over a year, and so
-is what came of them: two thirds are done, a tenth waits for review, a sixth waits to be labeled and
-is mostly assigned to one team. What belongs to people, drafts and skills, does not grow.
+PostgreSQL generates the rows with triggers off. Documents and their results are spread evenly over
+a year: two thirds are done, a tenth waits for review, a sixth waits to be labeled and is mostly
+assigned to one team. Drafts and skills, which belong to users, do not grow.
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from tests.factories import Org, make_org
 from tests.factories.labels import make_field, make_schema
 
 SCHEMAS = 8
-"""The last of them asks for two label sets of each document."""
+"""The number of schemas; the last one requires two tag sets per document."""
 LABELERS = 12
 REVIEWERS = 6
 DRAFTS = 20
-"""Of each labeler."""
+"""The number of drafts of each labeler."""
 _BATCH = 100_000
 _YEAR = timedelta(days=365)
 
-# A number below `of` that looks like chance and is the same every time.
+# A pseudo-random number below `of` that is the same in every run.
 _CHANCE = "((hashint8(CAST(i AS bigint) * 7919 + {salt}) & 2147483647) % {of})"
 _AT = "CAST(:start AS timestamptz) + i * (interval '365 days' / CAST(:rows AS float8))"
 _ID = """CAST(
@@ -186,7 +186,7 @@ FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
 
 @dataclass(frozen=True)
 class Grown:
-    """What `grow` made."""
+    """The ids of an organization created by `grow`."""
 
     org: Org
     rows: int

@@ -1,5 +1,7 @@
-"""Rows of growth: what a request takes in an organization of a million documents beside the same in
-one of ten thousand. To fill them takes some minutes."""
+"""Compare requests in an organization of a million documents with one of ten thousand.
+
+Filling them takes some minutes.
+"""
 
 import time
 from statistics import median
@@ -13,20 +15,23 @@ from bench.service import Service
 SMALL, LARGE = 10_000, 1_000_000
 BOUND = 2.0
 OWN_WORK = {
-    # Others' tag sets of documents that the labeler has submitted are found one by one.
+    # Tag sets of others for documents that the labeler has submitted are found one at a time.
     "tag sets as a labeler who labels blind",
-    # It reads what one person did in thirty days.
+    # It reads the activity of one user in thirty days.
     "one's own activity",
 }
-"""What grows with one person's own work. There is a hundred times as much of it in the large
-organization, which no person does: 170 submissions a day, and 40,000 tag sets labeled blind."""
+"""The cases that grow with one user's own work.
+
+The large organization has a hundred times as much of it, which no person does: 170 submissions a
+day, and 40,000 tag sets labeled blind.
+"""
 OWN_BOUND = 20.0
 _ROUNDS = 15
 _WARM = 2
 
 
 def measure(report: Report, service: Service) -> None:
-    """Fill both organizations, and measure each request in both, in turns."""
+    """Fill both organizations, and measure each request in both, alternately."""
     began = time.perf_counter()
     small, large = grow(service, SMALL), grow(service, LARGE)
     filling.analyze(service)

@@ -1,4 +1,4 @@
-"""Rows of work in the background: an export beside COPY, deliveries beside a loop of requests."""
+"""Measure background work: an export and COPY, deliveries and a loop of requests."""
 
 import socket
 import subprocess
@@ -55,7 +55,7 @@ class _Sink:
 
 
 def export(report: Report, service: Service, org: Org, count: int) -> None:
-    """A jsonl export of `count` accepted label sets of 4 tags."""
+    """Measure a jsonl export of `count` accepted tag sets of 4 tags."""
     with quietly(service):
         make_labeled(org, count)
     analyze(service)
@@ -71,7 +71,7 @@ def export(report: Report, service: Service, org: Org, count: int) -> None:
     ratio = median(jobs) / median(floors)
     report.add(
         Row(
-            f"export of {count:,} label sets to jsonl",
+            f"export of {count:,} tag sets to jsonl",
             f"{median(jobs):.2f} s",
             f"{median(floors):.2f} s COPY",
             ratio,
@@ -83,7 +83,7 @@ def export(report: Report, service: Service, org: Org, count: int) -> None:
 
 
 def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
-    """One export: its seconds, and the workers' peak in MB."""
+    """Run one export; return its seconds, and the workers' peak memory in MB."""
     api = org.api("reviewer")
     job = api.post("/exports", {"format": "jsonl"}).json["data"]
     peak = 0.0
@@ -106,10 +106,10 @@ def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
 
 
 def _peak(service: Service) -> float:
-    """The largest peak of resident memory among the workers that live now, in MB."""
+    """Return the largest peak of resident memory among the current workers, in MB."""
     peaks = [0.0]
     for process in psutil.Process(service.process.pid).children(recursive=True):
-        # A worker's child lives as long as its job: it may be gone at any of these steps.
+        # A worker's child lives as long as its job and may end at any of these steps.
         with suppress(psutil.Error, OSError, KeyError):
             if any("worker.py" in part for part in process.cmdline()):
                 status = Path(f"/proc/{process.pid}/status").read_text()
@@ -133,7 +133,7 @@ def _memory(report: Report, megabytes: float) -> None:
 
 @contextmanager
 def _receiver() -> Iterator[str]:
-    """`bench.receiver` in a process of its own; its URL."""
+    """Run `bench.receiver` in a process of its own; yield its URL."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port = probe.getsockname()[1]
@@ -155,7 +155,7 @@ def _receiver() -> Iterator[str]:
 
 
 def deliver(report: Report, org: Org, count: int) -> None:
-    """`count` events to one receiver on loopback, from the first delivery to the last."""
+    """Deliver `count` events to one receiver on loopback; measure from first to last delivery."""
     with _receiver() as url:
         body = {"url": f"{url}/hook", "events": ["export.completed"]}
         answer = org.api("admin").post("/webhooks", body)
@@ -194,7 +194,7 @@ def _received(url: str, count: int) -> float:
 
 
 def _loop(url: str, count: int) -> float:
-    """A plain loop of requests over threads, each with a session."""
+    """Send requests from threads, each with a session; return the seconds."""
     body = b'{"event":"export.completed","timestamp":"2026-11-21T00:00:00Z","data":{}}'
     headers = {"Content-Type": "application/json"}
 

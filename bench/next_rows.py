@@ -1,4 +1,4 @@
-"""Rows of handing out documents: the draw by many at once, and bulk assignment by filter."""
+"""Measure claiming the next document with many callers, and bulk assignment by filter."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ CALLERS = 16
 _IN_THE_WAY = 20_000
 _PAUSE = 0.05
 _JSON = {"Content-Type": "application/json"}
-# As ids are that are made one after the other: in the order of time.
+# Ids in chronological order, like those created one after the other.
 _ARTIFACT_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint) + i), 12, '0')
     || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5('{salt}' || i), 1, 15) AS uuid)"""
 _WAITING = f"""
@@ -45,7 +45,7 @@ WHERE organization_id = '{org}' AND id IN (
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """The rows of `names`, or all; `rows` is how many documents wait."""
+    """Measure the rows of `names`, or all; `rows` is the number of pending documents."""
     if not names or "next" in names:
         org = make_org(service.app)
         for number in range(CALLERS):
@@ -56,7 +56,7 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
 
 
 def waiting(service: Service, org: Org, rows: int) -> Labeled:
-    """`rows` documents of all priorities that wait for labels, of a new schema."""
+    """Create `rows` documents of all priorities with a new schema that wait for labels."""
     fields = [make_field("total", "money")]
     schema_id, version_id = make_schema(org, fields)
     values = {"org": org.id, "schema": schema_id, "owner": org.users["owner"]}
@@ -67,7 +67,7 @@ def waiting(service: Service, org: Org, rows: int) -> Labeled:
 
 
 class Draws(Requests):
-    """The next document, asked for by many at the same instant."""
+    """Many callers that claim the next document at the same time."""
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {"next": self._next}
@@ -128,7 +128,7 @@ class Draws(Requests):
         return load.run(base, make, connections=len(callers), seconds=self.seconds, answer=answer)
 
     def _behind(self, report: Report, wish: dict[str, Any]) -> None:
-        """One caller, with documents at the head of the queue that they labeled already."""
+        """Measure one caller who has already labeled the documents at the head of the queue."""
         values = {"org": self.org.id, "user": self.org.users["caller0"], "rows": _IN_THE_WAY}
         with filling.plain(self.service) as cursor:
             cursor.execute(_LABELED.format(**values))
@@ -212,8 +212,10 @@ def _assign(report: Report, service: Service, rows: int) -> None:
 
 @contextmanager
 def _drawing(service: Service, org: Org, by: str) -> Iterator[list[float | None]]:
-    """Somebody draws one document after the other during the block: how long each took in seconds,
-    None where they were told that there is none."""
+    """Claim one document after the other during the block.
+
+    Yields a list of the seconds of each request, or None for a request that found no document.
+    """
     data = json.dumps({"skip_held": True}).encode()
     headers = {**_JSON, **org.api(by).headers()}
     request = load.request("POST", "/api/v1/artifacts/next", headers, data)

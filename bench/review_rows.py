@@ -1,4 +1,4 @@
-"""Rows of the review queue: the draw under many callers, its worst case, and verdicts in bulk."""
+"""Measure the review queue: claiming with many callers, its worst case, and bulk decisions."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ UPDATE tag_sets SET status = 'submitted', reviewer_id = NULL, decided_at = NULL,
     review_rank = 50 * 10::bigint ^ 13 + extract(epoch FROM created_at) * 1000
 WHERE organization_id = '{org}'
 """
-# What a verdict does to the queue, by whichever side handed the item out.
+# The effect of a review decision on the queue, whichever side assigned the item.
 _FINISH = """
 UPDATE tag_sets SET status = 'accepted', claim_user_id = NULL, claim_expires_at = NULL
 WHERE organization_id = %s AND claim_user_id = %s AND status = 'submitted' RETURNING id
@@ -35,7 +35,7 @@ _NEWEST = """
 SELECT created_at FROM tag_sets WHERE organization_id = %s AND status = 'submitted'
 ORDER BY created_at DESC OFFSET %s LIMIT 1
 """
-# The first half of the queue is of one who reviews too.
+# Makes the first half of the queue the work of a labeler who also reviews.
 _OWN = """
 UPDATE tag_sets SET labeler_id = '{user}' WHERE organization_id = '{org}' AND status = 'submitted'
 AND review_rank < (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY review_rank) FROM tag_sets
@@ -44,7 +44,7 @@ AND review_rank < (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY review_ran
 
 
 class Reviews(Requests):
-    """The queue of one organization, and those who work through it."""
+    """The review queue of one organization and its reviewers."""
 
     reader = "caller0"
 
@@ -67,7 +67,7 @@ class Reviews(Requests):
         }
 
     def _whole_plan(self) -> dict[str, Any]:
-        # The floor takes none of its plan's values for new ones but the caller.
+        # The floor must not replace any id of the plan except the caller's.
         return {**super()._whole_plan(), **{k: {**v, "uuids": []} for k, v in self.plan.items()}}
 
     def _queue(self) -> Any:
@@ -84,7 +84,7 @@ class Reviews(Requests):
                 lambda: self._next(base, floor=True),
                 f"review next, {CALLERS} callers, {self.rows:,} items",
             )
-            assert len(set(self.drawn)) == len(self.drawn), "an item was handed out twice"
+            assert len(set(self.drawn)) == len(self.drawn), "an item was assigned twice"
             p50, p99 = (1000 * mine.quantile(share) for share in (0.5, 0.99))
             report.add(
                 Row(
@@ -100,7 +100,7 @@ class Reviews(Requests):
         return row
 
     def _next(self, base: str, *, floor: bool = False) -> load.Result:
-        """Each caller draws and is done with it, time after time; only the draws are timed."""
+        """Let each caller claim and finish items repeatedly; only the claims are timed."""
         local, done = threading.local(), []
         headers = [self.org.api(f"caller{n}").headers() for n in range(CALLERS)]
 
@@ -119,7 +119,9 @@ class Reviews(Requests):
             local.cursor.execute(_FINISH, (str(self.org.id), str(self.users[number])))
             found = [str(row[0]) for row in local.cursor.fetchall()]
             if not floor:
-                assert found == [json.loads(body)["data"]["id"]], "somebody else has it too"
+                assert found == [json.loads(body)["data"]["id"]], (
+                    "another caller claimed the item too"
+                )
             done.extend(found)
 
         result = load.run(base, make, connections=CALLERS, seconds=self.seconds, answer=answer)
@@ -155,7 +157,7 @@ class Reviews(Requests):
         return row
 
     def _alone(self) -> float:
-        """The median draw of one caller, in milliseconds."""
+        """Return the median claim of one caller, in milliseconds."""
         connection, times = load.Connection(self.service.base), []
         headers = {**_JSON, **self.org.api(self.reader).headers()}
         request = load.request("POST", "/api/v1/review-queue/next", headers, b"{}")
@@ -195,7 +197,7 @@ class Reviews(Requests):
         return row
 
     def _accept_by_filter(self) -> Row:
-        # Found by a time that falls between what is accepted and the rest.
+        # The filter is a time between the accepted items and the rest.
         with filling.plain(self.service) as cursor:
             cursor.execute(_NEWEST, (str(self.org.id), FILTERED))
             since = cursor.fetchone()[0].isoformat()
@@ -222,7 +224,7 @@ class Reviews(Requests):
         return taken
 
     def _ids(self, count: int) -> list[UUID]:
-        # From the far end of the queue: the draws take the near one.
+        # From the end of the queue, because claims take items from its head.
         with filling.plain(self.service) as cursor:
             cursor.execute(
                 "SELECT id FROM tag_sets WHERE organization_id = %s AND status = 'submitted'"
@@ -235,5 +237,5 @@ class Reviews(Requests):
 def measure(
     report: Report, service: Service, org: Org, names: set[str], rows: int, seconds: float
 ) -> None:
-    """The rows of `names`, or all, over a queue of `rows`."""
+    """Measure the rows of `names`, or all, with a queue of `rows` items."""
     Reviews(service, org, rows, seconds).measure(report, names)

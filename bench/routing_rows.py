@@ -1,4 +1,4 @@
-"""Routing rows: many documents through many rules, beside what writing them alone takes."""
+"""Route many documents through many rules; the floor only writes the assignments."""
 
 import random
 import resource
@@ -25,7 +25,7 @@ _VENDORS = 60
 _KINDS = ("invoice", "receipt", "lease", "letter")
 _BATCH = 1_000
 
-# Of every kind of attribute that most rules of people ask for.
+# Documents with every type of attribute that most rules use.
 _DOCUMENTS = text(
     """
     INSERT INTO artifacts (organization_id, id, name, metadata, priority, gold, archived,
@@ -51,7 +51,7 @@ _TEXTS = text(
 
 
 def measure(report: Report, service_: Service, rows: int) -> None:
-    """The rows: rules on what stands in the documents' rows, and with one that reads their text."""
+    """Measure rules on attributes of documents, and rules of which one reads the text."""
     for reading in (False, True):
         org = make_org(service_.app)
         with filling.quietly(service_):
@@ -86,8 +86,11 @@ def _fill(org: Org, rows: int) -> None:
 
 
 def _rules(org: Org, *, reading: bool) -> None:
-    """Rules as organizations have them: by vendor, amount, name, language; groups, patterns; all
-    strategies. Four documents of five match one, most only after many others did not."""
+    """Create typical rules: by vendor, amount, name and language, with groups and patterns.
+
+    All strategies occur. Four of five documents match a rule, most of them after many others did
+    not match.
+    """
     router, draw = Router(Desk(org)), random.Random(7)
     team = router.team(*(f"member{number}" for number in range(_MEMBERS)))
     strategies = ("round_robin", "least_loaded", "skills", "everyone")
@@ -118,7 +121,7 @@ def _route(org: Org) -> int:
 
 
 def _floor(service_: Service, rows: int) -> float:
-    """Documents a second when all that is done is to write the same assignees, batch by batch."""
+    """Return the documents per second when the same assignees are only written in batches."""
     org = make_org(service_.app)
     with filling.quietly(service_):
         _fill(org, rows)
@@ -139,5 +142,5 @@ def _floor(service_: Service, rows: int) -> float:
 
 
 def _peak() -> float:
-    """This process's peak of resident memory, in MB."""
+    """Return this process's peak of resident memory, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
