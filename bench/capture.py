@@ -24,10 +24,10 @@ Statement = tuple[str, Any]
 @contextmanager
 def captured(app: Flask) -> Iterator[list[Statement]]:
     """Collect the statements of the block, except those that authenticate the caller."""
-    found: list[Statement] = []
+    statements: list[Statement] = []
 
     def note(_c: Any, _k: Any, statement: str, parameters: Any, _x: Any, _m: bool) -> None:  # noqa: FBT001
-        found.append((_SCOPE.sub("", statement), parameters))
+        statements.append((_SCOPE.sub("", statement), parameters))
 
     with app.app_context():
         engines = list(db.db.engines.values())
@@ -37,12 +37,12 @@ def captured(app: Flask) -> Iterator[list[Statement]]:
 
     def noted(self: Prepared, proxied: Any, info: Any, values: tuple[Any, ...]) -> Any:
         if self.name not in _PROOF:
-            found.append((self.execute_sql, values))
+            statements.append((self.execute_sql, values))
         return plain(self, proxied, info, values)
 
     Prepared._run = noted  # type: ignore[method-assign]  # noqa: SLF001
     try:
-        yield found
+        yield statements
     finally:
         Prepared._run = plain  # type: ignore[method-assign]  # noqa: SLF001
         for engine in engines:
@@ -55,9 +55,9 @@ def plan_of(app: Flask, known: set[str], perform: Callable[[], Any]) -> dict[str
     `uuids` and `hashes` are the captured values that `perform` created: all except those in
     `known`.
     """
-    with captured(app) as found:
+    with captured(app) as captured_statements:
         perform()
-    statements = [[sql, _plain(parameters)] for sql, parameters in found]
+    statements = [[sql, _plain(parameters)] for sql, parameters in captured_statements]
     texts = set(_texts(statements)) - known
     return {
         "statements": statements,

@@ -29,19 +29,21 @@ _local = threading.local()
 
 def _connection(*, autocommit: bool) -> Any:
     name = f"connection_{autocommit}"
-    found = getattr(_local, name, None)
-    if found is None:
-        found = psycopg2.connect(os.environ["DATABASE_URL"], options="-c timezone=UTC -c jit=off")
-        found.autocommit = autocommit
-        setattr(_local, name, found)
-        cursor = found.cursor()
+    connection = getattr(_local, name, None)
+    if connection is None:
+        connection = psycopg2.connect(
+            os.environ["DATABASE_URL"], options="-c timezone=UTC -c jit=off"
+        )
+        connection.autocommit = autocommit
+        setattr(_local, name, connection)
+        cursor = connection.cursor()
         # Row-level security applies to the owner too; the floor sees everything.
         cursor.execute("SELECT set_config('app.all_organizations', 'on', false)")
         for sql in PLAN["prepare"]:
             cursor.execute(sql)
         if not autocommit:
-            found.commit()
-    return found
+            connection.commit()
+    return connection
 
 
 def _answer(value: Any) -> Response:
@@ -86,9 +88,9 @@ def write(name: str) -> Response:
     Captured ids and hashes that the request created are replaced by new ones; other values are
     replaced as the body specifies.
     """
-    given = orjson.loads(request.get_data())
+    body = orjson.loads(request.get_data())
     plan = PLAN[name]
-    values: dict[Any, Any] = dict(given.get("replace", ()))
+    values: dict[Any, Any] = dict(body.get("replace", ()))
     values.update((old, str(uuid.uuid4())) for old in plan["uuids"] if old not in values)
     values.update((old, secrets.token_hex(32)) for old in plan["hashes"])
     connection = _connection(autocommit=False)
@@ -96,7 +98,7 @@ def write(name: str) -> Response:
     for sql, parameters in plan["statements"]:
         cursor.execute(sql, _replaced(parameters, values))
     connection.commit()
-    return _answer({"data": given})
+    return _answer({"data": body})
 
 
 def _replaced(value: Any, values: dict[Any, Any]) -> Any:

@@ -203,7 +203,9 @@ def grow(service: Service, rows: int) -> Grown:
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
     reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
     owner = org.api("owner")
-    made = [make_schema(org, [make_field("field_1", "text")], f"Bill {n}") for n in range(SCHEMAS)]
+    schemas = [
+        make_schema(org, [make_field("field_1", "text")], f"Bill {n}") for n in range(SCHEMAS)
+    ]
     team, review_team = (
         owner.post("/teams", {"name": name}).json["data"]["id"] for name in ("Labels", "Reviews")
     )
@@ -223,17 +225,19 @@ def grow(service: Service, rows: int) -> Grown:
         "drafts": DRAFTS * LABELERS,
         "labelers": labelers,
         "reviewers": reviewers,
-        "schema_ids": [str(schema) for schema, _ in made],
-        "version_ids": [str(version) for _, version in made],
+        "schema_ids": [str(schema) for schema, _ in schemas],
+        "version_ids": [str(version) for _, version in schemas],
         "team": team,
         "review_team": review_team,
         "owner": str(org.users["owner"]),
         "webhook": webhook,
-        "overlapping": str(made[-1][0]),
+        "overlapping": str(schemas[-1][0]),
     }
     with filling.quietly(service):
         _fill(service, values)
-    return Grown(org, rows, made[0][0], made[-1][0], UUID(team), UUID(review_team), UUID(webhook))
+    return Grown(
+        org, rows, schemas[0][0], schemas[-1][0], UUID(team), UUID(review_team), UUID(webhook)
+    )
 
 
 def _fill(service: Service, values: dict[str, Any]) -> None:
@@ -243,7 +247,10 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
         for statement in (_ARTIFACTS, _TAG_SETS)
         for first in range(1, rows + 1, _BATCH)
     ]
-    steps += [(one, {}) for one in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)]
+    steps += [
+        (statement, {})
+        for statement in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)
+    ]
     progress = Progress()
     progress.begin(f"{rows:,} documents")
     with filling.plain(service) as cursor:

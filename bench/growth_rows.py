@@ -37,20 +37,23 @@ def measure(report: Report, service: Service) -> None:
     filling.analyze(service)
     print(f"{LARGE:,} documents in {time.perf_counter() - began:.0f} s", flush=True)
     connection = load.Connection(service.base)
-    for one, other in zip(list_cases(small), list_cases(large), strict=True):
-        assert one[0] == other[0]
+    for small_case, large_case in zip(list_cases(small), list_cases(large), strict=True):
+        assert small_case[0] == large_case[0]
         times: tuple[list[float], list[float]] = ([], [])
         for turn in range(_WARM + _ROUNDS):
-            for grown, case, taken in ((small, one, times[0]), (large, other, times[1])):
+            for grown, case, times_of in (
+                (small, small_case, times[0]),
+                (large, large_case, times[1]),
+            ):
                 seconds = _time(connection, grown, case)
                 if turn >= _WARM:
-                    taken.append(seconds)
+                    times_of.append(seconds)
         base, grown_to = median(times[0]), median(times[1])
         ratio = grown_to / base
-        bound = OWN_BOUND if one[0] in OWN_WORK else BOUND
+        bound = OWN_BOUND if small_case[0] in OWN_WORK else BOUND
         report.add(
             Row(
-                one[0],
+                small_case[0],
                 f"{grown_to * 1000:.1f} ms",
                 f"{base * 1000:.1f} ms",
                 ratio,

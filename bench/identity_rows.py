@@ -69,11 +69,11 @@ def _keys(org: Org) -> list[dict[str, str]]:
         role=Role.owner,
     )
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        made = [
+        keys = [
             api_keys.create(owner, name=f"Key {n}", role="viewer")["key"] for n in range(_CALLERS)
         ]
         session.execute(text("UPDATE api_keys SET last_used_at = now()"))
-    return [{"X-API-Key": key} for key in made]
+    return [{"X-API-Key": key} for key in keys]
 
 
 def _proof(
@@ -177,6 +177,6 @@ def _lists(
         ("audit", trail, f"/organizations/{trail.slug}/audit-log"),
     ):
         if wanted(name):
-            one = _List(service, org, name, path, rows)
-            one.seconds = seconds
-            one.measure(report, set())
+            measurement = _List(service, org, name, path, rows)
+            measurement.seconds = seconds
+            measurement.measure(report, set())

@@ -89,12 +89,12 @@ def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
     peak = 0.0
     while True:
         peak = max(peak, _peak(service))
-        found = api.get(f"/exports/{job['id']}").json["data"]
-        if found["status"] in ("completed", "failed"):
+        state = api.get(f"/exports/{job['id']}").json["data"]
+        if state["status"] in ("completed", "failed"):
             break
         time.sleep(0.05)
-    assert found["status"] == "completed", found
-    assert found["row_count"] == count, found
+    assert state["status"] == "completed", state
+    assert state["row_count"] == count, state
     with org.app.app_context(), tenancy.organization(org.id):
         from app.delivery.exports.models import Export  # noqa: PLC0415
 
@@ -161,9 +161,9 @@ def deliver(report: Report, org: Org, count: int) -> None:
         answer = org.api("admin").post("/webhooks", body)
         assert answer.status_code == 201, answer.text
         _emit(org, count)
-        seconds = _received(url, count)
+        seconds = _wait_until_received(url, count)
         ours = count / seconds
-        floor = count / _loop(url, count)
+        floor = count / _measure_loop(url, count)
     ratio = ours / floor
     met = ours >= 300 and ratio >= 0.5
     report.add(
@@ -185,15 +185,15 @@ def _emit(org: Org, count: int) -> None:
             events.emit("export.completed", data)
 
 
-def _received(url: str, count: int) -> float:
+def _wait_until_received(url: str, count: int) -> float:
     while True:
-        found = requests.get(url, timeout=5).json()
-        if found["count"] >= count:
-            return float(found["seconds"])
+        counted = requests.get(url, timeout=5).json()
+        if counted["count"] >= count:
+            return float(counted["seconds"])
         time.sleep(0.2)
 
 
-def _loop(url: str, count: int) -> float:
+def _measure_loop(url: str, count: int) -> float:
     """Send requests from threads, each with a session; return the seconds."""
     body = b'{"event":"export.completed","timestamp":"2026-11-21T00:00:00Z","data":{}}'
     headers = {"Content-Type": "application/json"}

@@ -51,15 +51,15 @@ def measure(report: Report, service: Service, org: Org, names: set[str]) -> None
 
 def _tags(count: int, turn: int = 0) -> list[dict[str, Any]]:
     """Return `count` table cells with evidence; each turn changes one cell."""
-    found = []
+    tags = []
     for number in range(count):
         column = _COLUMNS[number % len(_COLUMNS)]
         at = 4 * number % 900
         piece = {"page": 1, "box": [0.1, 0.2, 0.3, 0.4], "start": at, "end": at + 3, "text": "119"}
         value = f"Turn {turn}" if number == 0 else _VALUES[column]
         row = number // len(_COLUMNS)
-        found.append({"field": f"lines.{column}", "value": value, "row": row, "evidence": [piece]})
-    return found
+        tags.append({"field": f"lines.{column}", "value": value, "row": row, "evidence": [piece]})
+    return tags
 
 
 def _saver(

@@ -73,29 +73,29 @@ class Draws(Requests):
         return {"next": self._next}
 
     def _next(self) -> Any:
-        wish = {"skip_held": True}
-        self._capture("next", lambda: self.org.api("caller0").post("/artifacts/next", wish))
+        criteria = {"skip_held": True}
+        self._capture("next", lambda: self.org.api("caller0").post("/artifacts/next", criteria))
         callers = [f"caller{number}" for number in range(CALLERS)]
-        handed: list[str] = []
+        claimed: list[str] = []
 
         def row(report: Report, base: str) -> None:
             mine = self._compare(
                 report,
                 0.4,
-                lambda: self._draws(callers, wish, handed),
-                lambda: self._floor_draws(base, callers),
+                lambda: self._measure_claims(callers, criteria, claimed),
+                lambda: self._measure_floor_claims(base, callers),
                 f"next of {self.labeled.count:,}, {CALLERS} callers",
             )
             _spread(report, mine)
-            report.add(_once(handed))
-            self._behind(report, wish)
+            report.add(_count_duplicates(claimed))
+            self._behind(report, criteria)
 
         return row
 
-    def _draws(
-        self, callers: list[str], wish: dict[str, Any], handed: list[str] | None = None
+    def _measure_claims(
+        self, callers: list[str], criteria: dict[str, Any], claimed: list[str] | None = None
     ) -> load.Result:
-        body = json.dumps(wish).encode()
+        body = json.dumps(criteria).encode()
         requests = [
             load.request("POST", "/api/v1/artifacts/next", {**_JSON, **self._headers(name)}, body)
             for name in callers
@@ -103,8 +103,8 @@ class Draws(Requests):
 
         def answer(_number: int, _count: int, body: bytes) -> None:
             document = json.loads(body)["data"]
-            if handed is not None:
-                handed.append(document["id"])
+            if claimed is not None:
+                claimed.append(document["id"])
 
         return load.run(
             self.service.base,
@@ -114,7 +114,7 @@ class Draws(Requests):
             answer=answer,
         )
 
-    def _floor_draws(self, base: str, callers: list[str]) -> load.Result:
+    def _measure_floor_claims(self, base: str, callers: list[str]) -> load.Result:
         first = str(self.org.users[callers[0]])
 
         def make(number: int, _: int) -> bytes:
@@ -127,14 +127,14 @@ class Draws(Requests):
 
         return load.run(base, make, connections=len(callers), seconds=self.seconds, answer=answer)
 
-    def _behind(self, report: Report, wish: dict[str, Any]) -> None:
+    def _behind(self, report: Report, criteria: dict[str, Any]) -> None:
         """Measure one caller who has already labeled the documents at the head of the queue."""
         values = {"org": self.org.id, "user": self.org.users["caller0"], "rows": _IN_THE_WAY}
         with filling.plain(self.service) as cursor:
             cursor.execute(_LABELED.format(**values))
         filling.analyze(self.service)
-        alone = self._draws(["caller1"], wish).quantile(0.5)
-        behind = self._draws(["caller0"], wish).quantile(0.5)
+        alone = self._measure_claims(["caller1"], criteria).quantile(0.5)
+        behind = self._measure_claims(["caller0"], criteria).quantile(0.5)
         report.add(
             Row(
                 f"next behind {_IN_THE_WAY:,} that one labeled",
@@ -161,8 +161,8 @@ def _spread(report: Report, mine: load.Result) -> None:
     )
 
 
-def _once(handed: list[str]) -> Row:
-    twice = len(handed) - len(set(handed))
+def _count_duplicates(claimed: list[str]) -> Row:
+    twice = len(claimed) - len(set(claimed))
     return Row("next, documents handed out twice", str(twice), "", None, "0", twice == 0)
 
 
@@ -196,16 +196,16 @@ def _assign(report: Report, service: Service, rows: int) -> None:
                 done and took <= 20,
             )
         )
-        found = [wait for wait in waits if wait is not None]
-        longest = max(found, default=inf)
+        answered = [wait for wait in waits if wait is not None]
+        longest = max(answered, default=inf)
         report.add(
             Row(
                 f"next meanwhile, of {len(waits)} the longest",
                 f"{longest * 1000:.0f} ms",
-                f"{len(waits) - len(found)} found nothing",
+                f"{len(waits) - len(answered)} found nothing",
                 None,
                 "<= 2 s, 0",
-                longest <= 2 and len(found) == len(waits),
+                longest <= 2 and len(answered) == len(waits),
             )
         )
 

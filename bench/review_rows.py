@@ -117,12 +117,12 @@ class Reviews(Requests):
             if not hasattr(local, "cursor"):
                 local.cursor = self._cursor()
             local.cursor.execute(_FINISH, (str(self.org.id), str(self.users[number])))
-            found = [str(row[0]) for row in local.cursor.fetchall()]
+            finished = [str(row[0]) for row in local.cursor.fetchall()]
             if not floor:
-                assert found == [json.loads(body)["data"]["id"]], (
+                assert finished == [json.loads(body)["data"]["id"]], (
                     "another caller claimed the item too"
                 )
-            done.extend(found)
+            done.extend(finished)
 
         result = load.run(base, make, connections=CALLERS, seconds=self.seconds, answer=answer)
         self.drawn += done
@@ -138,11 +138,11 @@ class Reviews(Requests):
 
     def _behind_own(self) -> Any:
         def row(report: Report, _base: str) -> None:
-            plain = median(self._alone() for _ in range(_ROUNDS))
+            plain = median(self._measure_alone() for _ in range(_ROUNDS))
             with filling.quietly(self.service), filling.plain(self.service) as cursor:
                 cursor.execute(_OWN.format(org=self.org.id, user=self.users[0]))
             filling.analyze(self.service)
-            behind = median(self._alone() for _ in range(_ROUNDS))
+            behind = median(self._measure_alone() for _ in range(_ROUNDS))
             report.add(
                 Row(
                     f"next behind {self.rows // 2:,} of one's own",
@@ -156,7 +156,7 @@ class Reviews(Requests):
 
         return row
 
-    def _alone(self) -> float:
+    def _measure_alone(self) -> float:
         """Return the median claim of one caller, in milliseconds."""
         connection, times = load.Connection(self.service.base), []
         headers = {**_JSON, **self.org.api(self.reader).headers()}
@@ -171,25 +171,25 @@ class Reviews(Requests):
         return median(times)
 
     def _accept(self) -> Any:
-        taken = iter(self._ids(BULK * (_ROUNDS + 1)))
+        ids = iter(self._ids(BULK * (_ROUNDS + 1)))
 
         def body() -> dict[str, Any]:
-            return {"tag_set_ids": [str(next(taken)) for _ in range(BULK)], "note": "Good"}
+            return {"tag_set_ids": [str(next(ids)) for _ in range(BULK)], "note": "Good"}
 
         api = self.org.api("caller1")
-        with capture.captured(self.org.app) as found:
+        with capture.captured(self.org.app) as statements:
             assert api.post("/review-queue/bulk-accept", body()).json["data"]["failed"] == 0
 
         def row(report: Report, _base: str) -> None:
-            seconds = median(self._accepting(body()) for _ in range(_ROUNDS))
+            seconds = median(self._measure_accept(body()) for _ in range(_ROUNDS))
             report.add(
                 Row(
                     f"accept {BULK:,} at once",
                     f"{seconds:.2f} s",
-                    f"{len(found)} statements",
+                    f"{len(statements)} statements",
                     None,
                     "<= 1.5 s, < 12",
-                    seconds <= 1.5 and len(found) < 12,
+                    seconds <= 1.5 and len(statements) < 12,
                 )
             )
             report.add(self._accept_by_filter())
@@ -202,7 +202,7 @@ class Reviews(Requests):
             cursor.execute(_NEWEST, (str(self.org.id), FILTERED))
             since = cursor.fetchone()[0].isoformat()
         body = {"filter": {"created_after": since}, "expected_count": FILTERED}
-        seconds = self._accepting(body, FILTERED)
+        seconds = self._measure_accept(body, FILTERED)
         return Row(
             f"accept {FILTERED:,} by filter",
             f"{seconds:.1f} s",
@@ -212,16 +212,16 @@ class Reviews(Requests):
             seconds <= 6,
         )
 
-    def _accepting(self, body: dict[str, Any], count: int = BULK) -> float:
+    def _measure_accept(self, body: dict[str, Any], count: int = BULK) -> float:
         headers = {**_JSON, **self.org.api("caller1").headers()}
         path = "/api/v1/review-queue/bulk-accept"
         request = load.request("POST", path, headers, json.dumps(body).encode())
         began = time.perf_counter()
         status, answer = load.Connection(self.service.base).send(request)
-        taken = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         assert status == 200, answer
         assert json.loads(answer)["data"]["succeeded"] == count, answer[:300]
-        return taken
+        return seconds
 
     def _ids(self, count: int) -> list[UUID]:
         # From the end of the queue, because claims take items from its head.

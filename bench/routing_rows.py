@@ -126,7 +126,7 @@ def _floor(service_: Service, rows: int) -> float:
     with filling.quietly(service_):
         _fill(org, rows)
     filling.analyze(service_)
-    given: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]
+    assignees: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         ids = list(
             session.scalars(
@@ -135,7 +135,9 @@ def _floor(service_: Service, rows: int) -> float:
         )
         began = time.perf_counter()
         for start in range(0, rows, _BATCH):
-            batch = [Assigned(one, given, 10) for one in ids[start : start + _BATCH]]
+            batch = [
+                Assigned(artifact_id, assignees, 10) for artifact_id in ids[start : start + _BATCH]
+            ]
             assignment.assign_many(batch)
             db.checkpoint()
         return rows / (time.perf_counter() - began)

@@ -77,8 +77,8 @@ def _search(report: Report, service: Service, org: Org, rows: int, seconds: floa
         ("half of the documents", "common", rows // 2),
         ("half, without 1,000", "common -middling", None),
     ):
-        found = api.get(f"/artifacts?page_size=1&q={quote(word)}").json["meta"]["total"]
-        assert count is None or found == count, (word, found)
+        total = api.get(f"/artifacts?page_size=1&q={quote(word)}").json["meta"]["total"]
+        assert count is None or total == count, (word, total)
         query = f"&q={quote(word)}"
         pairs = [(page(query).quantile(0.5), page("").quantile(0.5)) for _ in range(ROUNDS)]
         ours, plain = (1000 * median(times) for times in zip(*pairs, strict=True))
@@ -103,13 +103,13 @@ def _stats(report: Report, service: Service, org: Org, rows: int) -> None:
 def _timed(service: Service, org: Org, method: str, path: str) -> float:
     connection = load.Connection(service.base)
     request = load.request(method, f"/api/v1{path}", org.api("admin").headers())
-    found = []
+    times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
         status, body = connection.send(request)
-        found.append(1000 * (time.perf_counter() - began))
+        times.append(1000 * (time.perf_counter() - began))
         assert status == 200, body
-    return median(found)
+    return median(times)
 
 
 def _archive(report: Report, service: Service, org: Org) -> None:

@@ -34,7 +34,7 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
         return result.quantile(0.99)
 
     usual: dict[str, list[float]] = {name: [] for name in requests}
-    beside: dict[str, list[float]] = {name: [] for name in requests}
+    stalled: dict[str, list[float]] = {name: [] for name in requests}
     for _ in range(ROUNDS):
         for name, data in requests.items():
             usual[name].append(slowest(data))
@@ -43,9 +43,9 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
             for kind, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
                 stack.enter_context(stalling(port, kind, STALLED, *options))
             for name, data in requests.items():
-                beside[name].append(slowest(data))
+                stalled[name].append(slowest(data))
     for name in requests:
-        _add(report, name, median(beside[name]), median(usual[name]))
+        _add(report, name, median(stalled[name]), median(usual[name]))
 
 
 def _add(report: Report, name: str, stalled: float, usual: float) -> None:

@@ -249,8 +249,8 @@ def refresh(connection: Connection) -> None:
         return
     for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():
         source = text("SELECT prosrc FROM pg_proc WHERE proname = :name")
-        found = connection.scalar(source, {"name": f"audit_{table}"})
-        if found is None or f"$${found}$$" not in _watch(connection, table).function():
+        current = connection.scalar(source, {"name": f"audit_{table}"})
+        if current is None or f"$${current}$$" not in _watch(connection, table).function():
             install(connection, table)
 
 

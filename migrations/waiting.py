@@ -71,9 +71,9 @@ def alone(connection: Connection, key: int) -> None:
     index build with CONCURRENTLY waits for all snapshots: the two would wait for each other.
     """
     for pause in _pauses():
-        taken = connection.scalar(_TRY, {"key": key})
+        locked = connection.scalar(_TRY, {"key": key})
         connection.commit()
-        if taken:
+        if locked:
             return
         log.warning("Another process is migrating the database; waiting for it")
         time.sleep(pause)

@@ -37,13 +37,13 @@ class Walk:
         # With their own names, ORDER BY would sort by these texts instead of the keys.
         self._shown = ", ".join(f"CAST({name} AS text) AS key_{n}" for n, name in enumerate(own))
         lists = ", ".join(f"CAST(CAST(:{n} AS text[]) AS {k}[])" for n, k in self._key.items())
-        given = f"({names}) AS (SELECT * FROM unnest({lists}))"
+        keys = f"({names}) AS (SELECT * FROM unnest({lists}))"
         # The condition may read other tables, so the planner must know that there are few rows.
         self._lock = text(
-            f"WITH near {given} SELECT {self._shown} FROM near JOIN {table} USING ({names})"
+            f"WITH near {keys} SELECT {self._shown} FROM near JOIN {table} USING ({names})"
             f" WHERE {pending} ORDER BY {self._own} FOR NO KEY UPDATE OF {table}"
         )
-        self._change = text(f"WITH batch {given} {change}")
+        self._change = text(f"WITH batch {keys} {change}")
 
     def step(self) -> bool:
         """Change the pending rows among the next rows, and commit; return False at the end.

@@ -43,38 +43,38 @@ class ContentDiff(NamedTuple):
 def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], known: Shapes) -> ContentDiff:
     """Compare two tag sets, matching table rows by content instead of by number."""
     lined = line_up([before, after], known)
-    ours, theirs = lined.sets
+    old, new = lined.sets
     changes = [
         {
             **change,
-            "row": _number(lined, change, 1 if change["to"] else 0),
-            "from": _original(lined, change, 0),
-            "to": _original(lined, change, 1),
+            "row": _get_row_number(lined, change, 1 if change["to"] else 0),
+            "from": _get_original_tag(lined, change, 0),
+            "to": _get_original_tag(lined, change, 1),
         }
-        for change in diff(ours, theirs, known)
+        for change in diff(old, new, known)
     ]
-    return ContentDiff(changes, _moved(lined))
+    return ContentDiff(changes, _find_moved_runs(lined))
 
 
-def _number(lined: Lineup, change: Change, side: int) -> int | None:
+def _get_row_number(lined: Lineup, change: Change, side: int) -> int | None:
     if change["row"] is None:
         return None
     return lined.rows[table_of(change["field"]), change["row"]][side]
 
 
-def _original(lined: Lineup, change: Change, side: int) -> Tag | None:
+def _get_original_tag(lined: Lineup, change: Change, side: int) -> Tag | None:
     tag = change["to" if side else "from"]
-    row = _number(lined, change, side)
+    row = _get_row_number(lined, change, side)
     return tag if tag is None or tag["row"] == row else {**tag, "row": row}
 
 
-def _moved(lined: Lineup) -> list[dict[str, Any]]:
+def _find_moved_runs(lined: Lineup) -> list[dict[str, Any]]:
     """Return the runs of consecutive rows that moved by the same distance."""
-    found: list[dict[str, Any]] = []
+    runs: list[dict[str, Any]] = []
     for (table, _), (old, new) in sorted(lined.rows.items()):
         if old is None or new is None or old == new:
             continue
-        last = found[-1] if found else None
+        last = runs[-1] if runs else None
         if (
             last
             and table == last["table"]
@@ -82,8 +82,8 @@ def _moved(lined: Lineup) -> list[dict[str, Any]]:
         ):
             last["count"] += 1
         else:
-            found.append({"table": table, "from": old, "to": new, "count": 1})
-    return found
+            runs.append({"table": table, "from": old, "to": new, "count": 1})
+    return runs
 
 
 def diff(
@@ -101,24 +101,24 @@ def diff(
     `before` gives `after`, except for that order. `diff_by_content` matches rows by content
     instead.
     """
-    ours, theirs = by_place(before), by_place(after)
-    found: list[Change] = []
-    for place in in_order(ours.keys() | theirs.keys(), known):
-        left, right = ours.get(place, []), theirs.get(place, [])
+    tags_before, tags_after = by_place(before), by_place(after)
+    changes: list[Change] = []
+    for place in in_order(tags_before.keys() | tags_after.keys(), known):
+        left, right = tags_before.get(place, []), tags_after.get(place, [])
         if left == right and not same:
             continue
         shape = known.get(place[0], UNKNOWN)
-        found.extend(_changes(place, _aligned(left, right, shape), same=same))
-    return found
+        changes.extend(_list_changes(place, _align_tags(left, right, shape), same=same))
+    return changes
 
 
-def _changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
-    for one, other in aligned:
+def _list_changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
+    for old, new in aligned:
         members: list[str] = []
-        if one is None or other is None:
-            kind = "added" if one is None else "removed"
+        if old is None or new is None:
+            kind = "added" if old is None else "removed"
         else:
-            members = [name for name in _MEMBERS if one[name] != other[name]]
+            members = [name for name in _MEMBERS if old[name] != new[name]]
             kind = "changed" if members else "same"
         if kind != "same" or same:
             field, row = place
@@ -127,42 +127,44 @@ def _changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
                 "row": row,
                 "kind": kind,
                 "members": members,
-                "from": one,
-                "to": other,
+                "from": old,
+                "to": new,
             }
 
 
-def _aligned(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
+def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
     """Pair the tags of one place; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
-    found, left, right = _alike(left, right, written)
+    aligned, left, right = _pair_by_key(left, right, written)
     if not shape.is_mark:
-        more, left, right = _alike(left, right, value_key)
-        found += more
+        same_value, left, right = _pair_by_key(left, right, value_key)
+        aligned += same_value
     # The position of a mark identifies it better than its value, which may be what was edited.
-    ours, theirs = (marks_of(tags, shape, labelled=False) for tags in (left, right))
-    if ours and theirs:
-        chosen = pairs(ours, theirs, 0.0 if shape.kind == "span" else ALIKE)
-        found += [(left[here], right[there]) for here, there in chosen]
+    left_marks, right_marks = (marks_of(tags, shape, labelled=False) for tags in (left, right))
+    if left_marks and right_marks:
+        chosen = pairs(left_marks, right_marks, 0.0 if shape.kind == "span" else ALIKE)
+        aligned += [(left[here], right[there]) for here, there in chosen]
         gone, come = {here for here, _ in chosen}, {there for _, there in chosen}
         left = [tag for position, tag in enumerate(left) if position not in gone]
         right = [tag for position, tag in enumerate(right) if position not in come]
-    return [*found, *((tag, None) for tag in left), *((None, tag) for tag in right)]
+    return [*aligned, *((tag, None) for tag in left), *((None, tag) for tag in right)]
 
 
-def _alike(left: list[Tag], right: list[Tag], key: Any) -> tuple[_Pairs, list[Tag], list[Tag]]:
+def _pair_by_key(
+    left: list[Tag], right: list[Tag], key: Any
+) -> tuple[_Pairs, list[Tag], list[Tag]]:
     """Pair tags whose `key(tag)` is equal; return the pairs and the unpaired tags of both sides."""
-    waiting: dict[Any, list[Tag]] = defaultdict(list)
+    unpaired: dict[Any, list[Tag]] = defaultdict(list)
     for tag in reversed(right):
-        waiting[key(tag)].append(tag)
-    found: _Pairs = []
+        unpaired[key(tag)].append(tag)
+    matched: _Pairs = []
     rest = []
     for tag in left:
-        others = waiting.get(key(tag))
-        if others:
-            found.append((tag, others.pop()))
+        candidates = unpaired.get(key(tag))
+        if candidates:
+            matched.append((tag, candidates.pop()))
         else:
             rest.append(tag)
-    unmatched = {id(tag) for others in waiting.values() for tag in others}
-    return found, rest, [tag for tag in right if id(tag) in unmatched]
+    unmatched = {id(tag) for candidates in unpaired.values() for tag in candidates}
+    return matched, rest, [tag for tag in right if id(tag) in unmatched]

@@ -34,9 +34,9 @@ class _Heap:
         self.least = least
         self._flat = all((box[0], box[2]) == _FULL for box in boxes)
         self._alive = np.ones(len(boxes), bool)
-        self._hold(np.arange(len(boxes)))
+        self._load(np.arange(len(boxes)))
 
-    def _hold(self, numbers: NDArray[np.int64]) -> None:
+    def _load(self, numbers: NDArray[np.int64]) -> None:
         self._numbers = numbers
         kept = [self.boxes[number] for number in numbers.tolist()]
         self._windows = Windows(kept, self.least)
@@ -55,26 +55,26 @@ class _Heap:
         self._top[place], self._bottom[place] = np.inf, -np.inf
         self._dead += 1
         if self._dead > _SMALL and 2 * self._dead > len(self._numbers):
-            self._hold(self._numbers[self._alive[self._numbers]])
+            self._load(self._numbers[self._alive[self._numbers]])
 
     def best(self, box: Box) -> int | None:
         """Return the mark that overlaps `box` most, at least by `least`; the first one on a tie."""
-        first, last, shares = self._shares(box)
+        first, last, shares = self._compute_shares(box)
         if first == last:
             return None
         place = int(shares.argmax())
         share = shares[place]
-        found = share > 0 and share >= self.least
-        return int(self._numbers[first + place]) if found else None
+        overlaps = share > 0 and share >= self.least
+        return int(self._numbers[first + place]) if overlaps else None
 
     def alike(self, box: Box, effort: Effort) -> list[int]:
         """Return all marks that overlap `box` by `least` or more. Raises TooMuch."""
-        first, last, shares = self._shares(box)
+        first, last, shares = self._compute_shares(box)
         effort.spend(last - first)
-        found: list[int] = self._numbers[first:last][shares >= self.least].tolist()
-        return found
+        numbers: list[int] = self._numbers[first:last][shares >= self.least].tolist()
+        return numbers
 
-    def _shares(self, box: Box) -> tuple[int, int, Any]:
+    def _compute_shares(self, box: Box) -> tuple[int, int, Any]:
         first, last = self._windows.of(box)
         x0, y0, x1, y1 = box
         near = slice(first, last)
@@ -117,11 +117,13 @@ def listed(
     here, there, share = here[kept], there[kept], share[kept]
     # Of equal overlaps, prefer the pair higher on the page, whichever side its boxes are on.
     height = {box: rank for rank, box in enumerate(sorted({*left, *right}, key=down))}
-    up, beside = (
+    left_rank, right_rank = (
         np.array([height[box] for box in side], np.int64)[places]
         for side, places in ((left, here), (right, there))
     )
-    order = np.lexsort((np.maximum(up, beside), np.minimum(up, beside), -share))
+    order = np.lexsort(
+        (np.maximum(left_rank, right_rank), np.minimum(left_rank, right_rank), -share)
+    )
     return each_once(zip(here[order].tolist(), there[order].tolist(), strict=True))
 
 
@@ -152,8 +154,8 @@ def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple
             elif len(chain) > 1 and chain[-2] == there:
                 pair = (here, there) if side == 0 else (there, here)
                 del chain[-2:]
-                for heap, taken in zip(heaps, pair, strict=True):
-                    heap.take(taken)
+                for heap, number in zip(heaps, pair, strict=True):
+                    heap.take(number)
                 free[pair[0]] = False
                 chosen.append(pair)
             else:
@@ -169,16 +171,16 @@ def groups(boxes: Sequence[Box], least: float) -> list[int]:
     """
     heap = _Heap(boxes, least)
     effort = Effort(MOST_LOOKED)
-    found = [-1] * len(boxes)
+    firsts = [-1] * len(boxes)
     for start in range(len(boxes)):
-        if found[start] >= 0:
+        if firsts[start] >= 0:
             continue
-        found[start] = start
+        firsts[start] = start
         heap.take(start)
-        waiting = [start]
-        while waiting:
-            for other in heap.alike(boxes[waiting.pop()], effort):
-                found[other] = start
-                heap.take(other)
-                waiting.append(other)
-    return found
+        pending = [start]
+        while pending:
+            for number in heap.alike(boxes[pending.pop()], effort):
+                firsts[number] = start
+                heap.take(number)
+                pending.append(number)
+    return firsts

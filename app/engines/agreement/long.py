@@ -7,7 +7,7 @@ import numpy as np
 
 
 def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> list[tuple[int, int]]:
-    """Return the pairs of a heaviest alignment, as `sequences._heaviest` does.
+    """Return the pairs of a heaviest alignment, as `sequences._align_heaviest` does.
 
     Computes one table row at a time and keeps two bits per entry: whether the entry to the left and
     the entry above have the same weight.
@@ -16,7 +16,7 @@ def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> lis
     for there, member in enumerate(right):
         for part in member:
             places[part].append(there)
-    where = {part: np.array(found) for part, found in places.items()}
+    where = {part: np.array(positions) for part, positions in places.items()}
     above = np.zeros(len(right) + 1, np.int32)
     as_before, as_above = [], []
     for member in left:
@@ -31,7 +31,7 @@ def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> lis
         as_before.append(np.packbits(row[1:] == row[:-1]))
         as_above.append(np.packbits(row[1:] == above[1:]))
         above = row
-    found = []
+    aligned = []
     here, there = len(left), len(right)
     while here and there:
         byte, bit = divmod(there - 1, 8)
@@ -41,5 +41,5 @@ def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> lis
             here -= 1
         else:
             here, there = here - 1, there - 1
-            found.append((here, there))
-    return found[::-1]
+            aligned.append((here, there))
+    return aligned[::-1]

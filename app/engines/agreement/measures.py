@@ -26,9 +26,9 @@ MOST_MATCHED = 200_000
 _CLOSE = 1e-6
 Counts = tuple[int, int]
 """Twice the number of matched tags, and the number of tags in both sets."""
-_Said = dict[Place, list[Hashable]]
+_PlaceValues = dict[Place, list[Hashable]]
 """For each place the values or marks of one tag set."""
-_Heard: TypeAlias = frozenset[tuple[Hashable, int]]
+_DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
 """The values of one place without order; a repeated value is numbered, so it differs."""
 
 
@@ -61,24 +61,26 @@ def agreement(
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
-    indexed = [_said(tags, known) for tags in sets]
+    indexed = [_list_values(tags, known) for tags in sets]
     sums: dict[str, _Sums] = {}
     by_cell: dict[Place, float] = {}
     unknown: set[str] = set()
     for place in in_order({place for cells in indexed for place in cells}, known):
         name = place[0]
-        held = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
+        values_of = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
         of_field = sums.setdefault(name, _Sums(len(sets)))
         try:
-            by_cell[place] = of_field.add(held, known.get(name, UNKNOWN), effort)
+            by_cell[place] = of_field.add(values_of, known.get(name, UNKNOWN), effort)
         except TooMuch:
             unknown.add(name)
-    return _summed(sums, unknown, by_cell)
+    return _combine_fields(sums, unknown, by_cell)
 
 
-def _summed(sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, float]) -> Agreement:
+def _combine_fields(
+    sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, float]
+) -> Agreement:
     """Combine the counts of all fields; a place of each `unknown` field could not be compared."""
-    counts = {name: found.counts() for name, found in sums.items()}
+    counts = {name: field_sums.counts() for name, field_sums in sums.items()}
     by_field = {
         name: _mean(list(map(_share, counted)))
         for name, counted in counts.items()
@@ -103,21 +105,23 @@ def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool |
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
     numbers: dict[Hashable, int] = {}
-    counted = [_Numbered(_said(tags, known), numbers) for tags in sets]
+    counted = [_Numbered(_list_values(tags, known), numbers) for tags in sets]
     couples = list(combinations(counted, 2))
     try:
-        return _reach(couples, least, Effort(MOST_MATCHED))
+        return _is_reached(couples, least, Effort(MOST_MATCHED))
     except TooMuch:
         return False
 
 
-def _reach(couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effort: Effort) -> bool:
+def _is_reached(
+    couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effort: Effort
+) -> bool:
     shares: list[float] = []
-    for left, (one, other) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
-        shares.append(_share((2 * one.matches(other, effort), one.size + other.size)))
+    for remaining, (first, second) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
+        shares.append(_share((2 * first.matches(second, effort), first.size + second.size)))
         # Close to the threshold count every pair, so that rounding cannot decide.
         missing = least * len(couples) - fsum(shares)
-        if missing > left + _CLOSE:
+        if missing > remaining + _CLOSE:
             return False
         if missing < -_CLOSE:
             return True
@@ -127,46 +131,46 @@ def _reach(couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effor
 class _Numbered:
     """The values of one tag set as numbers; equal values have equal numbers in all sets."""
 
-    def __init__(self, said: _Said, numbers: dict[Hashable, int]) -> None:
+    def __init__(self, said: _PlaceValues, numbers: dict[Hashable, int]) -> None:
         self.said: set[int] = set()
         self.marks: dict[int, tuple[Place, Mark]] = {}
-        for place, held in said.items():
+        for place, values in said.items():
             times: Counter[Hashable] = Counter()
-            for one in held:
-                times[one] += 1
+            for value in values:
+                times[value] += 1
                 # A value that is repeated in a place only matches the same repetition in another
                 # set.
-                number = numbers.setdefault((place, one, times[one]), len(numbers))
+                number = numbers.setdefault((place, value, times[value]), len(numbers))
                 self.said.add(number)
-                if isinstance(one, Mark):
-                    self.marks[number] = (place, one)
+                if isinstance(value, Mark):
+                    self.marks[number] = (place, value)
         self.size = len(self.said)
 
     def matches(self, other: "_Numbered", effort: Effort) -> int:
         """Return how many tags have a match in another set. Raises TooMuch."""
         same = self.said & other.said
-        ours, theirs = self.rest(same), other.rest(same)
+        own_marks, other_marks = self.rest(same), other.rest(same)
         alike = (
-            pairs(ours[place], theirs[place], effort=effort)
-            for place in ours.keys() & theirs.keys()
+            pairs(own_marks[place], other_marks[place], effort=effort)
+            for place in own_marks.keys() & other_marks.keys()
         )
         return len(same) + sum(map(len, alike))
 
     def rest(self, same: set[int]) -> dict[Place, list[Mark]]:
         """Return the marks at each place, without those that both sets contain."""
-        found: dict[Place, list[Mark]] = defaultdict(list)
+        remaining: dict[Place, list[Mark]] = defaultdict(list)
         for number, (place, mark) in self.marks.items():
             if number not in same:
-                found[place].append(mark)
-        return found
+                remaining[place].append(mark)
+        return remaining
 
 
-def _said(tags: Sequence[Tag], known: Shapes) -> _Said:
-    found: _Said = {}
-    for place, held in by_place(tags).items():
-        marks = marks_of(held, known.get(place[0], UNKNOWN))
-        found[place] = [value_key(tag) for tag in held] if marks is None else list(marks)
-    return found
+def _list_values(tags: Sequence[Tag], known: Shapes) -> _PlaceValues:
+    said: _PlaceValues = {}
+    for place, place_tags in by_place(tags).items():
+        marks = marks_of(place_tags, known.get(place[0], UNKNOWN))
+        said[place] = [value_key(tag) for tag in place_tags] if marks is None else list(marks)
+    return said
 
 
 class _Sums:
@@ -179,28 +183,30 @@ class _Sums:
         # At most places the same sets agree, so the groups of equal sets are counted together.
         self._alike: Counter[tuple[int, ...]] = Counter()
 
-    def add(self, held: dict[int, list[Hashable]], shape: Shape, effort: Effort | None) -> float:
+    def add(
+        self, values_of: dict[int, list[Hashable]], shape: Shape, effort: Effort | None
+    ) -> float:
         """Count one place and return the agreement on it over all pairs of sets.
 
         `held` maps the number of a set to its values there. Equal values are compared once. Raises
         TooMuch when `effort` is used up.
         """
-        heard: dict[_Heard, list[int]] = defaultdict(list)
-        for number, said in held.items():
-            heard[_distinct(said)].append(number)
-            self._sizes[number] += len(said)
-        empty = len(self._sizes) - len(held)
+        sets_of: dict[_DistinctValues, list[int]] = defaultdict(list)
+        for number, values in values_of.items():
+            sets_of[_number_repeats(values)].append(number)
+            self._sizes[number] += len(values)
+        empty = len(self._sizes) - len(values_of)
         same = empty * (empty - 1) // 2
-        for distinct, numbers in heard.items():
+        for distinct, numbers in sets_of.items():
             self._alike[tuple(numbers)] += len(distinct)
             same += len(numbers) * (len(numbers) - 1) // 2
         shares = [float(same)]
-        single = not shape.is_mark and max(map(len, heard)) == 1
-        for one, other in () if single else combinations(heard, 2):
-            matched = _matches(one, other, shape, effort)
+        single = not shape.is_mark and max(map(len, sets_of)) == 1
+        for left, right in () if single else combinations(sets_of, 2):
+            matched = _count_matches(left, right, shape, effort)
             if matched:
-                pairs_of = list(product(heard[one], heard[other]))
-                shares += [2 * matched / (len(one) + len(other))] * len(pairs_of)
+                pairs_of = list(product(sets_of[left], sets_of[right]))
+                shares += [2 * matched / (len(left) + len(right))] * len(pairs_of)
                 for here, there in pairs_of:
                     self._matched[min(here, there), max(here, there)] += matched
         return fsum(shares) / len(self._couples)
@@ -212,31 +218,35 @@ class _Sums:
             for couple in combinations(numbers, 2):
                 matched[couple] += count
         return [
-            (2 * matched[one, other], self._sizes[one] + self._sizes[other])
-            for one, other in self._couples
+            (2 * matched[first, second], self._sizes[first] + self._sizes[second])
+            for first, second in self._couples
         ]
 
 
-def _distinct(said: list[Hashable]) -> _Heard:
-    if len(said) == 1:
-        return frozenset(((said[0], 1),))
+def _number_repeats(values: list[Hashable]) -> _DistinctValues:
+    if len(values) == 1:
+        return frozenset(((values[0], 1),))
     times: Counter[Hashable] = Counter()
-    found: list[tuple[Hashable, int]] = []
-    for one in said:
-        times[one] += 1
-        found.append((one, times[one]))
-    return frozenset(found)
+    distinct: list[tuple[Hashable, int]] = []
+    for value in values:
+        times[value] += 1
+        distinct.append((value, times[value]))
+    return frozenset(distinct)
 
 
-def _matches(one: _Heard, other: _Heard, shape: Shape, effort: Effort | None) -> int:
-    """Return how many values of two results of `_distinct` for one place match."""
-    same = one & other
+def _count_matches(
+    left: _DistinctValues, right: _DistinctValues, shape: Shape, effort: Effort | None
+) -> int:
+    """Return how many values of two results of `_number_repeats` for one place match."""
+    same = left & right
     if not shape.is_mark:
         return len(same)
-    ours, theirs = (
-        [mark for mark, _ in said - same if isinstance(mark, Mark)] for said in (one, other)
+    left_marks, right_marks = (
+        [mark for mark, _ in values - same if isinstance(mark, Mark)] for values in (left, right)
     )
-    return len(same) + (len(pairs(ours, theirs, effort=effort)) if ours and theirs else 0)
+    return len(same) + (
+        len(pairs(left_marks, right_marks, effort=effort)) if left_marks and right_marks else 0
+    )
 
 
 def _share(counted: Counts) -> float:

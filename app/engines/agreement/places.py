@@ -35,22 +35,22 @@ UNKNOWN = Shape("text", multiple=True)
 
 def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     """Return the shape of every field and table column by its full name, in schema order."""
-    found: dict[str, Shape] = {}
+    by_name: dict[str, Shape] = {}
     for field in fields:
         if field["type"] != "table":
-            found[field["key"]] = Shape(field["type"], bool(field["multiple"]))
+            by_name[field["key"]] = Shape(field["type"], bool(field["multiple"]))
         for column in field["columns"]:
             name = f"{field['key']}.{column['key']}"
-            found[name] = Shape(column["type"], bool(column["multiple"]))
-    return found
+            by_name[name] = Shape(column["type"], bool(column["multiple"]))
+    return by_name
 
 
 def by_place(tags: Iterable[Tag]) -> dict[Place, list[Tag]]:
     """Group the tags by place, keeping their order."""
-    found: dict[Place, list[Tag]] = {}
+    tags_of: dict[Place, list[Tag]] = {}
     for tag in tags:
-        found.setdefault((tag["field"], tag["row"]), []).append(tag)
-    return found
+        tags_of.setdefault((tag["field"], tag["row"]), []).append(tag)
+    return tags_of
 
 
 def in_order(places: Iterable[Place], known: Shapes) -> list[Place]:
@@ -86,10 +86,10 @@ def marks_of(tags: Sequence[Tag], shape: Shape, *, labelled: bool = True) -> lis
     value of a region must be equal too.
     """
     if shape.kind == "span":
-        found = [span_of(tag["evidence"]) for tag in tags]
+        marks = [span_of(tag["evidence"]) for tag in tags]
     elif shape.kind == "region":
-        found = [region_of(tag["evidence"], value_key(tag) if labelled else None) for tag in tags]
+        marks = [region_of(tag["evidence"], value_key(tag) if labelled else None) for tag in tags]
     else:
         return None
-    known = [mark for mark in found if mark is not None]
-    return known if len(known) == len(found) else None
+    known = [mark for mark in marks if mark is not None]
+    return known if len(known) == len(marks) else None

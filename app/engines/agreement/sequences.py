@@ -25,12 +25,12 @@ def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) ->
     side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen), and
     the members between them from the first.
     """
-    anchors = _anchors(left, right, most, large)
-    found: list[_Pair] = []
+    anchors = _find_anchors(left, right, most, large)
+    aligned: list[_Pair] = []
     here = there = 0
     for next_here, next_there in [*anchors, (len(left), len(right))]:
         gap = max(next_here - here, next_there - there)
-        found += (
+        aligned += (
             (
                 here + n if here + n < next_here else None,
                 there + n if there + n < next_there else None,
@@ -38,34 +38,38 @@ def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) ->
             for n in range(gap)
         )
         if next_here < len(left) or next_there < len(right):
-            found.append((next_here, next_there))
+            aligned.append((next_here, next_there))
         here, there = next_here + 1, next_there + 1
-    return found
+    return aligned
 
 
-def _anchors(left: _Members, right: _Members, most: int, large: int) -> list[tuple[int, int]]:
+def _find_anchors(left: _Members, right: _Members, most: int, large: int) -> list[tuple[int, int]]:
     """Return the pairs that have something in common, in order."""
     # Equal members at both ends can always be paired without losing weight. This leaves little to
     # compare when tables differ in a few rows.
-    head = _equal(left, right, most)
+    head = _count_equal(left, right, most)
     shorter = min(len(left), len(right)) - head
-    tail = min(_equal(left[::-1], right[::-1], most), shorter)
+    tail = min(_count_equal(left[::-1], right[::-1], most), shorter)
     shared = _parts(left) & _parts(right)
-    ours = [n for n in range(head, len(left) - tail) if not shared.isdisjoint(left[n])]
-    theirs = [n for n in range(head, len(right) - tail) if not shared.isdisjoint(right[n])]
-    search = _heaviest if len(ours) * len(theirs) <= large else _unique
-    middle = search([left[n] for n in ours], [right[n] for n in theirs])
+    left_positions = [n for n in range(head, len(left) - tail) if not shared.isdisjoint(left[n])]
+    right_positions = [n for n in range(head, len(right) - tail) if not shared.isdisjoint(right[n])]
+    search = (
+        _align_heaviest if len(left_positions) * len(right_positions) <= large else _align_unique
+    )
+    middle = search([left[n] for n in left_positions], [right[n] for n in right_positions])
     return [
         *((n, n) for n in range(head)),
-        *((ours[here], theirs[there]) for here, there in middle),
+        *((left_positions[here], right_positions[there]) for here, there in middle),
         *((len(left) - n, len(right) - n) for n in range(tail, 0, -1)),
     ]
 
 
-def _equal(left: _Members, right: _Members, most: int) -> int:
+def _count_equal(left: _Members, right: _Members, most: int) -> int:
     count = 0
-    for one, other in zip(left, right, strict=False):
-        if one.keys() != other.keys() or any(times != most for times in one.values()):
+    for left_member, right_member in zip(left, right, strict=False):
+        if left_member.keys() != right_member.keys() or any(
+            times != most for times in left_member.values()
+        ):
             break
         count += 1
     return count
@@ -75,14 +79,14 @@ def _parts(members: _Members) -> set[int]:
     return set().union(*members)
 
 
-def _heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
+def _align_heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
     """Return the pairs of a heaviest alignment; among equals, skip the last members possible."""
     if len(left) * len(right) > SMALL:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few need
 
         return long.heaviest(left, right)
-    table = _weighed(left, right)
-    found = []
+    table = _compute_weights(left, right)
+    aligned = []
     here, there = len(left), len(right)
     while here and there:
         if table[here][there] == table[here][there - 1]:
@@ -91,11 +95,11 @@ def _heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
             here -= 1
         else:
             here, there = here - 1, there - 1
-            found.append((here, there))
-    return found[::-1]
+            aligned.append((here, there))
+    return aligned[::-1]
 
 
-def _weighed(left: _Members, right: _Members) -> list[list[int]]:
+def _compute_weights(left: _Members, right: _Members) -> list[list[int]]:
     """Return a table of the best weights for the first i members of `left` and j of `right`."""
     where: dict[int, list[int]] = defaultdict(list)
     for there, member in enumerate(right):
@@ -114,29 +118,29 @@ def _weighed(left: _Members, right: _Members) -> list[list[int]]:
     return table
 
 
-def _unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
+def _align_unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
     """Return the longest ordered list of pairs of equal members that are unique on their side."""
-    ours, theirs = (_once(side) for side in (left, right))
+    left_keys, right_keys = (_find_unique(side) for side in (left, right))
     ends: list[int] = []  # the lowest last position in `right` of the rising chains of each length
     # the positions in left and right, and the index of the previous pair
     chains: list[tuple[int, int, int]] = []
     tips: list[int] = []
-    for parts, here in ours.items():
-        there = theirs.get(parts)
+    for parts, here in left_keys.items():
+        there = right_keys.get(parts)
         if there is not None:
             length = bisect_left(ends, there)
             ends[length : length + 1] = [there]
             tips[length : length + 1] = [len(chains)]
             chains.append((here, there, tips[length - 1] if length else -1))
-    found = []
+    aligned = []
     last = tips[-1] if tips else -1
     while last >= 0:
         here, there, last = chains[last]
-        found.append((here, there))
-    return found[::-1]
+        aligned.append((here, there))
+    return aligned[::-1]
 
 
-def _once(members: _Members) -> dict[Hashable, int]:
+def _find_unique(members: _Members) -> dict[Hashable, int]:
     """Return the positions, in order, of members that occur only once."""
     keys: list[Hashable] = [
         next(iter(member)) if len(member) == 1 else frozenset(member) for member in members

@@ -61,58 +61,62 @@ def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
     indexed = [by_place(tags) for tags in sets]
     effort = Effort(MOST_MATCHED)
     places = in_order({place for cells in indexed for place in cells}, known)
-    return [_ballot(place, indexed, known.get(place[0], UNKNOWN), effort) for place in places]
+    return [
+        _create_ballot(place, indexed, known.get(place[0], UNKNOWN), effort) for place in places
+    ]
 
 
-def _ballot(
+def _create_ballot(
     place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape, effort: Effort
 ) -> Ballot:
-    given = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
+    votes = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
     count = len(indexed)
     try:
-        choices = _choices(given, _keys(given, shape, effort))
+        choices = _create_choices(votes, _list_keys(votes, shape, effort))
     except TooMuch:
-        same = _choices(given, marks_of([tag for _, tag in given], shape) or ())
+        same = _create_choices(votes, marks_of([tag for _, tag in votes], shape) or ())
         return Ballot(place[0], place[1], same, (), tie=True, unanimous=False)
     winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
     if shape.multiple:
         tie = any(2 * len(choice.voters) == count for choice in choices)
     else:
-        empty = count - len({voter for voter, _ in given})
+        empty = count - len({voter for voter, _ in votes})
         tie = not winners and 2 * empty <= count
     unanimous = all(len(choice.voters) == count for choice in choices)
     return Ballot(place[0], place[1], choices, winners, tie, unanimous)
 
 
-def _choices(given: list[tuple[int, Tag]], keys: Sequence[Hashable]) -> tuple[Choice, ...]:
+def _create_choices(
+    all_votes: list[tuple[int, Tag]], keys: Sequence[Hashable]
+) -> tuple[Choice, ...]:
     grouped: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
-    for key, vote in zip(keys, given, strict=True):
+    for key, vote in zip(keys, all_votes, strict=True):
         grouped[key].append(vote)
-    choices = [_choice(votes) for votes in grouped.values()]
+    choices = [_create_choice(votes) for votes in grouped.values()]
     if len(choices) == 1:
         return (choices[0],)
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), written(c.tag))))
 
 
-def _keys(given: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
+def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
     """Return the key of the choice that each vote counts for.
 
     A value that a set gives twice is a different choice the second time. Raises TooMuch.
     """
-    order = list(range(len(given)))
+    order = list(range(len(all_votes)))
     if shape.multiple:
         # The order of the tags must not decide which repetition is the second.
-        order.sort(key=lambda position: written(given[position][1]))
-    votes = [given[position] for position in order]
+        order.sort(key=lambda position: written(all_votes[position][1]))
+    votes = [all_votes[position] for position in order]
     marked = marks_of([tag for _, tag in votes], shape)
     if marked is None:
-        keys = _counted(votes)
+        keys = _number_repeats(votes)
     else:
         keys = marks.choices(marked, [voter for voter, _ in votes], effort)
     return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
 
 
-def _counted(votes: list[tuple[int, Tag]]) -> list[Hashable]:
+def _number_repeats(votes: list[tuple[int, Tag]]) -> list[Hashable]:
     times: Counter[Hashable] = Counter()
     keys: list[Hashable] = []
     for voter, tag in votes:
@@ -122,7 +126,7 @@ def _counted(votes: list[tuple[int, Tag]]) -> list[Hashable]:
     return keys
 
 
-def _choice(votes: list[tuple[int, Tag]]) -> Choice:
+def _create_choice(votes: list[tuple[int, Tag]]) -> Choice:
     if len(votes) == 1:
         return Choice(votes[0][1], (votes[0][0],))
     written_so = [(written(tag), tag) for _, tag in votes]

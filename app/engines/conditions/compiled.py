@@ -110,7 +110,7 @@ def compile_conditions(conditions: Mapping[str, Any]) -> Compiled:
     A condition is {attribute, operator, value}. The caller has validated the shape with the API's
     schema. Raises ConditionError for the first invalid condition.
     """
-    root = _group(conditions, "", depth=1) if conditions else _grouped("all", ())
+    root = _compile_group(conditions, "", depth=1) if conditions else _create_group("all", ())
     compiled = Compiled(root)
     if compiled.size > MAX_CONDITIONS:
         raise ConditionError("", f"Use at most {MAX_CONDITIONS} conditions.")
@@ -119,7 +119,7 @@ def compile_conditions(conditions: Mapping[str, Any]) -> Compiled:
     return compiled
 
 
-def _group(group: Mapping[str, Any], path: str, *, depth: int) -> _Group:
+def _compile_group(group: Mapping[str, Any], path: str, *, depth: int) -> _Group:
     mode = "all" if "all" in group else "any"
     here = f"{path}{mode}"
     if depth > MAX_DEPTH:
@@ -132,13 +132,13 @@ def _group(group: Mapping[str, Any], path: str, *, depth: int) -> _Group:
     for index, member in enumerate(group[mode]):
         place = f"{here}.{index}."
         if "attribute" in member:
-            members.append(_leaf(member, place))
+            members.append(_compile_leaf(member, place))
         else:
-            members.append(_group(member, place, depth=depth + 1))
-    return _grouped(mode, tuple(members))
+            members.append(_compile_group(member, place, depth=depth + 1))
+    return _create_group(mode, tuple(members))
 
 
-def _grouped(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
+def _create_group(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
     by_cost = sorted(members, key=lambda member: member.cost)
     tests = tuple(member.test for member in by_cost)
     cost = sum(member.cost for member in members)
@@ -162,7 +162,7 @@ def _grouped(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
     return _Group(mode, members, all_of if mode == "all" else any_of, cost)
 
 
-def _leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
+def _compile_leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
     attribute, operator = condition["attribute"], condition["operator"]
     value = condition.get("value")
     kind = kind_of(attribute)

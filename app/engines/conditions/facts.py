@@ -42,10 +42,10 @@ class Facts:
 
     def folded(self, attribute: str) -> str | None:
         """Return the folded text of an attribute, or None if its value is missing or not text."""
-        found = self._folded.get(attribute)
-        if found is None:
+        text = self._folded.get(attribute)
+        if text is None:
             value = self.values.get(attribute)
             if not isinstance(value, str):
                 return None
-            found = self._folded[attribute] = fold(value)
-        return found
+            text = self._folded[attribute] = fold(value)
+        return text

@@ -69,13 +69,13 @@ def make(attribute: str, kind: Kind, name: str, value: Any) -> Made:
     """
     positive = _NEGATIVE.get(name)
     if positive is None:
-        return _positive(attribute, kind, name, value)
-    made = _positive(attribute, kind, positive, value)
+        return _build_positive(attribute, kind, name, value)
+    made = _build_positive(attribute, kind, positive, value)
     test = made.test
     return Made(lambda facts: not test(facts), made.cost, made.place)
 
 
-def _positive(attribute: str, kind: Kind, name: str, value: Any) -> Made:
+def _build_positive(attribute: str, kind: Kind, name: str, value: Any) -> Made:
     if name == "exists":
         if value is not None:
             raise ConditionError("value", "This operator takes no value.")
@@ -83,15 +83,15 @@ def _positive(attribute: str, kind: Kind, name: str, value: Any) -> Made:
     if value is None:
         raise ConditionError("value", "This operator needs a value.")
     if name == "in":
-        return _one_of(attribute, kind, value)
+        return _test_in(attribute, kind, value)
     if name in _ORDER:
-        return _ordered(attribute, _ORDER[name], _number(value, "value"))
+        return _test_order(attribute, _ORDER[name], _number(value, "value"))
     if name == "equals":
-        return _equal(attribute, _comparable(kind, value, "value"))
-    return _worded(attribute, name, value)
+        return _test_equal(attribute, _to_comparable(kind, value, "value"))
+    return _test_text(attribute, name, value)
 
 
-def _comparable(kind: Kind, value: Any, path: str) -> Comparable:
+def _to_comparable(kind: Kind, value: Any, path: str) -> Comparable:
     """Return a value in the form used for comparison: texts folded, ids in lower case."""
     if kind == "id":
         return _id(value, path)
@@ -104,10 +104,10 @@ def _comparable(kind: Kind, value: Any, path: str) -> Comparable:
     if not isinstance(value, str):
         kinds = "a text" if kind == "text" else "a text, a number or a boolean"
         raise ConditionError(path, f"Must be {kinds}.")
-    return fold(_bounded(value, path))
+    return fold(_check_length(value, path))
 
 
-def _bounded(value: str, path: str) -> str:
+def _check_length(value: str, path: str) -> str:
     if len(value) > MAX_VALUE:
         raise ConditionError(path, f"Must have at most {MAX_VALUE:,} characters.")
     return value
@@ -130,7 +130,7 @@ def _id(value: Any, path: str) -> str:
     raise ConditionError(path, "Must be an id.")
 
 
-def _equal(attribute: str, expected: Comparable) -> Made:
+def _test_equal(attribute: str, expected: Comparable) -> Made:
     if isinstance(expected, str):
         same = frozenset({expected})
         return Made(lambda facts: facts.folded(attribute) == expected, _EQUAL, texts=same)
@@ -145,22 +145,22 @@ def _equal(attribute: str, expected: Comparable) -> Made:
     return Made(test, _EQUAL)
 
 
-def _one_of(attribute: str, kind: Kind, value: Any) -> Made:
+def _test_in(attribute: str, kind: Kind, value: Any) -> Made:
     if not isinstance(value, list) or not value:
         raise ConditionError("value", "Must be a list of at least one value.")
     if len(value) > MAX_VALUES:
         raise ConditionError("value", f"Must have at most {MAX_VALUES} values.")
-    expected = [_comparable(kind, one, f"value.{index}") for index, one in enumerate(value)]
-    texts = frozenset(one for one in expected if isinstance(one, str))
+    expected = [_to_comparable(kind, item, f"value.{index}") for index, item in enumerate(value)]
+    texts = frozenset(item for item in expected if isinstance(item, str))
     if len(texts) == len(expected):
         return Made(lambda facts: facts.folded(attribute) in texts, _EQUAL, texts=texts)
-    tests = [_equal(attribute, one).test for one in expected if not isinstance(one, str)]
+    tests = [_test_equal(attribute, item).test for item in expected if not isinstance(item, str)]
     if texts:
         tests.append(lambda facts: facts.folded(attribute) in texts)
     return Made(lambda facts: any(test(facts) for test in tests), _SEARCH)
 
 
-def _ordered(attribute: str, compare: Callable[[float, float], bool], bound: float) -> Made:
+def _test_order(attribute: str, compare: Callable[[float, float], bool], bound: float) -> Made:
     def test(facts: Facts) -> bool:
         actual = facts.values.get(attribute)
         return (
@@ -172,12 +172,12 @@ def _ordered(attribute: str, compare: Callable[[float, float], bool], bound: flo
     return Made(test, _ORDERED)
 
 
-def _worded(attribute: str, name: str, value: Any) -> Made:
+def _test_text(attribute: str, name: str, value: Any) -> Made:
     if not isinstance(value, str) or not value:
         raise ConditionError("value", "Must be a text of at least one character.")
     if name == "matches":
-        return _pattern(attribute, value)
-    expected = fold(_bounded(value, "value"))
+        return _test_pattern(attribute, value)
+    expected = fold(_check_length(value, "value"))
 
     def place(facts: Facts) -> int:
         return max(0, (facts.folded(attribute) or "").find(expected))
@@ -190,7 +190,7 @@ def _worded(attribute: str, name: str, value: Any) -> Made:
     return Made(lambda facts: expected in (facts.folded(attribute) or ""), _SEARCH, place)
 
 
-def _pattern(attribute: str, value: str) -> Made:
+def _test_pattern(attribute: str, value: str) -> Made:
     try:
         search = compile_pattern(value, ignore_case=True).search
     except ValueError as refused:

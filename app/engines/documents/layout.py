@@ -170,7 +170,7 @@ def _wrap(line: str) -> Iterator[Span]:
     start = 0
     while True:
         chunk = line[start : start + _ROW_CHARS]
-        fits = COLUMNS if plain else _fitting(chunk)
+        fits = COLUMNS if plain else _count_fitting(chunk)
         if start + fits >= length:
             yield start, length
             return
@@ -197,7 +197,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and "\t" not in text
 
 
-def _fitting(chunk: str) -> int:
+def _count_fitting(chunk: str) -> int:
     """Return how many of the characters fit into a row, at least one."""
     return max(1, bisect_right(_edges(chunk), COLUMNS) - 1)
 

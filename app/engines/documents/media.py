@@ -119,25 +119,29 @@ def detect(head: bytes, name: str, declared: str | None) -> str:
     extension or `declared` claims; `application/octet-stream` claims nothing.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = [kind for kind in (_named(extension), _sent(declared, extension)) if kind]
+    claims = [
+        kind
+        for kind in (_type_of_extension(extension), _type_of_declaration(declared, extension))
+        if kind
+    ]
     if not head:
         known = next((kind for kind in claims if kind in MEDIA_TYPES), None)
         if claims and known is None:
             raise UnsupportedMediaType(claims[0], None)
         return known or PLAIN
-    binary = _binary(head, claims)
-    found = binary or _text_flavour(head)
-    if found is None or found not in MEDIA_TYPES:
-        raise UnsupportedMediaType(claims[0] if claims else None, found or _unknown(head))
+    binary = _detect_binary(head, claims)
+    detected = binary or _detect_text(head)
+    if detected is None or detected not in MEDIA_TYPES:
+        raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
     if binary is None:
-        return _flavour(found, claims)
+        return _choose_text_type(detected, claims)
     for claim in claims:
-        if claim != found:
-            raise UnsupportedMediaType(claim, found)
-    return found
+        if claim != detected:
+            raise UnsupportedMediaType(claim, detected)
+    return detected
 
 
-def _named(extension: str) -> str | None:
+def _type_of_extension(extension: str) -> str | None:
     if not extension:
         return None
     if kind := _BY_EXTENSION.get(extension):
@@ -146,21 +150,21 @@ def _named(extension: str) -> str | None:
     return None if guess is None or guess in _SAYS_NOTHING else _ALIASES.get(guess, guess)
 
 
-def _sent(declared: str | None, extension: str) -> str | None:
+def _type_of_declaration(declared: str | None, extension: str) -> str | None:
     kind = (declared or "").partition(";")[0].strip().lower()
     if kind in _SAYS_NOTHING or (kind == _EXCEL and extension == ".csv"):
         return None
     return _ALIASES.get(kind, kind)
 
 
-def _flavour(found: str, claims: list[str]) -> str:
+def _choose_text_type(detected: str, claims: list[str]) -> str:
     for claim in claims:
         if claim not in FLAVOURS and not _TEXT_LIKE.match(claim):
-            raise UnsupportedMediaType(claim, found)
-    return next((claim for claim in claims if claim in FLAVOURS), found)
+            raise UnsupportedMediaType(claim, detected)
+    return next((claim for claim in claims if claim in FLAVOURS), detected)
 
 
-def _binary(head: bytes, claims: list[str]) -> str | None:
+def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None."""
     if b"%PDF-" in head[:1024]:  # readers accept this many bytes before it (PDF 1.7, appendix H.3)
         return PDF
@@ -198,7 +202,7 @@ def _inflate(packed: bytes) -> bytes:
         return packed  # stored uncompressed
 
 
-def _text_flavour(head: bytes) -> str | None:
+def _detect_text(head: bytes) -> str | None:
     """Return the media type of a text, or None if the content is not text."""
     text = _as_text(head)
     if text is None:
@@ -239,7 +243,7 @@ def _is_mail(text: str) -> bool:
     return len(seen & _MAIL_FIELDS) >= _LEAST_MAIL_FIELDS
 
 
-def _unknown(head: bytes) -> str | None:
+def _guess_type(head: bytes) -> str | None:
     import puremagic  # noqa: PLC0415 - only needed for the error message
 
     try:

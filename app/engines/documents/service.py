@@ -65,7 +65,7 @@ def parse_stream(
             elif kind == frames.LANGUAGE and (texts or flowing is not None):
                 language = _language(payload)
                 if flowing is not None:
-                    return _flow(flowing, language, limits, on_page)
+                    return _pass_flow_pages(flowing, language, limits, on_page)
                 return Summary("\f".join(texts), len(texts), language)
             else:
                 break
@@ -116,7 +116,7 @@ def _check(media_type: str) -> None:
         raise UnsupportedMediaType(media_type, None)
 
 
-def _flow(
+def _pass_flow_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
     count = 0
@@ -152,7 +152,9 @@ def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
         rotation, has_text_layer = int(sent["rotation"]), bool(sent["has_text_layer"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise distrusted() from error
-    if len(starts) > limits.max_words_per_page or not _fits(len(text), starts, ends, boxes):
+    if len(starts) > limits.max_words_per_page or not _are_words_valid(
+        len(text), starts, ends, boxes
+    ):
         raise distrusted()
 
     def words() -> list[Word]:
@@ -174,7 +176,9 @@ def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
     )
 
 
-def _fits(length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]") -> bool:
+def _are_words_valid(
+    length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]"
+) -> bool:
     """Return whether the words are inside a text of that length and their boxes on the page."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False

@@ -100,22 +100,22 @@ def decode(data: bytes, declared: str | None = None) -> str:
     Tries the byte order mark, then `declared`, then UTF-8, then a guess. The mark is not part of
     the result; line ends are unchanged. Never raises: bytes that cannot be decoded become U+FFFD.
     """
-    if found := bom_encoding(data):
-        encoding, length = found
+    if mark := bom_encoding(data):
+        encoding, length = mark
         return clean(data[length:].decode(encoding, "replace"))
     if declared and (text := _decode_as(data, declared)) is not None:
         return clean(text)
-    return clean(_undeclared(data))
+    return clean(_decode_undeclared(data))
 
 
-def _undeclared(data: bytes) -> str:
+def _decode_undeclared(data: bytes) -> str:
     if wide := bare_utf16(data):
         return data.decode(wide, "replace")
     if b"\x1b$" in data and (text := _decode_as(data, "iso2022_jp")) is not None:
         return text  # before UTF-8, because these seven-bit bytes are valid UTF-8
     if (text := _decode_as(data, "utf-8")) is not None:
         return text
-    if (text := _damaged_utf8(data)) is not None:
+    if (text := _decode_damaged_utf8(data)) is not None:
         return text
     return data.decode(_guess_legacy(data), "replace")
 
@@ -131,7 +131,7 @@ def _decode_as(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def _damaged_utf8(data: bytes) -> str | None:
+def _decode_damaged_utf8(data: bytes) -> str | None:
     """Decode UTF-8 with a few invalid bytes; valid multi-byte sequences rarely arise by chance."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
@@ -140,7 +140,7 @@ def _damaged_utf8(data: bytes) -> str | None:
 
 
 def _guess_legacy(data: bytes) -> str:
-    sample = _telling_lines(data)
+    sample = _sample_lines(data)
     if len(_HIGH.findall(sample)) < _FEW_HIGH_BYTES and _decode_as(sample, "cp1252"):
         return "cp1252"
     from charset_normalizer import from_bytes  # noqa: PLC0415 - 30 ms that few documents need
@@ -152,18 +152,18 @@ def _guess_legacy(data: bytes) -> str:
     likely = {name for m in matches if m.chaos <= limit for name in m.could_be_from_charset}
     return max(
         (name for name in _LEGACY if name in likely),
-        key=lambda name: _plausible(sample.decode(name, "replace"), name),
+        key=lambda name: _score_encoding(sample.decode(name, "replace"), name),
         default="cp1252",
     )
 
 
-def _plausible(text: str, encoding: str) -> float:
+def _score_encoding(text: str, encoding: str) -> float:
     """Return how likely the text is in a language for which the encoding is used."""
     language, probability = score(text)
     return probability if language in _LEGACY[encoding].split() else probability / 2
 
 
-def _telling_lines(data: bytes) -> bytes:
+def _sample_lines(data: bytes) -> bytes:
     """Return a sample of the lines with bytes that distinguish encodings."""
     lines, size = [], 0
     for line in data.split(b"\n"):

@@ -54,8 +54,8 @@ def _constraint(name: str, value: object, kind: str) -> JsonValue:
         return _pattern(value)
     if name == "currencies":
         codes = normaliser({"type": "currency"})
-        return _listed(value, codes)
-    return _listed(value, _region if kind == "phone" else _identifier)
+        return _check_list(value, codes)
+    return _check_list(value, _region if kind == "phone" else _identifier)
 
 
 def _length(value: object) -> int:
@@ -73,7 +73,7 @@ def _pattern(value: object) -> str:
     return pattern
 
 
-def _listed(value: object, check: Any) -> list[JsonValue]:
+def _check_list(value: object, check: Any) -> list[JsonValue]:
     if not isinstance(value, list) or len(value) > MAX_LISTED:
         raise ValueProblem(f"must be a list of at most {MAX_LISTED} entries")
     return list(dict.fromkeys(check(entry) for entry in value))

@@ -73,13 +73,13 @@ def _parts(text: str) -> tuple[int, int, int]:
         return int(match[1]), int(match[2]), int(match[3])
     match = _YEAR_LAST.fullmatch(text)
     if match is not None:
-        return _year_last(int(match[1]), int(match[3]), int(match[4]), match[2])
+        return _order_year_last(int(match[1]), int(match[3]), int(match[4]), match[2])
     if _SHORT_YEAR.fullmatch(text):
         raise ValueProblem("needs a year of four digits; write it as YYYY-MM-DD")
-    return _named(text)
+    return _parse_named(text)
 
 
-def _year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int, int]:
+def _order_year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int, int]:
     """Order the parts of a date that ends with a year; only points always mean day first."""
     if first > _MONTHS or first == second or (mark == "." and second <= _MONTHS):
         return year, second, first
@@ -88,7 +88,7 @@ def _year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int,
     raise ValueProblem("is ambiguous: day and month could be swapped; write it as YYYY-MM-DD")
 
 
-def _named(text: str) -> tuple[int, int, int]:
+def _parse_named(text: str) -> tuple[int, int, int]:
     months, ignored = _names()
     month: int | None = None
     numbers: list[str] = []

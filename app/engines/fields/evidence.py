@@ -78,12 +78,12 @@ def _piece(
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
 
 
-def _text_of_document(source: SourceText, start: Any, end: Any, said: Any) -> str | None:
-    if said is None:
+def _text_of_document(source: SourceText, start: Any, end: Any, claimed: Any) -> str | None:
+    if claimed is None:
         return source.complete(start, end)
     actual = source.slice(start, end)
-    if not is_same_text(said, actual):
-        raise EvidenceProblem(".text", describe_difference(said, actual))
+    if not is_same_text(claimed, actual):
+        raise EvidenceProblem(".text", describe_difference(claimed, actual))
     return actual
 
 

@@ -56,9 +56,9 @@ def identify(text: str, formats: tuple[str, ...]) -> str:
         return text
     if len(text) <= MAX_IDENTIFIER:
         for name in formats:
-            found = _compact(text, name)
-            if found:
-                return found
+            compact = _compact(text, name)
+            if compact:
+                return compact
     raise ValueProblem(f"is not a valid {' or '.join(formats)}")
 
 

@@ -35,22 +35,22 @@ class SourceText:
         return self.slice(start, end)
 
 
-def is_same_text(said: str, actual: str) -> bool:
+def is_same_text(claimed: str, actual: str) -> bool:
     """Return whether two texts are equal after Unicode normalization (NFC)."""
-    if said == actual:
+    if claimed == actual:
         return True
-    if said.isascii() and actual.isascii():
+    if claimed.isascii() and actual.isascii():
         return False
-    return unicodedata.normalize("NFC", said) == unicodedata.normalize("NFC", actual)
+    return unicodedata.normalize("NFC", claimed) == unicodedata.normalize("NFC", actual)
 
 
-def describe_difference(said: str, actual: str) -> str:
-    """Describe for an error message how `said` differs from `actual`, with short excerpts."""
-    pairs = zip(said, actual, strict=False)
-    shorter = min(len(said), len(actual))
-    at = next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
-    first = max(0, at - _LEAD) if max(len(said), len(actual)) > _EXCERPT else 0
-    return f"is {_excerpt(said, first)}, but the document has {_excerpt(actual, first)} there"
+def describe_difference(claimed: str, actual: str) -> str:
+    """Describe for an error message how `claimed` differs from `actual`, with short excerpts."""
+    pairs = zip(claimed, actual, strict=False)
+    shorter = min(len(claimed), len(actual))
+    at = next((place for place, (left, right) in enumerate(pairs) if left != right), shorter)
+    first = max(0, at - _LEAD) if max(len(claimed), len(actual)) > _EXCERPT else 0
+    return f"is {_excerpt(claimed, first)}, but the document has {_excerpt(actual, first)} there"
 
 
 def _excerpt(text: str, first: int) -> str:

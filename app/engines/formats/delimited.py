@@ -102,11 +102,11 @@ class DelimitedWriter:
     def write(self, row: Row) -> None:
         """Add one tag set."""
         labels = row.get("labels") or {}
-        line = self._about(row)
+        line = self._common_cells(row)
         for key, cells in self._columns:
             line += cells(labels.get(key))
         if self._explode:
-            self._csv.writerows(self._exploded(line, labels))
+            self._csv.writerows(self._explode_tables(line, labels))
         else:
             self._csv.writerow(line)
         self.rows += 1
@@ -147,7 +147,7 @@ class DelimitedWriter:
             names += _headers(table["columns"], f"labels.{table['key']}.")
         return names
 
-    def _about(self, row: Row) -> list[str]:
+    def _common_cells(self, row: Row) -> list[str]:
         artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
         values = [row.get(name) for name in _TOP]
         values += [artifact.get(name) for name in _ARTIFACT]
@@ -157,7 +157,7 @@ class DelimitedWriter:
         separator, guard = self._separator, self._guard
         return [cell(value, separator, guard) for value in values]
 
-    def _exploded(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
+    def _explode_tables(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
         """Yield the line once per row of each table, or once if there are no rows."""
         empty = {key: [""] * width for key, width in self._widths.items()}
         count = 0

@@ -75,10 +75,12 @@ def _check(value: object) -> None:
     raise SourceError("", f"is nested more than {MAX_DEPTH} levels deep")
 
 
-def fitting(wanted: dict[str, object], kind: str, notes: Notes, path: str) -> dict[str, object]:
+def fitting(
+    constraints: dict[str, object], kind: str, notes: Notes, path: str
+) -> dict[str, object]:
     """Return the constraints that apply to a field of this type; warn about each other one."""
     kept: dict[str, object] = {}
-    for name, value in wanted.items():
+    for name, value in constraints.items():
         try:
             check_constraints({**kept, name: value}, kind, path)
         except FieldError as error:

@@ -102,7 +102,7 @@ def _check(value: object) -> None:
     if error.validator == "const":
         raise SourceError(path, f"must be {error.validator_value!r}")
     if error.validator == "type":
-        wanted = error.validator_value
-        kinds = [wanted] if isinstance(wanted, str) else wanted
+        allowed = error.validator_value
+        kinds = [allowed] if isinstance(allowed, str) else allowed
         raise SourceError(path, f"must be of type {' or '.join(kinds)}")
     raise SourceError(path, f"violates the rule {error.validator}: {error.validator_value}")

@@ -108,17 +108,19 @@ def _related(part: Any, kinds: Iterable[str], styles: HiddenStyles) -> list[str]
     """Return the texts of the parts of these types, each text once, in the order of their names."""
     texts: dict[str, None] = {}
     for kind in kinds:
-        found = [
+        parts = [
             relation.target_part
             for relation in part.rels.values()
             if relation.reltype == kind and not relation.is_external
         ]
-        for target in sorted(found, key=lambda one: _natural(str(one.partname))):
+        for target in sorted(
+            parts, key=lambda target_part: _natural_key(str(target_part.partname))
+        ):
             texts.setdefault(_Walk(parse_xml(target.blob), styles).text())
     return list(texts)
 
 
-def _natural(name: str) -> list[str]:
+def _natural_key(name: str) -> list[str]:
     return [digits.zfill(9) for digits in re.split(r"(\d+)", name)]
 
 

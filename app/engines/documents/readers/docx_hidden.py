@@ -9,8 +9,8 @@ _OFF = {"0", "false", "off"}
 
 def is_on(parent: Any, name: str) -> bool | None:
     """Return the value of an on-off property of Word, or None if the parent does not set it."""
-    found = None if parent is None else parent.find(_WORD + name)
-    return None if found is None else is_true(found.get(_VALUE) or "1")
+    element = None if parent is None else parent.find(_WORD + name)
+    return None if element is None else is_true(element.get(_VALUE) or "1")
 
 
 def is_true(value: str) -> bool:

@@ -53,12 +53,12 @@ class _Sheet:
             if _MONO.fullmatch(word.text):
                 self._pen.text((left, base), word.text, _INK, self._mono, "ls")
             elif any(columns_of(char) == _WIDE for char in word.text):
-                self._boxes(word.text, left, base)
+                self._draw_boxes(word.text, left, base)
             else:
-                self._fitted(word, left, base)
+                self._draw_fitted(word, left, base)
         return self._image
 
-    def _boxes(self, text: str, left: float, base: float) -> None:
+    def _draw_boxes(self, text: str, left: float, base: float) -> None:
         """Draw wide characters as boxes and the others as text, each in its cells."""
         for char in text:
             width = columns_of(char) * CELL_WIDTH * self._unit
@@ -70,7 +70,7 @@ class _Sheet:
                 self._pen.text((left, base), char, _INK, self._mono, "ls")
             left += width
 
-    def _fitted(self, word: Word, left: float, base: float) -> None:
+    def _draw_fitted(self, word: Word, left: float, base: float) -> None:
         """Draw a word in the proportional font, reduced in size if it would exceed its box."""
         if self._other is None:
             self._other = _face(FiraGO_Regular.fontbuffer, _FONT_SIZE * self._unit)

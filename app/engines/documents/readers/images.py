@@ -25,7 +25,7 @@ def read(
     file: BinaryIO, media_type: str, limits: Limits, send: Callable[[dict[str, object]], None]
 ) -> None:
     """Send each frame as a page without words. Raises `ParseFailed`."""
-    with _opened(file, media_type, limits) as image:
+    with _open_image(file, media_type, limits) as image:
         for index in range(_frame_count(image, media_type, limits)):
             send(_page(image, index, media_type, limits))
 
@@ -39,12 +39,12 @@ def render(
     limits: Limits,
 ) -> Image.Image:
     """Return one frame, upright, on white. Raises `PageNotFound`, `ParseFailed`."""
-    with _opened(file, media_type, limits) as image:
+    with _open_image(file, media_type, limits) as image:
         count = _frame_count(image, media_type, limits)
         if not 1 <= number <= count:
             raise PageNotFound(number, count)
         _seek(image, number - 1, media_type, limits)
-        width, height, _ = _displayed(image, media_type)
+        width, height, _ = _measure_displayed(image, media_type)
         size = pixels(width, height, width_px, scale, limits)
         image.load()
         picture = opaque(ImageOps.exif_transpose(image))
@@ -52,7 +52,7 @@ def render(
 
 
 @contextmanager
-def _opened(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
+def _open_image(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
     Image.MAX_IMAGE_PIXELS = limits.max_pixels
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # every frame is checked below
     try:
@@ -83,7 +83,7 @@ def _seek(image: Image.Image, index: int, media_type: str, limits: Limits) -> No
 
 def _page(image: Image.Image, index: int, media_type: str, limits: Limits) -> dict[str, object]:
     _seek(image, index, media_type, limits)
-    width, height, rotation = _displayed(image, media_type)
+    width, height, rotation = _measure_displayed(image, media_type)
     if media_type == media.JPEG:
         # enough to verify that the image is complete
         image.draft("L", (image.width // 8, image.height // 8))
@@ -100,7 +100,7 @@ def _page(image: Image.Image, index: int, media_type: str, limits: Limits) -> di
     }
 
 
-def _displayed(image: Image.Image, media_type: str) -> tuple[float, float, int]:
+def _measure_displayed(image: Image.Image, media_type: str) -> tuple[float, float, int]:
     """Return the upright width and height in points, and the clockwise rotation in degrees."""
     across, down = _resolution(image)
     orientation = image.getexif().get(_ORIENTATION, 1)

@@ -152,13 +152,13 @@ def _inner_message(part: Message) -> Message | None:
 
 def _leaves(message: Message) -> Iterator[Message]:
     """Yield the parts with content; a message inside the message counts as one part."""
-    waiting = [message]
-    while waiting:
-        part = waiting.pop()
+    pending = [message]
+    while pending:
+        part = pending.pop()
         if part.is_multipart() and part.get_content_maintype() == "multipart":
             inner = part.get_payload()
             assert isinstance(inner, list)
-            waiting += [one for one in reversed(inner) if isinstance(one, Message)]
+            pending += [child for child in reversed(inner) if isinstance(child, Message)]
         else:
             yield part
 

@@ -57,7 +57,7 @@ def compose(groups: dict[int, list[Token]], width: float, height: float) -> Page
     leftward = right_to_left.is_right_to_left(
         token.text for tokens in groups.values() for token in tokens
     )
-    for direction in sorted(groups, key=lambda one: (one == OBLIQUE, one)):
+    for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
         tokens = groups[direction]
         rows = [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=leftward)
         for row in rows:
@@ -120,7 +120,7 @@ def _leftward_parts(row: Row, *, page_is_leftward: bool) -> list[_Part]:
     parts: list[_Part] = []
     for is_space, glyphs in groupby(
         right_to_left.to_logical(visual, right_to_left=leftward),
-        lambda one: one.text == _SPACE.text,
+        lambda glyph: glyph.text == _SPACE.text,
     ):
         if not is_space:
             part = list(glyphs)

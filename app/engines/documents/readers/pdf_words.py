@@ -71,7 +71,7 @@ class _Extractor:
 
     def words(self, limits: Limits) -> dict[int, list[Token]]:
         """Return the readable words inside the crop box, by writing direction."""
-        found: dict[int, list[Token]] = {}
+        words_of: dict[int, list[Token]] = {}
         width, height = self._size
         number = 0
         for first, end, gap in self._spans():
@@ -86,8 +86,8 @@ class _Extractor:
                 raise ParseFailed("too_large_unpacked", message)
             quarters = self._direction(first)
             token = self._token(text, box, number, gap, first, end, quarters)
-            found.setdefault(quarters, []).append(token)
-        return found
+            words_of.setdefault(quarters, []).append(token)
+        return words_of
 
     def _spans(self) -> Iterator[tuple[int, int, str]]:
         """Yield first character and last + 1 of each word, and the white space before it."""
@@ -132,7 +132,8 @@ class _Extractor:
             band = turn_box(band, -quarters, width, height)
             if glyphs is not None:
                 glyphs = [
-                    Glyph(one.text, turn_box(one.box, -quarters, width, height)) for one in glyphs
+                    Glyph(glyph.text, turn_box(glyph.box, -quarters, width, height))
+                    for glyph in glyphs
                 ]
         top, bottom = band[1], band[3]
         if not _LEAST_BAND * (box[3] - box[1]) <= bottom - top <= max(width, height):
@@ -181,8 +182,8 @@ class _Extractor:
                 glyphs[-1] = Glyph(glyphs[-1].text + char, box)
             else:
                 glyphs.append(Glyph(char, box))
-        readable = (Glyph(_readable(one.text), one.box) for one in glyphs)
-        return [one for one in readable if one.text]
+        readable = (Glyph(_readable(glyph.text), glyph.box) for glyph in glyphs)
+        return [glyph for glyph in readable if glyph.text]
 
 
 def _characters(layer: Any, count: int) -> Iterator[str]:

@@ -39,8 +39,8 @@ def is_right_to_left(texts: Iterable[str]) -> bool:
 
 def combine_marks(glyphs: Sequence[Glyph]) -> list[Glyph]:
     """Sort glyphs from left to right, and attach each vowel sign to its letter."""
-    letters = [one for one in glyphs if not unicodedata.combining(one.text[0])]
-    marks = [one for one in glyphs if unicodedata.combining(one.text[0])]
+    letters = [glyph for glyph in glyphs if not unicodedata.combining(glyph.text[0])]
+    marks = [glyph for glyph in glyphs if unicodedata.combining(glyph.text[0])]
     if not letters:
         return sorted(glyphs, key=_middle)
     letters.sort(key=_middle)
@@ -158,6 +158,6 @@ def _pair_brackets(glyphs: list[Glyph], turned: Sequence[bool]) -> list[Glyph]:
     else:
         return glyphs
     return [
-        one._replace(text=one.text.translate(_MIRRORED)) if is_turned else one
-        for one, is_turned in zip(glyphs, turned, strict=True)
+        glyph._replace(text=glyph.text.translate(_MIRRORED)) if is_turned else glyph
+        for glyph, is_turned in zip(glyphs, turned, strict=True)
     ]

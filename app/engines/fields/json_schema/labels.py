@@ -56,12 +56,14 @@ def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Sche
             "required": ["field", "value"],
             "additionalProperties": False,
             "allOf": [
-                {"if": _about(name), "then": {"$ref": f"#/$defs/{name}"}} for name, _ in slots
+                {"if": _has_field(name), "then": {"$ref": f"#/$defs/{name}"}} for name, _ in slots
             ],
         },
-        "allOf": [{"contains": _about(name), "minContains": 0, "maxContains": 1} for name in alone]
+        "allOf": [
+            {"contains": _has_field(name), "minContains": 0, "maxContains": 1} for name in alone
+        ]
         or [True],
-        "$defs": {**definitions, "Evidence": EVIDENCE, **_shared(definitions)},
+        "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared(definitions)},
     }
 
 
@@ -74,7 +76,7 @@ def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
             yield f"{field['key']}.{column['key']}", column
 
 
-def _about(name: str) -> Schema:
+def _has_field(name: str) -> Schema:
     return {"properties": {"field": {"const": name}}, "required": ["field"]}
 
 
@@ -98,12 +100,12 @@ def _slot(name: str, field: Field) -> Schema:
     }
 
 
-def _shared(definitions: Schema) -> Schema:
+def _select_shared(definitions: Schema) -> Schema:
     """Return the shared definitions that are referenced, directly or through one another."""
-    found = set(_references([definitions, EVIDENCE]))
-    for name in [*found]:
-        found |= set(_references(SHARED[name]))
-    return {name: schema for name, schema in SHARED.items() if name in found}
+    referenced = set(_references([definitions, EVIDENCE]))
+    for name in [*referenced]:
+        referenced |= set(_references(SHARED[name]))
+    return {name: schema for name, schema in SHARED.items() if name in referenced}
 
 
 def _references(schema: Any) -> Iterator[str]:

@@ -96,7 +96,7 @@ class _Reader:
             return r"[^\n]", True
         if char in "|^$":
             return char, False
-        return (char, True) if char == ")" else (_literal(ord(char)), True)
+        return (char, True) if char == ")" else (_format_literal(ord(char)), True)
 
     def _open(self) -> str:
         match = _GROUP.match(self.text, self.at)
@@ -112,8 +112,8 @@ class _Reader:
             return _ANCHORS.get(char) or _BOUNDARY[char], False
         if char.lower() in _SETS:
             self.at += 2
-            return _written(list(_SETS[char.lower()]), negated=char.isupper()), True
-        return _literal(self._character()), True
+            return _format_class(list(_SETS[char.lower()]), negated=char.isupper()), True
+        return _format_literal(self._character()), True
 
     def _character(self) -> int:
         """Return the code point of an escape for a single character."""
@@ -139,7 +139,7 @@ class _Reader:
             ranges += self._member()
             first = False
         self.at += 1
-        return _written(ranges, negated=negated)
+        return _format_class(ranges, negated=negated)
 
     def _member(self) -> Ranges:
         match = _POSIX.match(self.text, self.at)
@@ -147,20 +147,20 @@ class _Reader:
             if match[2] not in _NAMED:
                 raise _NotSharedError
             self.at = match.end()
-            return _outside(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
+            return _complement(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
         escaped = self.text[self.at + 1 : self.at + 2]
         if self.text.startswith("\\", self.at) and escaped.lower() in _SETS:
             self.at += 2
-            found = _SETS[escaped.lower()]
-            return _outside(found) if escaped.isupper() else list(found)
-        low = self._one()
+            ranges = _SETS[escaped.lower()]
+            return _complement(ranges) if escaped.isupper() else list(ranges)
+        low = self._read_code_point()
         ends = self.text[self.at : self.at + 2]
         if not ends.startswith("-") or ends == "-]":
             return [(low, low)]
         self.at += 1
-        return [(low, self._one())]
+        return [(low, self._read_code_point())]
 
-    def _one(self) -> int:
+    def _read_code_point(self) -> int:
         if self.text.startswith("\\", self.at):
             return self._character()
         char = self.text[self.at : self.at + 1]
@@ -170,30 +170,33 @@ class _Reader:
         return ord(char)
 
 
-def _outside(ranges: tuple[tuple[int, int], ...]) -> Ranges:
-    found, start = [], 0
+def _complement(ranges: tuple[tuple[int, int], ...]) -> Ranges:
+    gaps, start = [], 0
     for low, high in sorted(ranges):
-        found.append((start, low - 1))
+        gaps.append((start, low - 1))
         start = high + 1
-    return [(low, high) for low, high in [*found, (start, _LAST)] if low <= high]
+    return [(low, high) for low, high in [*gaps, (start, _LAST)] if low <= high]
 
 
-def _written(ranges: Ranges, *, negated: bool) -> str:
+def _format_class(ranges: Ranges, *, negated: bool) -> str:
     inner = "".join(
-        _inside(low) if low == high else f"{_inside(low)}-{_inside(high)}" for low, high in ranges
+        _format_in_class(low)
+        if low == high
+        else f"{_format_in_class(low)}-{_format_in_class(high)}"
+        for low, high in ranges
     )
     return f"[{'^' if negated else ''}{inner}]"
 
 
-def _inside(code: int) -> str:
-    return f"\\{chr(code)}" if chr(code) in "^-[]\\" else _plain(code)
+def _format_in_class(code: int) -> str:
+    return f"\\{chr(code)}" if chr(code) in "^-[]\\" else _format_plain(code)
 
 
-def _literal(code: int) -> str:
-    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _plain(code)
+def _format_literal(code: int) -> str:
+    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _format_plain(code)
 
 
-def _plain(code: int) -> str:
+def _format_plain(code: int) -> str:
     # Escape control characters for readability; every engine accepts all others as they are.
     if code == _CONTROLS["n"]:
         return r"\n"

@@ -19,15 +19,15 @@ _FRACTION = len(".000000")
 def decimal_at_least(low: Decimal) -> str:
     """Return a pattern for strings of the form DECIMAL that are at least `low`."""
     if low > 0:
-        return f"^(?:{'|'.join(_no_less(low))})$"
-    return f"^(?:[0-9]|-(?:{'|'.join(_no_more(-low))})$)" if low else "^[0-9]"
+        return f"^(?:{'|'.join(_patterns_at_least(low))})$"
+    return f"^(?:[0-9]|-(?:{'|'.join(_patterns_at_most(-low))})$)" if low else "^[0-9]"
 
 
 def decimal_at_most(high: Decimal) -> str:
     """Return a pattern for strings of the form DECIMAL that are at most `high`."""
     if high < 0:
-        return f"^-(?:{'|'.join(_no_less(-high))})$"
-    return f"^(?:-|(?:{'|'.join(_no_more(high))})$)"
+        return f"^-(?:{'|'.join(_patterns_at_least(-high))})$"
+    return f"^(?:-|(?:{'|'.join(_patterns_at_most(high))})$)"
 
 
 def moment_at_least(low: str) -> str:
@@ -43,7 +43,7 @@ def moment_at_most(high: str) -> str:
     return f"^(?:{'|'.join([*_smaller(bare), *(_literal(text) + end for text in same)])})"
 
 
-def _no_less(limit: Decimal) -> Iterator[str]:
+def _patterns_at_least(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = digits_of(limit).partition(".")
     yield rf"[1-9][0-9]{{{len(whole)},}}{_REST}"
     for text in _greater(whole):
@@ -55,7 +55,7 @@ def _no_less(limit: Decimal) -> Iterator[str]:
         yield f"{whole}{_REST}"
 
 
-def _no_more(limit: Decimal) -> Iterator[str]:
+def _patterns_at_most(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = digits_of(limit).partition(".")
     if len(whole) > 1:
         yield rf"(?:0|[1-9][0-9]{{0,{len(whole) - 2}}}){_REST}"

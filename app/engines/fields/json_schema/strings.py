@@ -101,20 +101,20 @@ def moment(field: Field) -> Schema:
     if "max" in limits:
         patterns.append(moment_at_most(limits["max"]))
     format_ = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
-    return {"type": "string", **format_, "allOf": [{"pattern": one} for one in patterns]}
+    return {"type": "string", **format_, "allOf": [{"pattern": pattern} for pattern in patterns]}
 
 
 def _limits(field: Field, most: int | None = None) -> Schema:
     constraints = field["constraints"]
-    found: Schema = {}
+    limits: Schema = {}
     if constraints.get("min_length"):
-        found["minLength"] = constraints["min_length"]
+        limits["minLength"] = constraints["min_length"]
     longest = [length for length in (most, constraints.get("max_length")) if length is not None]
     if longest:
-        found["maxLength"] = min(longest)
+        limits["maxLength"] = min(longest)
     if "pattern" in constraints:
-        found["x-pattern"] = constraints["pattern"]
+        limits["x-pattern"] = constraints["pattern"]
         pattern = portable(constraints["pattern"])
         if pattern is not None:
-            found["pattern"] = pattern
-    return found
+            limits["pattern"] = pattern
+    return limits

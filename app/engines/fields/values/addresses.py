@@ -21,12 +21,14 @@ def _address(value: object) -> JsonValue:
         return text
     if not isinstance(value, dict) or not value.keys() <= set(PARTS):
         raise ValueProblem(f"must be a string or an object of {', '.join(PARTS)}")
-    parts = {name: text_of(value[name], MAX_PART).strip() for name in PARTS if _given(value, name)}
+    parts = {
+        name: text_of(value[name], MAX_PART).strip() for name in PARTS if _has_part(value, name)
+    }
     kept = {name: part for name, part in parts.items() if part}
     if not kept:
         raise ValueProblem("is empty")
     return dict(kept)
 
 
-def _given(value: dict[str, object], name: str) -> bool:
+def _has_part(value: dict[str, object], name: str) -> bool:
     return value.get(name) is not None

@@ -26,9 +26,9 @@ def _boolean(value: object) -> JsonValue:
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
     if isinstance(value, str):
-        found = _WORDS.get(plain(value).casefold())
-        if found is not None:
-            return found
+        flag = _WORDS.get(plain(value).casefold())
+        if flag is not None:
+            return flag
     raise ValueProblem("must be true or false")
 
 
@@ -44,10 +44,10 @@ def _choice(field: Field) -> Normaliser:
     def normalise(value: object) -> JsonValue:
         if isinstance(value, str) and value in values:
             return value
-        found = labels.get(_folded(text_of(value, 1000)))
-        if found is None:
+        option_value = labels.get(_folded(text_of(value, 1000)))
+        if option_value is None:
             raise ValueProblem("must be the value of one of the options")
-        return found
+        return option_value
 
     return normalise
 

@@ -49,10 +49,10 @@ def make(field: Field) -> Normaliser:  # noqa: ARG001 - a country takes no const
 
 def _country(value: object) -> JsonValue:
     key = _key(plain(value))
-    found = _codes().get(key) or _names().get(key)
-    if found is None:
+    code = _codes().get(key) or _names().get(key)
+    if code is None:
         raise ValueProblem("is not a country in ISO 3166-1")
-    return found
+    return code
 
 
 def _key(text: str) -> str:
@@ -77,7 +77,7 @@ def _codes() -> dict[str, str]:
 @functools.cache
 def _names() -> dict[str, str]:
     """Return country names in other languages; read when an English name does not match."""
-    found: dict[str, str] = {}
+    codes: dict[str, str] = {}
     shared: set[str] = set()
     for language in _LANGUAGES:
         path = Path(pycountry.LOCALES_DIR, language, "LC_MESSAGES", "iso3166-1.mo")
@@ -87,6 +87,6 @@ def _names() -> dict[str, str]:
         for country in pycountry.countries:
             for name in (country.name, getattr(country, "common_name", None)):
                 key = _key(catalogue.gettext(name)) if name else ""
-                if found.setdefault(key, country.alpha_2) != country.alpha_2:
+                if codes.setdefault(key, country.alpha_2) != country.alpha_2:
                     shared.add(key)
-    return {key: code for key, code in found.items() if key and key not in shared}
+    return {key: code for key, code in codes.items() if key and key not in shared}

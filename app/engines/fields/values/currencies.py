@@ -47,7 +47,7 @@ def currency_of(text: str, allowed: tuple[str, ...]) -> str:
     """
     token = text.strip().rstrip(".").upper()
     if token in CODES:
-        return _permitted(token, allowed)
+        return _check_allowed(token, allowed)
     meanings = _SIGNS.get(token)
     if meanings is None:
         raise ValueProblem("is not an ISO 4217 currency code")
@@ -55,7 +55,7 @@ def currency_of(text: str, allowed: tuple[str, ...]) -> str:
         meanings = [code for code in meanings if code in allowed] or meanings[:1]
     if len(meanings) > 1 and (allowed or token in _SHARED):
         raise ValueProblem(f"is ambiguous: the sign may mean {', '.join(meanings[:5])}")
-    return _permitted(meanings[0], allowed)
+    return _check_allowed(meanings[0], allowed)
 
 
 def agreed(tokens: set[str]) -> str:
@@ -80,7 +80,7 @@ def minor_digits(code: str) -> int:
     return _MINOR.get(code, 2)
 
 
-def _permitted(code: str, allowed: tuple[str, ...]) -> str:
+def _check_allowed(code: str, allowed: tuple[str, ...]) -> str:
     if allowed and code not in allowed:
         raise ValueProblem(f"must be one of {', '.join(allowed[:20])}")
     return code

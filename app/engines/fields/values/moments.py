@@ -48,7 +48,7 @@ def _time(value: object) -> str:
 
 def _datetime(value: object) -> str:
     text = plain(value, 100)
-    moment = _iso(text) or _written(text)
+    moment = _parse_iso(text) or _parse_written(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     try:
@@ -58,7 +58,7 @@ def _datetime(value: object) -> str:
     return moment.replace(tzinfo=None).isoformat() + "Z"
 
 
-def _iso(text: str) -> datetime | None:
+def _parse_iso(text: str) -> datetime | None:
     # A week without a day would be parsed as its Monday.
     if len(text) <= len("YYYY-MM-DD") or _WEEK_AND_TIME.match(text):
         return None
@@ -68,7 +68,7 @@ def _iso(text: str) -> datetime | None:
         return None
 
 
-def _written(text: str) -> datetime:
+def _parse_written(text: str) -> datetime:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         raise ValueProblem("is not a date with a time; write it as YYYY-MM-DDTHH:MM:SSZ")

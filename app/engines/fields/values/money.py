@@ -30,7 +30,7 @@ def make(field: Field) -> Normaliser:
 
     def normalise(value: object) -> JsonValue:
         number, token = _parts(value)
-        currency = currency_of(token, allowed) if token else _only(allowed)
+        currency = currency_of(token, allowed) if token else _get_only_currency(allowed)
         number = bounded(number)
         check_range(number, low, high)
         return {"amount": digits_of(number, minor_digits(currency)), "currency": currency}
@@ -77,7 +77,7 @@ def _from_text(text: str) -> tuple[Decimal, str]:
     return number, agreed(tokens)
 
 
-def _only(allowed: tuple[str, ...]) -> str:
+def _get_only_currency(allowed: tuple[str, ...]) -> str:
     if len(allowed) != 1:
         raise ValueProblem("needs a currency")
     return allowed[0]

@@ -34,7 +34,7 @@ def make(field: Field) -> Normaliser:
 def _number(text: str, regions: tuple[str, ...]) -> str:
     if text.startswith("00"):
         text = "+" + text[2:]
-    found: set[str] = set()
+    candidates: set[str] = set()
     for region in (None,) if text.startswith("+") else regions:
         try:
             number = phonenumbers.parse(text, region)
@@ -45,9 +45,9 @@ def _number(text: str, regions: tuple[str, ...]) -> str:
         if phonenumbers.is_possible_number(number) and (
             region is None or phonenumbers.is_valid_number_for_region(number, region)
         ):
-            found.add(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
-    if len(found) > 1:
+            candidates.add(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+    if len(candidates) > 1:
         raise ValueProblem("is valid in several of the field's countries; add a country code")
-    if not found:
+    if not candidates:
         raise ValueProblem("is not a phone number with a country code, such as +4930123456")
-    return found.pop()
+    return candidates.pop()

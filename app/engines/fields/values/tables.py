@@ -21,7 +21,7 @@ def make(field: Field) -> Normaliser:
         try:
             if not multiple:
                 return normalise(value)
-            return [normalise(one) for one in (value if isinstance(value, list) else [value])]
+            return [normalise(item) for item in (value if isinstance(value, list) else [value])]
         except ValueProblem as problem:
             raise ValueProblem(f"has an invalid value in {key}: {problem.message}") from None
 

@@ -32,27 +32,27 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
         return
     kinds = {kind_of(branch) for branch in branches}
     if kind_of(node) == "object" or kinds == {"object"}:
-        _objects(node, branches, notes)
+        _merge_objects(node, branches, notes)
     elif kinds == {"choice"}:
-        _choices(node, branches, notes)
+        _merge_choices(node, branches, notes)
     elif kinds == {"array"}:
         node.types = {"array"}
         node.items.extend(branches[0].items)
         notes.add(node.path, "Only the first of its alternatives was imported.")
     elif kinds == {None}:
-        _conditions(node, branches, notes)
+        _warn_conditions(node, branches, notes)
     elif len(kinds) == 1 or kinds <= _NUMBERS:
         node.types = {str(kinds.pop())} if len(kinds) == 1 else {"number"}
         formats = [branch.keywords.get("format") for branch in branches]
         if formats[0] is not None and all(format_ == formats[0] for format_ in formats):
             node.keywords.setdefault("format", formats[0])
-        _conditions(node, branches, notes)
+        _warn_conditions(node, branches, notes)
     else:
         node.types = {"string"}
         notes.add(node.path, "Its alternatives have no common type: the field takes text.")
 
 
-def _objects(node: Node, branches: list[Node], notes: Notes) -> None:
+def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
     """Merge objects: take the members of all, and require those that each alternative requires."""
     node.types = {"object"}
     required: set[str] | None = None
@@ -64,7 +64,7 @@ def _objects(node: Node, branches: list[Node], notes: Notes) -> None:
     notes.add(node.path, "The members of all its alternatives were combined.")
 
 
-def _choices(node: Node, branches: list[Node], notes: Notes) -> None:
+def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
     """Merge the options, with labels, of alternatives that are constants with titles."""
     options: list[tuple[Any, str]] = []
     for branch in branches:
@@ -81,7 +81,7 @@ def _choices(node: Node, branches: list[Node], notes: Notes) -> None:
     node.keywords["options"] = options
 
 
-def _conditions(node: Node, branches: list[Node], notes: Notes) -> None:
+def _warn_conditions(node: Node, branches: list[Node], notes: Notes) -> None:
     if any(branch.keywords or branch.required for branch in branches):
         notes.add(
             node.path, "The constraints of its alternatives other than the type were left out."

@@ -81,15 +81,15 @@ class Resolver:
 
     def node(self, parts: Iterable[Part]) -> Node:
         """Return the node where all of `parts` apply; the first title wins. Raises SourceError."""
-        waiting = list(parts)[::-1]
-        node = Node(waiting[-1].path)
-        while waiting:
-            part = waiting.pop()
+        pending = list(parts)[::-1]
+        node = Node(pending[-1].path)
+        while pending:
+            part = pending.pop()
             self._spend(1, part.path)
             if part.schema is False:
                 node.never = True
             elif isinstance(part.schema, dict):
-                waiting.extend(reversed(self._apply(node, part.schema, part)))
+                pending.extend(reversed(self._apply(node, part.schema, part)))
             elif part.schema is not True:
                 raise SourceError(part.path, "must be a schema: an object, true or false")
         return node
@@ -99,48 +99,50 @@ class Resolver:
         if self._visits > MAX_VISITS:
             raise SourceError(path, "is too large once its references are followed")
 
-    def _weight(self, schema: dict[str, Any]) -> int:
+    def _get_weight(self, schema: dict[str, Any]) -> int:
         """Return how many more visits a schema counts for its size, without its subschemas.
 
         The cache uses object identity, because the document keeps all schemas alive.
         """
         weight = self._weights.get(id(schema))
         if weight is None:
-            said = {k: v for k, v in schema.items() if k not in _COMBINED and k not in _SILENT}
+            content = {k: v for k, v in schema.items() if k not in _COMBINED and k not in _SILENT}
             properties = schema.get("properties")
-            said |= {"keywords": list(schema), "required": schema.get("required")}
+            content |= {"keywords": list(schema), "required": schema.get("required")}
             names = list(properties) if isinstance(properties, dict) else []
-            weight = len(orjson.dumps([said, names])) // VISIT_BYTES
+            weight = len(orjson.dumps([content, names])) // VISIT_BYTES
             self._weights[id(schema)] = weight
         return weight
 
     def _apply(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
         """Merge a schema's own keywords into `node`; return the further parts that apply there."""
-        self._spend(self._weight(schema), part.path)
+        self._spend(self._get_weight(schema), part.path)
         for name, value in schema.items():
             closed = name in _OPEN and isinstance(value, bool)
             if not closed and name not in _COMBINED and name not in _SILENT:
                 self._keyword(node, name, value, part.path)
         self._members(node, schema, part)
-        more = [self._followed(schema[name], part, node) for name in _REFS if name in schema]
-        more += [self._parts(schema, "allOf", part)]
+        groups = [
+            self._follow_reference(schema[name], part, node) for name in _REFS if name in schema
+        ]
+        groups += [self._parts(schema, "allOf", part)]
         for name in ("anyOf", "oneOf"):
             group = [entry for entry in self._parts(schema, name, part) if not _is_null(entry)]
             if len(group) == 1:
-                more.append(group)
+                groups.append(group)
             elif group:
                 node.alternatives.append(group)
-        return [entry for found in more for entry in found]
+        return [entry for parts in groups for entry in parts]
 
     def _members(self, node: Node, schema: dict[str, Any], part: Part) -> None:
         properties = schema.get("properties")
         if isinstance(properties, dict):
             self._spend(len(properties), part.path)
             for name, sub in properties.items():
-                path = _below(part.path, "properties", line(name, 64))
+                path = _join_path(part.path, "properties", line(name, 64))
                 node.properties.setdefault(name, []).append(Part(sub, path, part.trail))
         elif properties is not None:
-            raise SourceError(_below(part.path, "properties"), "must be an object")
+            raise SourceError(_join_path(part.path, "properties"), "must be an object")
         required = schema.get("required")
         # in draft 3 it was a boolean that belonged to the member itself
         if isinstance(required, list):
@@ -150,25 +152,25 @@ class Resolver:
             node.keywords["required"] = True
         items = schema.get("items")
         if isinstance(items, dict | bool):
-            node.items.append(Part(items, _below(part.path, "items"), part.trail))
+            node.items.append(Part(items, _join_path(part.path, "items"), part.trail))
         elif items is not None:
             node.keywords["prefixItems"] = items  # valid up to 2019-09
 
     def _parts(self, schema: dict[str, Any], name: str, part: Part) -> list[Part]:
         group = schema.get(name, [])
-        path = _below(part.path, name)
+        path = _join_path(part.path, name)
         if not isinstance(group, list):
             raise SourceError(path, "must be a list")
         self._spend(len(group), path)
         return [
-            Part(entry, _below(path, str(position)), part.trail)
+            Part(entry, _join_path(path, str(position)), part.trail)
             for position, entry in enumerate(group)
         ]
 
-    def _followed(self, ref: object, part: Part, node: Node) -> list[Part]:
+    def _follow_reference(self, ref: object, part: Part, node: Node) -> list[Part]:
         if not isinstance(ref, str) or len(ref) > MAX_REFERENCE:
             message = f"must be text of at most {MAX_REFERENCE} characters"
-            raise SourceError(_below(part.path, "$ref"), message)
+            raise SourceError(_join_path(part.path, "$ref"), message)
         if len(part.trail) > MAX_TRAIL:  # the trail includes the root
             raise SourceError(part.path, f"is reached through more than {MAX_TRAIL} references")
         if ref in part.trail:
@@ -184,20 +186,20 @@ class Resolver:
             return
         if name == "enum":
             if not isinstance(value, list):
-                raise SourceError(_below(path, "enum"), "must be a list")
+                raise SourceError(_join_path(path, "enum"), "must be a list")
             self._spend(len(value), path)
         if name not in node.keywords:
             node.keywords[name] = value
             return
-        held = node.keywords[name]
-        if name in _GREATEST | _LEAST and _is_number(held) and _is_number(value):
-            node.keywords[name] = max(held, value) if name in _GREATEST else min(held, value)
+        current = node.keywords[name]
+        if name in _GREATEST | _LEAST and _is_number(current) and _is_number(value):
+            node.keywords[name] = max(current, value) if name in _GREATEST else min(current, value)
         elif name == "enum":
             # Without duplicates, the list never grows, however often lists are merged.
             allowed = {orjson.dumps(entry) for entry in value}
-            told = {orjson.dumps(entry): entry for entry in held}
-            node.keywords[name] = [entry for text, entry in told.items() if text in allowed]
-        elif held != value and name not in ("title", "description", "default"):
+            by_text = {orjson.dumps(entry): entry for entry in current}
+            node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]
+        elif current != value and name not in ("title", "description", "default"):
             self._notes.add(
                 path, f"Another {line(name, 64)} applies here too: the first one was used."
             )
@@ -206,15 +208,19 @@ class Resolver:
         listed = value if isinstance(value, list) else [value]
         types = {entry for entry in listed if isinstance(entry, str)}
         if node.types is not None:
-            both = {*(node.types & types), *_whole(node.types, types), *_whole(types, node.types)}
+            both = {
+                *(node.types & types),
+                *_narrow_to_integer(node.types, types),
+                *_narrow_to_integer(types, node.types),
+            }
             if not both:
                 self._notes.add(path, "Two types contradict each other: the first one was used.")
             types = both or node.types
         node.types = types
 
 
-def _whole(some: set[str], others: set[str]) -> set[str]:
-    return {"integer"} if "integer" in some and "number" in others else set()
+def _narrow_to_integer(left: set[str], right: set[str]) -> set[str]:
+    return {"integer"} if "integer" in left and "number" in right else set()
 
 
 def _is_number(value: object) -> bool:
@@ -229,5 +235,5 @@ def _is_null(part: Part) -> bool:
     return nothing or ("const" in schema and schema["const"] is None)
 
 
-def _below(path: str, *names: str) -> str:
+def _join_path(path: str, *names: str) -> str:
     return ".".join(filter(None, (path, *names)))

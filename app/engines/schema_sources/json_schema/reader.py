@@ -78,7 +78,7 @@ class _Reader:
             self._notes.add(node.path, f"{line(name, 64)} is required but not described.")
         for handled in ("title", "description"):
             node.take(handled)
-        self._leftovers(node)
+        self._warn_leftovers(node)
 
     def member(self, name: str, parts: list[Part], place: _Place, *, required: bool) -> None:
         """Add a member called `name`."""
@@ -102,7 +102,7 @@ class _Reader:
             self._notes.add(node.path, "It is nested too deeply and was left out.")
             return
         self._notes.add(node.path, "Its members became separate fields with its name as prefix.")
-        label = line(node.text("title")) or _words(name)
+        label = line(node.text("title")) or _to_words(name)
         around = replace(
             place,
             prefix=f"{place.prefix}{name[:100]}_",
@@ -125,7 +125,7 @@ class _Reader:
                 node.take("prefixItems")
             members = {**scalar(item, self._notes), "multiple": True}
             self._add(name, node, place, members, required=required)
-            self._lost(item)
+            self._warn_lost(item)
         elif place.table:
             self._notes.add(node.path, "A table cannot contain another table: it was left out.")
         else:
@@ -147,32 +147,32 @@ class _Reader:
     ) -> None:
         title = line(node.text("title"), MAX_TITLE)
         called = place.prefix + name
-        made = {
+        field = {
             "key": place.keys.take(called, path=node.path),
-            "label": titled(place.label + (title or _words(name)), self._notes, node.path),
+            "label": titled(place.label + (title or _to_words(name)), self._notes, node.path),
             "required": required,
             "description": described(node.text("description"), self._notes, node.path),
             **members,
         }
-        place.into.append(made)
+        place.into.append(field)
         if node.properties:
             self._notes.add(node.path, "It is not only an object: its members were left out.")
         if node.items and kind_of(node) != "array":
             self._notes.add(node.path, "It is not only a list: its items were left out.")
-        self._leftovers(node)
+        self._warn_leftovers(node)
 
-    def _lost(self, item: Node) -> None:
+    def _warn_lost(self, item: Node) -> None:
         for name in ("title", "description"):
             item.take(name)
-        self._leftovers(item)
+        self._warn_leftovers(item)
 
-    def _leftovers(self, node: Node) -> None:
+    def _warn_leftovers(self, node: Node) -> None:
         if node.keywords:
             names = ", ".join(line(name, 64) for name in sorted(node.keywords)[:20])
             self._notes.add(node.path, f"Not carried over: {names}.")
 
 
-def _words(name: str) -> str:
+def _to_words(name: str) -> str:
     """Return a member's name as a label; plain snake_case is converted to words."""
     plain = name.replace("_", " ").capitalize() if snake(name, "field") == name else name
     return line(plain)

@@ -127,7 +127,7 @@ def _option(value: object) -> str | None:
 def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
     if node.keywords.get("format") in _WIDTHS:
         node.take("format")
-    wanted: dict[str, object] = {}
+    constraints: dict[str, object] = {}
     for name, limit, step in (("min", "minimum", 1), ("max", "maximum", -1)):
         value, beyond = node.take(limit), node.take("exclusive" + limit.capitalize())
         if beyond is not None and beyond is not False:
@@ -138,12 +138,12 @@ def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
                 value = edge
                 notes.add(node.path, f"The {limit} itself was excluded, but is allowed here.")
         if value is not None:
-            wanted[name] = value
-    return {"type": kind, "constraints": fitting(wanted, kind, notes, node.path)}
+            constraints[name] = value
+    return {"type": kind, "constraints": fitting(constraints, kind, notes, node.path)}
 
 
 def _string(node: Node, notes: Notes) -> dict[str, Any]:
-    wanted: dict[str, object] = {}
+    constraints: dict[str, object] = {}
     kind = "text"
     format_ = node.take("format")
     if isinstance(format_, str):
@@ -151,7 +151,7 @@ def _string(node: Node, notes: Notes) -> dict[str, Any]:
         if format_ in _FORMATS:
             kind = _FORMATS[format_]
         elif identifier in MODULES:
-            wanted["formats"] = [identifier]
+            constraints["formats"] = [identifier]
         else:
             notes.add(node.path, f"The format {line(format_, 64)} is not enforced.")
     for name, keyword in (
@@ -161,5 +161,7 @@ def _string(node: Node, notes: Notes) -> dict[str, Any]:
     ):
         value = node.take(keyword)
         if value is not None:
-            wanted[name] = int(value) if isinstance(value, float) and value.is_integer() else value
-    return {"type": kind, "constraints": fitting(wanted, kind, notes, node.path)}
+            constraints[name] = (
+                int(value) if isinstance(value, float) and value.is_integer() else value
+            )
+    return {"type": kind, "constraints": fitting(constraints, kind, notes, node.path)}

@@ -14,14 +14,14 @@ _LONGEST = 2 * MAX_LABEL
 
 def choices(control: Control) -> None:
     """Add a field for a choice of one or more values."""
-    _choice(control, multiple=control.get("choice") == "multiple")
+    _add_choice(control, multiple=control.get("choice") == "multiple")
 
 
 def taxonomy(control: Control) -> None:
     """Add a field for a tree of values; its paths become options."""
     if control.get("maxUsages") not in ("", "1"):
         control.note(MANY)
-    _choice(control, multiple=control.get("maxUsages") != "1")
+    _add_choice(control, multiple=control.get("maxUsages") != "1")
 
 
 def text_area(control: Control) -> None:
@@ -43,15 +43,15 @@ def number(control: Control) -> None:
     for name in ("step", "defaultValue"):
         if control.get(name):
             control.note(f"The attribute {name} was left out.")
-    wanted: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add("number", constraints=_fitting(control, wanted, "number"))
+    constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
+    control.add("number", constraints=_fit_constraints(control, constraints, "number"))
 
 
 def rating(control: Control) -> None:
     """Add a field for stars: whole numbers from 1."""
     most = control.get("maxRating") or "5"
-    wanted: dict[str, object] = {"min": 1, "max": most}
-    control.add("integer", constraints=_fitting(control, wanted, "integer"))
+    constraints: dict[str, object] = {"min": 1, "max": most}
+    control.add("integer", constraints=_fit_constraints(control, constraints, "integer"))
 
 
 def date_time(control: Control) -> None:
@@ -68,8 +68,8 @@ def date_time(control: Control) -> None:
     else:
         kind = "text"
         control.note("There is no type for part of a date: the field takes text.")
-    wanted: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add(kind, constraints=_fitting(control, wanted, kind))
+    constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
+    control.add(kind, constraints=_fit_constraints(control, constraints, kind))
 
 
 ASKING: Mapping[str, Callable[[Control], None]] = {
@@ -82,17 +82,19 @@ ASKING: Mapping[str, Callable[[Control], None]] = {
 }
 
 
-def _fitting(control: Control, wanted: dict[str, object], kind: str) -> dict[str, object]:
-    present = {name: value for name, value in wanted.items() if value != ""}
+def _fit_constraints(
+    control: Control, constraints: dict[str, object], kind: str
+) -> dict[str, object]:
+    present = {name: value for name, value in constraints.items() if value != ""}
     return fitting(present, kind, control.scene.notes, control.path)
 
 
-def _choice(control: Control, *, multiple: bool) -> None:
+def _add_choice(control: Control, *, multiple: bool) -> None:
     separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL]
     leaves = control.says("leafsOnly")
     options: dict[str, dict[str, str]] = {}
     hints = []
-    for value, label, element in _paths(control.element, "", "", separator):
+    for value, label, element in _iterate_paths(control.element, "", "", separator):
         if leaves and element.find("Choice") is not None:
             continue  # it only groups the options below it
         option = {"value": line(value), "label": line(label)}
@@ -105,7 +107,7 @@ def _choice(control: Control, *, multiple: bool) -> None:
             control.note("An option that appears twice was imported once.")
             continue
         options[option["value"]] = option
-        _behaviour(control, element, multiple=multiple)
+        _warn_behaviour(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
     hints_text = "\n".join(hints)
     if not options:
@@ -122,24 +124,24 @@ def _choice(control: Control, *, multiple: bool) -> None:
         )
 
 
-def _behaviour(control: Control, option: Element, *, multiple: bool) -> None:
+def _warn_behaviour(control: Control, option: Element, *, multiple: bool) -> None:
     if option.get("selected", "").lower() == "true":
         control.note("The preselection of an option was left out.")
     if option.get("exclusive", "").lower() == "true" and multiple:
         control.note("The rule that an option excludes all others was left out.")
 
 
-def _paths(
+def _iterate_paths(
     element: Element, values: str, labels: str, separator: str
 ) -> Iterator[tuple[str, str, Element]]:
     """Yield (value, label, element) for each choice below `element`, prefixed by its parents."""
     for child in element:
         if child.tag != "Choice":
-            yield from _paths(child, values, labels, separator)
+            yield from _iterate_paths(child, values, labels, separator)
             continue
         label = child.get("value") or child.get("alias") or ""
         value = child.get("alias") or label
         # Truncated here already, because the prefix is repeated in everything below.
         value, label = (values + value)[:_LONGEST], (labels + label)[:_LONGEST]
         yield value, label, child
-        yield from _paths(child, value + separator, label + separator, separator)
+        yield from _iterate_paths(child, value + separator, label + separator, separator)

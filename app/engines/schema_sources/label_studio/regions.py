@@ -28,17 +28,17 @@ def labels(control: Control) -> None:
     tag = control.element.tag
     if kind == "region" and tag in ON_PAGES and tag not in _BOXES:
         control.note("The drawn shape becomes its bounding box.")
-    found = [element for element in control.element.iter("Label") if _named(element)]
-    if not found:
+    elements = [element for element in control.element.iter("Label") if _named(element)]
+    if not elements:
         control.note("The labels come with each task: one field takes all of them.")
         control.add(kind, multiple=True)
         return
     if control.per_region:
         control.note("It is asked for each region: its fields are separate here.")
     required = control.required()
-    if required and len(found) > 1:
+    if required and len(elements) > 1:
         control.note("The rule that one of several labels is required was left out.")
-    for element in found:
+    for element in elements:
         named = element.get("value") or element.get("alias")
         path = f"{control.path}.Label[{line(named, 64)}]"
         value = titled(named, control.scene.notes, path)
@@ -53,7 +53,7 @@ def labels(control: Control) -> None:
             path=path,
             label=value,
             type=kind,
-            required=required and len(found) == 1,
+            required=required and len(elements) == 1,
             multiple=not once,
             description=element.get("hint") or control.header,
         )

@@ -37,12 +37,12 @@ class Scene:
         """Add a field; its key is derived from its name in the source."""
         if len(self.fields) == MAX_FIELDS:
             raise SourceError("", f"contains more than {MAX_FIELDS} fields")
-        made = {
+        new_field = {
             "key": self.keys.take(called, path=path, fallback="label"),
             "description": described(description, self.notes, path),
             **members,
         }
-        self.fields.append(made)
+        self.fields.append(new_field)
 
 
 @dataclass(frozen=True, slots=True)
