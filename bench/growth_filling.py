@@ -27,6 +27,7 @@ LABELERS = 12
 REVIEWERS = 6
 DRAFTS = 20
 """The number of drafts of each labeler."""
+_FIELDS = [make_field("field_1", "text")]
 _BATCH = 100_000
 _YEAR = timedelta(days=365)
 
@@ -203,9 +204,7 @@ def grow(service: Service, rows: int) -> Grown:
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
     reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
     owner = org.api("owner")
-    schemas = [
-        make_schema(org, [make_field("field_1", "text")], f"Bill {n}") for n in range(SCHEMAS)
-    ]
+    schemas = [make_schema(org, _FIELDS, f"Bill {n}") for n in range(SCHEMAS)]
     team, review_team = (
         owner.post("/teams", {"name": name}).json["data"]["id"] for name in ("Labels", "Reviews")
     )

@@ -26,8 +26,7 @@ DESCRIPTION = (
 def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
     """Return the JSON Schema of the list of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts everything that the schema accepts, with the exceptions in DESCRIPTION; and
-    the schema accepts everything that `check_tags` returns.
+    It accepts what `check_tags` returns. `check_tags` accepts what it accepts; see DESCRIPTION.
     """
     slots = list(_slots(fields))
     definitions: dict[str, Schema] = {name: _slot(name, slot) for name, slot in slots}
