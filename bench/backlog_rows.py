@@ -39,7 +39,7 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     assert left > 0, "the backlog was there to the end"
     report.add(
         Row(
-            f"jobs with {QUEUED:,} queued beside {FEW}",
+            f"jobs with {QUEUED:,} queued, and {FEW}",
             f"{many:,.0f}/s",
             f"{few:,.0f}/s",
             many / few,

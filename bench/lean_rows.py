@@ -1,6 +1,6 @@
 """Compare reads with the leanest SQL that returns the answer, which the service does not run.
 
-The floor knows the organization, authenticates nobody, and returns the columns unchanged.
+The floor knows the organization, does not authenticate, and returns the columns unchanged.
 """
 
 import json

@@ -163,7 +163,7 @@ def _spread(report: Report, mine: load.Result) -> None:
 
 def _count_duplicates(claimed: list[str]) -> Row:
     twice = len(claimed) - len(set(claimed))
-    return Row("next, documents handed out twice", str(twice), "", None, "0", twice == 0)
+    return Row("next, documents claimed twice", str(twice), "", None, "0", twice == 0)
 
 
 def _assign(report: Report, service: Service, rows: int) -> None:

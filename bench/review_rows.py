@@ -88,7 +88,7 @@ class Reviews(Requests):
             p50, p99 = (1000 * mine.quantile(share) for share in (0.5, 0.99))
             report.add(
                 Row(
-                    "its p99 beside its p50",
+                    "its p99 and its p50",
                     f"{p99:.1f} ms",
                     f"{p50:.1f} ms p50",
                     p99 / p50,

@@ -51,7 +51,7 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
 def _add(report: Report, name: str, stalled: float, usual: float) -> None:
     report.add(
         Row(
-            f"{name} beside {3 * STALLED:,} stalled clients, p99",
+            f"{name} with {3 * STALLED:,} stalled clients, p99",
             f"{stalled * 1000:.1f} ms",
             f"{usual * 1000:.1f} ms without",
             stalled / usual,

@@ -172,7 +172,9 @@ def _reporter() -> Reporter:
 def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
     """Run a step outside of a transaction with long timeouts, and report its start and end."""
     if op.get_bind().scalar(_CHANGED):
-        raise RuntimeError(f"{name}: steps come before all else of a migration, or in another one")
+        raise RuntimeError(
+            f"{name}: put steps before all other changes of a migration, or in a separate one"
+        )
     progress = _reporter()
     with op.get_context().autocommit_block():
         connection = op.get_bind()

@@ -93,6 +93,6 @@ def test_a_table_that_somebody_holds_is_asked_for_again(
 ) -> None:
     with held(migrating, "LOCK TABLE schemas IN ACCESS EXCLUSIVE MODE"):
         process = migrating.start("upgrade", "202611212300")
-        assert said(process, "trying again")
+        assert said(process, "retrying in")
     migrating.ended(process)
     assert migrating.rows("SELECT version_num FROM alembic_version") == [("202611212300",)]

@@ -188,8 +188,8 @@ class _Sums:
     ) -> float:
         """Count one place and return the agreement on it over all pairs of sets.
 
-        `held` maps the number of a set to its values there. Equal values are compared once. Raises
-        TooMuch when `effort` is used up.
+        `values_of` maps the number of a set to its values there. Equal values are compared once.
+        Raises TooMuch when `effort` is used up.
         """
         sets_of: dict[_DistinctValues, list[int]] = defaultdict(list)
         for number, values in values_of.items():

@@ -80,11 +80,13 @@ class _Group:
             yield from member.leaves()
 
     def explain(self, facts: Facts) -> dict[str, Any]:
-        told = [member.explain(facts) for member in self.members]
-        verdicts = [one["matched"] for one in told]
+
+        explained = [member.explain(facts) for member in self.members]
+        results = [explanation["matched"] for explanation in explained]
         # An empty group matches in both modes, because no condition fails.
-        matched = all(verdicts) if self.mode == "all" else any(verdicts) or not verdicts
-        return {self.mode: told, "matched": matched}
+
+        matched = all(results) if self.mode == "all" else any(results) or not results
+        return {self.mode: explained, "matched": matched}
 
 
 class Compiled:

@@ -102,7 +102,7 @@ class ForkServer:
         """
         request = orjson.dumps({"entry": entry, "arguments": arguments, "limits": asdict(limits)})
         if len(request) > MAX_REQUEST_BYTES:
-            raise ValueError(f"a request is at most {MAX_REQUEST_BYTES} bytes long")
+            raise ValueError(f"a request must have at most {MAX_REQUEST_BYTES} bytes")
         return SandboxedProcess(partial(self._open_channel, request, document), limits)
 
     def _open_channel(self, request: bytes, document: BinaryIO | None) -> Channel:

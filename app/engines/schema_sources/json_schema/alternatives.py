@@ -15,7 +15,7 @@ def settle(node: Node, resolver: Resolver, notes: Notes, nesting: int = 0) -> No
     groups, node.alternatives = node.alternatives, []
     for group in groups:
         if nesting == MAX_NESTING:
-            notes.add(node.path, "Its alternatives are nested too deeply and were left out.")
+            notes.add(node.path, "The alternatives are nested too deeply and were left out.")
             return node
         _merge(node, [_branch(part, resolver, notes, nesting) for part in group], notes)
     return node
@@ -38,7 +38,7 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
     elif kinds == {"array"}:
         node.types = {"array"}
         node.items.extend(branches[0].items)
-        notes.add(node.path, "Only the first of its alternatives was imported.")
+        notes.add(node.path, "Only the first of the alternatives was imported.")
     elif kinds == {None}:
         _warn_conditions(node, branches, notes)
     elif len(kinds) == 1 or kinds <= _NUMBERS:
@@ -49,7 +49,7 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
         _warn_conditions(node, branches, notes)
     else:
         node.types = {"string"}
-        notes.add(node.path, "Its alternatives have no common type: the field takes text.")
+        notes.add(node.path, "The alternatives have no common type: the field takes text.")
 
 
 def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
@@ -61,7 +61,7 @@ def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
             node.properties.setdefault(name, parts)
         required = set(branch.required) if required is None else required & branch.required
     node.required |= required or set()
-    notes.add(node.path, "The members of all its alternatives were combined.")
+    notes.add(node.path, "The members of all alternatives were combined.")
 
 
 def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
@@ -76,7 +76,7 @@ def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
         else:
             options += [(value, "") for value in branch.keywords["enum"]]
     if "options" in node.keywords or "enum" in node.keywords or "const" in node.keywords:
-        notes.add(node.path, "Only one of its lists of options was imported.")
+        notes.add(node.path, "Only one of the lists of options was imported.")
         return
     node.keywords["options"] = options
 
@@ -84,5 +84,5 @@ def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
 def _warn_conditions(node: Node, branches: list[Node], notes: Notes) -> None:
     if any(branch.keywords or branch.required for branch in branches):
         notes.add(
-            node.path, "The constraints of its alternatives other than the type were left out."
+            node.path, "The constraints of the alternatives other than the type were left out."
         )

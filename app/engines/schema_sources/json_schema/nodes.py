@@ -175,7 +175,7 @@ class Resolver:
             raise SourceError(part.path, f"is reached through more than {MAX_TRAIL} references")
         if ref in part.trail:
             node.circular = True
-            self._notes.add(part.path, "It contains itself and was left out.")
+            self._notes.add(part.path, "The schema contains itself and was left out.")
             return []
         schema, path = self._references.find(ref, part.path)
         return [Part(schema, path, part.trail | {ref})]

@@ -31,7 +31,7 @@ def read_json_schema(content: object) -> SourceSchema:
     if kind_of(node) == "object":
         reader.members(node, place)
     elif kind_of(node) is not None:
-        notes.add("", "It does not describe an object: it became one field.")
+        notes.add("", "The schema does not describe an object: it became one field.")
         whole = "items" if kind_of(node) == "array" else "value"
         reader.member(whole, whole_of_it, place, required=True)
     return SourceSchema(
@@ -99,9 +99,11 @@ class _Reader:
 
     def _object(self, name: str, node: Node, place: _Place, *, required: bool) -> None:
         if place.nesting == MAX_NESTING:
-            self._notes.add(node.path, "It is nested too deeply and was left out.")
+            self._notes.add(node.path, "The object is nested too deeply and was left out.")
             return
-        self._notes.add(node.path, "Its members became separate fields with its name as prefix.")
+        self._notes.add(
+            node.path, "The object's members became separate fields with its name as prefix."
+        )
         label = line(node.text("title")) or _to_words(name)
         around = replace(
             place,
@@ -136,7 +138,7 @@ class _Reader:
         inside = _Place([], Keys(self._notes), table=True, nesting=place.nesting + 1)
         self.members(row, inside)
         if not inside.into:
-            self._notes.add(node.path, "Its rows contain nothing that can be labeled.")
+            self._notes.add(node.path, "The rows of the table contain nothing that can be labeled.")
             return
         node.keywords.setdefault("description", about)
         members = {"type": "table", "columns": inside.into}
@@ -156,9 +158,11 @@ class _Reader:
         }
         place.into.append(field)
         if node.properties:
-            self._notes.add(node.path, "It is not only an object: its members were left out.")
+            self._notes.add(
+                node.path, "The value is not only an object: its members were left out."
+            )
         if node.items and kind_of(node) != "array":
-            self._notes.add(node.path, "It is not only a list: its items were left out.")
+            self._notes.add(node.path, "The value is not only a list: its items were left out.")
         self._warn_leftovers(node)
 
     def _warn_lost(self, item: Node) -> None:

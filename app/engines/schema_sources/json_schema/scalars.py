@@ -63,12 +63,12 @@ def scalar(node: Node, notes: Notes) -> dict[str, Any]:
     if kind == "string":
         return _string(node, notes)
     reason = {
-        None: "It may contain any value",
-        "mixed": "It allows several types",
-        "null": "It only allows null",
-        "object": "It is an object without named members",
-        "array": "It is a list within a list",
-    }.get(kind, f"Its type {line(kind, 32)} is not known")
+        None: "The schema allows any value",
+        "mixed": "The schema allows several types",
+        "null": "The schema only allows null",
+        "object": "The object has no named members",
+        "array": "The list is inside another list",
+    }.get(kind, f"The type {line(kind, 32)} is not known")
     notes.add(node.path, f"{reason}: the field takes text.")
     return {"type": "text"}
 
@@ -90,10 +90,10 @@ def _choice(node: Node, notes: Notes) -> dict[str, Any]:
     options = _options(listed, node.path, notes)
     node.take("format")
     if not options:
-        notes.add(node.path, "None of its options is usable: the field takes text.")
+        notes.add(node.path, "None of the options is usable: the field takes text.")
         return {"type": "text"}
     if len(options) > MAX_OPTIONS:
-        notes.add(node.path, f"It has more than {MAX_OPTIONS:,} options: the field takes text.")
+        notes.add(node.path, f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
         return {"type": "text"}
     return {"type": "choice", "options": list(options.values())}
 

@@ -97,7 +97,7 @@ class _Reader:
         if any(inner.tag in _CONTROLS for inner in element.iter() if inner is not element):
             control.note("The controls nested inside it were left out.")
         if conditional:
-            control.note("The condition on which it is shown was left out.")
+            control.note("The condition for showing the control was left out.")
         before = len(self.scene.fields)
         if control.element.tag in ASKING:
             ASKING[control.element.tag](control)
@@ -124,6 +124,6 @@ class _Reader:
         elif tag in ("Label", "Choice"):
             # Inside another tag, that tag already caused a warning.
             if within in _LAYOUT:
-                self.scene.notes.add(path, "It belongs to no labeling tag and was left out.")
+                self.scene.notes.add(path, "This tag belongs to no labeling tag and was left out.")
         elif tag != "Channel":
             self.scene.notes.add(path, "This tag is unknown and was left out.")

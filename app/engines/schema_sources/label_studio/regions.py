@@ -34,7 +34,7 @@ def labels(control: Control) -> None:
         control.add(kind, multiple=True)
         return
     if control.per_region:
-        control.note("It is asked for each region: its fields are separate here.")
+        control.note("The control is shown for each region: its fields are separate here.")
     required = control.required()
     if required and len(elements) > 1:
         control.note("The rule that one of several labels is required was left out.")

@@ -103,14 +103,14 @@ class Control:
         if not self.says("required"):
             return False
         if self.per_region or self.conditional:
-            self.note("It is required only on a condition: the field is not required.")
+            self.note("The value is only required on a condition: the field is not required.")
             return False
         return True
 
     def add(self, kind: str, *, multiple: bool = False, **members: object) -> None:
         """Add the field of a tag that produces one field."""
         if self.per_region:
-            self.note("It is asked for each region: here the field takes many values.")
+            self.note("The control is shown for each region: the field takes multiple values.")
         texts = [self.header, self.get("hint"), str(members.pop("description", ""))]
         self.scene.add(
             self.name,
