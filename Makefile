@@ -1,5 +1,4 @@
-# make run | test | lint | bench | chaos | migration m="..." | clean
-# Needs make and Python 3.11 or later with venv; everything else goes into .venv.
+# `make help` lists the commands. Needs make and Python 3.11 or later with venv; everything else goes into .venv.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,32 +9,63 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
 PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
+# What needs no server, starts no process under test, and asks for no long series of examples.
+UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
+NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
+	tests/engines/documents/test_published_samples.py tests/engines/documents/test_sandbox.py \
+	tests/engines/documents/test_server.py \
+	tests/engines/schema_sources/test_published_templates.py tests/kit/serving \
+	tests/kit/test_line_output.py tests/kit/test_storage.py
 
-.PHONY: run test lint bench chaos migration clean
+.DEFAULT_GOAL := help
+.PHONY: help run check test lint format bench chaos migration licences clean
 
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## start the whole service with a demo organization; Ctrl-C stops it
 run: $(VENV)/runtime.stamp
-	@exec $(BIN)/python -m app.runtime run --with-parent
+	@exec $(BIN)/python -m devserver run --with-parent
 
+check: ## fast checks without servers: lint, types, import contracts, unit tests
+check: lint
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not service and not hypothesis" \
+		$(UNIT_TESTS) $(NO_UNIT_TESTS:%=--ignore=%)
+
+test: ## everything: lint and the whole test suite on real servers (minutes)
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
 		$(VENV)/browser.stamp $(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
+lint: ## ruff, mypy and import-linter
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+format: ## apply ruff's fixes and format
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: ## measure; BENCH_ARGS="--only NAME" runs single rows
 bench: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m bench $(BENCH_ARGS)
 
+chaos: ## kill processes under load for a while
 chaos: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m tests.chaos $(CHAOS_ARGS)
 
+migration: ## write a migration from the models: make migration m="add due date"
 migration: $(VENV)/dev.stamp
-	@exec $(BIN)/python -m app.runtime migration "$$m"
+	@exec $(BIN)/python -m devserver migration "$$m"
 
-clean:
+licences: ## write docs/contributors/licences.md from the installed packages
+licences: $(VENV)/dev.stamp
+	$(BIN)/python tools/licences.py
+
+clean: ## remove the virtual environment and all caches; data stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "The data folder (DATA_DIR, by default ./data) was left alone."

@@ -46,11 +46,11 @@ from app.identity.users import routes as users
 from app.insight.history import routes as history
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
-from app.kit import idempotency, schedule, watermarks
+from app.kit import idempotency, watermarks
 from app.kit.api.blueprint import Blueprint
 from app.kit.counters import jobs as counter_jobs
 from app.kit.counters import models as counter_models
-from app.kit.jobs import upkeep
+from app.kit.jobs import schedule, upkeep
 from app.schemas.artifact_schemas import models as schema_models
 from app.schemas.artifact_schemas import routes as schemas
 from app.schemas.schema_imports import routes as schema_imports

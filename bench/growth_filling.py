@@ -15,9 +15,9 @@ from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from app.documents.artifacts.models import URGENT_AT as URGENT_AT_OF
 from app.kit import db
-from app.runtime.progress import Progress
 from bench import filling
 from bench.service import Service
+from devserver.progress import Progress
 from tests.factories import Org, make_org
 from tests.factories.labels import make_field, make_schema
 

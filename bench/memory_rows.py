@@ -2,9 +2,9 @@
 
 import time
 
-from app.runtime.memory import tree_pss
 from bench.report import Report, Row
 from bench.service import Service
+from devserver.memory import tree_pss
 
 _BOUND_MB = 600
 _SETTLE_SECONDS = 10

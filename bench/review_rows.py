@@ -197,9 +197,9 @@ class Reviews(Requests):
         return row
 
     def _accept_by_filter(self) -> Row:
-        # The filter is a time between the accepted items and the rest.
+        # The filter starts at the time of the oldest of these items; a period includes its start.
         with filling.plain(self.service) as cursor:
-            cursor.execute(_NEWEST, (str(self.org.id), FILTERED))
+            cursor.execute(_NEWEST, (str(self.org.id), FILTERED - 1))
             since = cursor.fetchone()[0].isoformat()
         body = {"filter": {"created_after": since}, "expected_count": FILTERED}
         seconds = self._measure_accept(body, FILTERED)

@@ -82,7 +82,7 @@ def running(**settings: str) -> Iterator[Service]:
             **settings,
         }
         log = (folder / "service.log").open("wb")
-        command = [sys.executable, "-m", "app.runtime", "run"]
+        command = [sys.executable, "-m", "devserver", "run"]
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
         base = f"http://127.0.0.1:{port}"
         try:

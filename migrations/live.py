@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import Connection, text
 
-from app.runtime.progress import Progress
+from devserver.progress import Progress
 from migrations.waiting import patiently
 from migrations.walking import Walk
 
@@ -146,7 +146,7 @@ def recount(*sources: str) -> None:
 
 
 class Reporter(Protocol):
-    """The receiver of progress reports; see `app.runtime.progress.Progress`."""
+    """The receiver of progress reports; see `devserver.progress.Progress`."""
 
     def begin(self, step: str) -> None:
         """Report the start of a step."""

@@ -16,8 +16,8 @@ from flask import Flask
 from hypothesis import settings
 
 from app.kit import logging
-from app.runtime.postgres import EmbeddedPostgres
-from app.runtime.valkey import EmbeddedValkey
+from devserver.postgres import EmbeddedPostgres
+from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 
 _LONG = 16
@@ -39,6 +39,13 @@ def _written_lines() -> Iterator[None]:
     """A test's log lines are with its own output, not with that of whichever test comes next."""
     yield
     logging.flush(10)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need a server, so that `make check` can leave them out."""
+    for item in items:
+        if {"postgres", "valkey"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("service")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Condition, RLock, Thread, current_thread
+from threading import Condition, RLock, Thread, current_thread, get_ident
 
 MAX_LINES = 10_000
 MAX_BYTES = 4 * 1024 * 1024
@@ -68,6 +68,8 @@ class LineOutput:
         self._lines: deque[bytes] = deque()
         self._bytes = 0
         self._writing = 0
+        self._is_exclusive = False
+        self._short_writers: set[int] = set()
         self._thread_is_idle = False
         self._flushing = 0
         self._unreported = 0
@@ -76,8 +78,7 @@ class LineOutput:
 
     def write(self, line: bytes) -> None:
         """Write a line, its line end included, now or later; drop it when the queue is full."""
-        idle = not (self._lines or self._writing or self._unreported or self._cut)
-        if idle and self._write_whole(line):
+        if self._write_whole(line):
             return
         with self._changed:
             taken = self._write_directly(line) or self._enqueue(line)
@@ -87,11 +88,25 @@ class LineOutput:
             self.on_dropped(1)
 
     def _write_whole(self, line: bytes) -> bool:
-        """Write a short line without the lock, for which the threads would queue up."""
+        """Write a short line without the lock, for which the threads would queue up.
+
+        Who writes more than the descriptor takes as a whole first forbids short lines, and then
+        waits for those that have begun: this says that it begins before it looks.
+        """
+        me = get_ident()
+        self._short_writers.add(me)
         try:
+            if self._is_exclusive or self._lines or self._writing or self._unreported or self._cut:
+                return False
             return self._direct.write_whole(self._get_descriptor(), line)
         except _FAILURES:
             return False
+        finally:
+            self._short_writers.discard(me)
+
+    def _wait_for_short_writers(self) -> None:
+        while self._short_writers - {get_ident()}:  # a signal handler may interrupt its own
+            time.sleep(0.0001)
 
     def _write_directly(self, line: bytes) -> bool:
         """Return whether the line was written; False also when others must be written first."""
@@ -99,16 +114,19 @@ class LineOutput:
             return False
         report = self._describe_dropped(self._unreported) if self._unreported else b""
         data = (b"\n" if self._cut else b"") + report + line
+        self._is_exclusive = True
         try:
+            self._wait_for_short_writers()
             written = self._direct.write(self._get_descriptor(), data)
+            if written:
+                self._unreported, self._cut = 0, False
+            if 0 < written < len(data):
+                self._append(data[written:])  # the rest of a line that has begun must follow it
         except _FAILURES:
             return False
-        if not written:
-            return False
-        self._unreported, self._cut = 0, False
-        if written < len(data):
-            self._append(data[written:])  # the rest of a line that has begun must follow it
-        return True
+        finally:
+            self._is_exclusive = False
+        return written > 0
 
     def _enqueue(self, line: bytes) -> bool:
         if len(self._lines) >= self._max_lines or self._bytes + len(line) > self._max_bytes:
@@ -185,6 +203,7 @@ class LineOutput:
 
     def _write_waiting(self, data: bytes) -> bool:
         """Write all of `data`, however long that takes; return whether that succeeded."""
+        self._wait_for_short_writers()
         rest = b"\n" + data if self._cut else data
         whole = len(rest)
         try:

@@ -13,13 +13,14 @@ _API = "/api/v1"
 
 
 class WebPage(StrEnum):
-    """A page that emails link to; the value is its path."""
+    """A page that emails, or other pages, link to; the value is its path."""
 
     RESET_PASSWORD = "/reset-password"  # noqa: S105 - a path
     CONFIRM_EMAIL = "/confirm-email"
     ACCEPT_INVITATION = "/accept-invitation"
     CONFIRM_SIGN_ON = "/confirm-sign-on"
     OPEN = "/open"
+    FORGOT_PASSWORD = "/forgot-password"  # noqa: S105 - a path
 
 
 def build_token_link(page: WebPage, *, token: str, language: str) -> str:

@@ -1,4 +1,4 @@
-"""Logs as lines of JSON (or text for people), from structlog and the standard library alike.
+"""Logs as lines of JSON, or of text on a terminal, from structlog and the standard library alike.
 
 Every line carries what is bound to the request or job. No line carries a secret: members named
 like one are hidden, and so are the forms in which secrets stand inside other text. No caller waits
@@ -7,6 +7,7 @@ for a line to be written (`app.kit.line_output`).
 
 import json
 import logging
+import os
 import re
 import sys
 import threading
@@ -28,11 +29,13 @@ from app.kit.redaction import redact
 
 # At their lower levels these write whole requests, statements with values, or one line per byte.
 _TALKATIVE = (
-    "aiobotocore", "asyncio", "botocore", "fsspec", "PIL", "s3fs", "sqlalchemy", "urllib3",
-    "werkzeug",
+    "aiobotocore", "alembic.runtime.plugins", "asyncio", "botocore", "fsspec", "PIL", "s3fs",
+    "sqlalchemy", "urllib3", "werkzeug",
 )  # fmt: skip
 # They bring handlers of their own, beside the one here.
 _WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 Event = MutableMapping[str, Any]
 
@@ -64,13 +67,15 @@ def bind_job(job_id: str, request_id: str | None = None, organization: str = "")
     bind_organization(organization)
 
 
-def configure(level: str = "INFO", form: str = "json") -> None:
+def configure(level: str = "INFO", form: str = "auto") -> None:
     """Send everything through here; may be called again.
 
     :param level: name of the least level written.
-    :param form: ``json`` or ``text``.
+    :param form: ``json``, ``text``, or ``auto``: text on a terminal and JSON elsewhere.
     """
     number = logging.getLevelNamesMapping()[level]
+    if form == "auto":
+        form = "text" if _is_terminal() else "json"
     _Lines.render = _render_json if form == "json" else _render_text
     structlog.configure(
         processors=[merge_contextvars, _line],
@@ -176,6 +181,13 @@ def _standard_error() -> int:
     return sys.stderr.fileno()
 
 
+def _is_terminal() -> bool:
+    try:
+        return os.isatty(_standard_error())
+    except (AttributeError, OSError, ValueError):  # none, or one without a descriptor
+        return False
+
+
 _output = LineOutput(_standard_error, describe_dropped=_describe_dropped)
 
 
@@ -228,8 +240,13 @@ def _render_text(event: Event) -> bytes:
     trace = event.pop("exception", None)
     line = " ".join([head, *(f"{key}={_word(value)}" for key, value in event.items())])
     if trace:
-        line += "\n" + "\n".join(f"    {text}" for text in trace.splitlines())
+        line += "\n" + "\n".join(f"    {_escape_controls(text)}" for text in trace.splitlines())
     return line.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _escape_controls(text: str) -> str:
+    # What a client sent may stand in an exception: it must not move the terminal's cursor.
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _word(value: Any) -> str:

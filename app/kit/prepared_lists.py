@@ -15,7 +15,7 @@ class PreparedList:
 
     `statement` selects its rows, `key` and `unique` among them, and has the parameter
     `organization_id`. `total` is the list's length (`counters.prepared_total`). The list is served
-    in the order of `key`, a time, and of `unique`, an id that is shown as `unique_name`.
+    in the order of `key`, whose PostgreSQL type is `key_type`, and of `unique`, an id.
     """
 
     def __init__(
@@ -25,11 +25,12 @@ class PreparedList:
         total: ColumnElement[int],
         key: Column,
         unique: Column,
+        key_type: str = "timestamptz",
     ) -> None:
         self._order = {str(key.key): key.type.python_type, str(unique.key): unique.type.python_type}
         first = statement.add_columns(total.label("page_total"))
         own = {"organization_id": "uuid", "page_limit": "int"}
-        behind = {**own, "edge_key": "timestamptz", "edge_id": "uuid"}
+        behind = {**own, "edge_key": key_type, "edge_id": "uuid"}
         edge = tuple_(
             bindparam("edge_key", type_=key.type), bindparam("edge_id", type_=unique.type)
         )

@@ -77,7 +77,7 @@ class Settings:
     log_level: str = _setting(
         values.one_of("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", fold=str.upper), "INFO"
     )
-    log_format: str = _setting(values.one_of("json", "text"), "json")
+    log_format: str = _setting(values.one_of("auto", "json", "text"), "auto")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data_dir", self.data_dir.absolute())

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, ForeignKey, Table, event
 from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
 from sqlalchemy.sql import visitors
 
-from app.kit import audit
+from app.kit import audit_context
 
 
 class TenantNotBoundError(RuntimeError):
@@ -134,7 +134,7 @@ def prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
     scope = _scope.get()
     sql = _UNBOUND if scope is None else scope.sql
     if not connection.autocommit:
-        sql += audit.prefix()
+        sql += audit_context.prefix()
         if info.get("scope") == sql:
             return ""
         info["scope"] = sql

@@ -5,10 +5,9 @@ and revocation is not decided here but by the authenticator, in the database.
 """
 
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import timedelta
-from threading import Lock
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +19,6 @@ from flask_jwt_extended.exceptions import JWTExtendedException
 from app.kit.errors import ApiError
 
 ISSUER = "labeling"
-_CACHE_SIZE = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +63,17 @@ def refused() -> ApiError:
     return ApiError("invalid_credentials", "The access token is missing or not valid.")
 
 
-_cache: OrderedDict[str, Claims] = OrderedDict()
-_lock = Lock()
-
-
 def read(token: str) -> Claims:
     """The claims of a valid token. Raises 401 `token_expired` or `invalid_credentials`."""
-    claims = _cache.get(token)
-    if claims is None:
-        claims = _parse(_verify(token))
-        with _lock:
-            _cache[token] = claims
-            while len(_cache) > _CACHE_SIZE:
-                _cache.popitem(last=False)
+    claims = _read_signed(token)
     if claims.expires_at <= time.time():
         raise expired()
     return claims
+
+
+@lru_cache(maxsize=8192)
+def _read_signed(token: str) -> Claims:
+    return _parse(_verify(token))
 
 
 def read_ended(token: str) -> Claims | None:

@@ -20,7 +20,7 @@ from tempfile import gettempdir
 import requests
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.runtime.progress import Progress
+from devserver.progress import Progress
 from tests.chaos import checks
 from tests.chaos.clients import Client, Writer
 from tests.chaos.faults import Faults

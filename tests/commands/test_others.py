@@ -17,7 +17,7 @@ from app.kit import container
 from app.kit.ids import uuid7
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
-from app.runtime.process import free_port
+from devserver.process import free_port
 from tests.factories import Org
 from tests.factories.desk import Desk
 from tests.factories.mail import Inbox, body, inbox_server, mails

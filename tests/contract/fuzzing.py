@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import jsonschema_rs
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.core import NotSet
@@ -30,6 +31,18 @@ _TEXTS = [value for value in NASTY if isinstance(value, str) and len(value) < 50
 _FORM = "application/x-www-form-urlencoded"
 _REVISIONS = [None, None, None, '"1"', '"2"', 'W/"2"', "*", "x", '"99999999999"']
 _RANGES = ["bytes=0-4", "bytes=-3", "bytes=5-1", "bytes=9999999-", "bytes=0-1,3-4", "bytes=x", "0"]
+
+
+def generate_examples(count: int) -> settings:
+    """Return the settings of a test that sends `count` requests, the same ones in every run."""
+    return settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
 
 
 @dataclass

@@ -17,7 +17,7 @@ from tests.factories import drain, make_org
 
 pytestmark = pytest.mark.xdist_group("accepted")
 
-EXAMPLES = int(os.environ.get("ACCEPTED_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("ACCEPTED_EXAMPLES", "5"))
 LIMIT = 0.02
 
 

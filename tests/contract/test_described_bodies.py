@@ -1,7 +1,9 @@
 """The description tells of bodies what the service holds them to, and what it takes beside."""
 
+import re
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from app.engines.fields.model import CONSTRAINTS, TYPES
@@ -42,6 +44,34 @@ def test_a_document_says_what_its_name_and_its_metadata_may_be(
     told = schemas["Artifact"]["properties"]["metadata"]
     assert told["additionalProperties"] == {"type": ["string", "number", "boolean"]}
     assert "maxProperties" not in told
+
+
+@pytest.mark.parametrize(
+    ("members", "fits"),
+    [
+        ({"file": "x"}, True),
+        ({"file": "x", "name": "a.txt"}, True),
+        ({"text": "x", "name": "a.txt"}, True),
+        ({"text": "x"}, False),
+        ({"name": "a.txt"}, False),
+        ({"file": "x", "text": "x"}, False),
+        ({"file": "x", "text": "x", "name": "a.txt"}, False),
+    ],
+)
+def test_a_form_has_a_file_or_a_text_with_a_name(
+    members: dict[str, str], fits: bool, description: dict[str, Any]
+) -> None:
+    schema = {
+        "$ref": "#/components/schemas/UploadArtifact",
+        "components": description["components"],
+    }
+    assert jsonschema_rs.Draft202012Validator(schema).is_valid(members) is fits
+
+
+def test_a_month_to_close_is_described_as_it_is_checked(description: dict[str, Any]) -> None:
+    pattern = description["components"]["schemas"]["ClosePeriod"]["properties"]["period"]["pattern"]
+    assert re.search(pattern, "2026-10")
+    assert not re.search(pattern, "0000-10")
 
 
 def test_a_field_says_which_types_and_constraints_there_are(description: dict[str, Any]) -> None:

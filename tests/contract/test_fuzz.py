@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import schemathesis
 from flask import Flask
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 from werkzeug.test import TestResponse
@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 from app.kit import db, tenancy
 from app.kit.api.operation import Operation
 from tests.contract.conftest import OPERATIONS
-from tests.contract.fuzzing import Request, Requests
+from tests.contract.fuzzing import Request, Requests, generate_examples
 from tests.contract.seeds import Seeds, plant
 from tests.factories import make_org, operator
 from tests.factories.work import drain
@@ -85,14 +85,7 @@ def test_every_answer_is_a_declared_one(
         assert requests.fits(request) or answer.status_code >= 400, request
         return answer
 
-    @settings(
-        max_examples=EXAMPLES,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
+    @generate_examples(EXAMPLES)
     @given(data=st.data())
     def fuzz(data: st.DataObject) -> None:
         request = requests.draw(data)

@@ -1,4 +1,4 @@
-"""Every list is narrowed by the time of its records, and neither bound is in the period."""
+"""Every list is narrowed by the time of its records: a period includes its start, not its end."""
 
 import re
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.runtime.process import free_port
+from devserver.process import free_port
 from tests.docs.pasting import blocks, paste
 from tests.faults.conftest import Service
 from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture

@@ -9,7 +9,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from app.kit import container
-from app.runtime.process import free_port
+from devserver.process import free_port
 
 PASSWORD = "p@ss/word:1"
 URL_PASSWORD = "p%40ss%2Fword%3A1"

@@ -122,8 +122,13 @@ class Org:
             logins = {
                 name: Session(user_id=user.id, expires_at=ends) for name, user in users.items()
             }
+            # Members who joined at the same instant would have no order.
+            joined = db.utc_now() - timedelta(milliseconds=len(roles))
             session.add_all(
-                Membership(user_id=users[name].id, role=role) for name, role in roles.items()
+                Membership(
+                    user_id=users[name].id, role=role, created_at=joined + timedelta(milliseconds=n)
+                )
+                for n, (name, role) in enumerate(roles.items())
             )
             session.add_all(logins.values())
             session.flush()

@@ -23,7 +23,7 @@ import psutil
 import pytest
 import requests
 
-from app.runtime.process import free_port
+from devserver.process import free_port
 from tests.factories.servers import serving
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def _started(
 
         def start() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
-                [*starter, sys.executable, "-m", "app.runtime", "run"],
+                [*starter, sys.executable, "-m", "devserver", "run"],
                 cwd=ROOT,
                 env=environ,
                 stdout=log if output is None else output,

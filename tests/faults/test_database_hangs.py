@@ -9,7 +9,7 @@ import psutil
 import pytest
 from sqlalchemy import make_url
 
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
 from tests.faults.conftest import Receiver, Service, running, until
 from tests.faults.outages import Clients, check_health, outage

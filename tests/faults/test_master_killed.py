@@ -12,7 +12,7 @@ import psutil
 import pytest
 import requests
 
-from app.runtime import processes
+from devserver import processes
 from tests.faults.conftest import Service, running, until
 
 pytestmark = pytest.mark.xdist_group("faults")

@@ -19,7 +19,7 @@ from app.kit.db_guard.guard import Guard
 from app.kit.db_guard.probe import Answer, Probe
 from app.kit.jobs.faults import is_fault
 from app.kit.settings_values import DATABASE_ROLE
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
 from tests.faults.conftest import until
 

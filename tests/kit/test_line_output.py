@@ -115,6 +115,32 @@ def test_the_queue_is_bounded_in_bytes_as_well(pipe: Reader) -> None:
     assert len(pipe.read_until(b"dropped")) == 101 - sum(dropped)
 
 
+def test_no_short_line_gets_into_a_long_one_that_is_half_written(
+    pipe: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = LineOutput(lambda: pipe.writing, describe_dropped=describe)
+    output.write(b"first\n")
+    write, taken = output._direct.write, b""
+    other = threading.Thread(target=output.write, args=(b"short\n",))
+
+    def write_half(descriptor: int, data: bytes) -> int:
+        """Let another thread write when a part of the line is out and there is room again."""
+        nonlocal taken
+        count = write(descriptor, data)
+        taken += os.read(pipe.reading, 16_384)
+        if not other.ident:
+            other.start()
+            other.join(0.3)
+        return count
+
+    monkeypatch.setattr(output._direct, "write", write_half)
+    output.write(b"x" * 100_000 + b"\n")
+    while taken.count(b"\n") < 3:
+        taken += os.read(pipe.reading, 65536)
+    other.join(60)
+    assert [len(line) for line in taken.splitlines()] == [5, 100_000, 5]
+
+
 def test_a_line_of_any_length_stays_whole_among_many_threads(pipe: Reader) -> None:
     output = LineOutput(lambda: pipe.writing, describe_dropped=describe)
 

@@ -187,6 +187,16 @@ def test_text_values_cannot_pass_for_lines(capfd: pytest.CaptureFixture[str]) ->
     assert written[-1] == "    second"
 
 
+def test_a_traceback_cannot_steer_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "text")
+    try:
+        fail("\x1b[2Jgone \u202eback\ttab \x9b1A é")
+    except RuntimeError:
+        get_logger("app.test").exception("bad")
+    written = capfd.readouterr().err.splitlines()
+    assert written[-1] == "    RuntimeError: \\x1b[2Jgone \\u202eback\ttab \\x9b1A é"
+
+
 def test_a_formatting_mistake_of_a_caller_does_not_raise() -> None:
     logging.raiseExceptions = False
     try:
@@ -270,3 +280,42 @@ def test_a_line_that_cannot_be_made_is_told_in_a_short_one(lines: Lines) -> None
     (line,) = lines()
     assert (line["event"], line["level"]) == ("log.failed", "error")
     assert "%d apples" in line["error"]
+
+
+_WRITE_A_LINE = (
+    "from app.kit.logging import configure, get_logger;"
+    "configure('INFO', {form!r}); get_logger('app.test').info('one', count=1)"
+)
+
+
+def _write_to_terminal(form: str) -> str:
+    """Return what a process writes whose standard error is a terminal."""
+    controller, terminal = os.openpty()
+    program = _WRITE_A_LINE.format(form=form)
+    with subprocess.Popen([sys.executable, "-c", program], stderr=terminal, cwd=ROOT) as process:
+        os.close(terminal)
+        written = b""
+        try:
+            while data := os.read(controller, 4096):
+                written += data
+        except OSError:  # the other end was closed
+            pass
+        assert process.wait(60) == 0
+    os.close(controller)
+    return written.decode()
+
+
+def _write_to_pipe(form: str) -> str:
+    command = [sys.executable, "-c", _WRITE_A_LINE.format(form=form)]
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=True)
+    return done.stderr
+
+
+def test_lines_are_text_on_a_terminal_and_json_elsewhere() -> None:
+    assert _write_to_terminal("auto").rstrip().endswith("Z info     one logger=app.test count=1")
+    assert json.loads(_write_to_pipe("auto"))["count"] == 1
+
+
+def test_a_given_format_holds_wherever_the_lines_go() -> None:
+    assert json.loads(_write_to_terminal("json"))["event"] == "one"
+    assert _write_to_pipe("text").rstrip().endswith("Z info     one logger=app.test count=1")

@@ -11,7 +11,7 @@ import trustme
 from aiosmtpd.controller import Controller
 
 from app.kit.mail import Mailer, MailFailed, MailRefused
-from app.runtime.process import free_port
+from devserver.process import free_port
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
 
 SENDER = "Labeling Service <no-reply@labels.example>"

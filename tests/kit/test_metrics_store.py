@@ -16,7 +16,7 @@ from redis.retry import Retry
 
 from app.kit.metrics.counters import Increments, Key
 from app.kit.metrics.store import SUMS, Store
-from app.runtime.valkey import EmbeddedValkey
+from devserver.valkey import EmbeddedValkey
 from tests.factories.scrape import parse, series
 
 ROOT = Path(__file__).resolve().parents[2]

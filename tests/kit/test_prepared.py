@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError
 from app.kit import db, db_errors, prepared, tenancy
 from app.kit.errors import ApiError
 from app.kit.prepared import Prepared
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.faults.conftest import until
 

@@ -15,7 +15,7 @@ import psycopg2
 import pytest
 
 from app.kit.ids import uuid7
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from migrations import waiting
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,8 @@ from psycopg2 import sql
 from sqlalchemy import make_url
 
 from app.kit.ids import uuid7
-from app.runtime import databases
-from app.runtime.postgres import EmbeddedPostgres
+from devserver import databases
+from devserver.postgres import EmbeddedPostgres
 from tests.migrations.conftest import ROOT, Migrating
 
 _WORK = """

@@ -14,9 +14,9 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.factory import create_app
-from app.kit import db, events, jobs, schedule, tenancy
+from app.kit import db, events, jobs, tenancy
 from app.kit.ids import uuid7
-from app.kit.jobs import backlog, claims, failures, worker
+from app.kit.jobs import backlog, claims, failures, schedule, worker
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.handlers import HANDLERS, SCHEDULE, Job
 from app.kit.jobs.queues import QUEUES

@@ -12,7 +12,7 @@ import pytest
 
 from app.kit.db import upgrade
 from app.kit.ids import uuid7
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.plans.webhooks import SEEN
 
 # The tables are filled once.

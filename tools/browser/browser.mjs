@@ -79,6 +79,15 @@ const COMMANDS = {
     await page.keyboard.press(key);
     return state();
   },
+  // Follows the link that has the focus, and waits for the next page.
+  async follow() {
+    const [response] = await Promise.all([
+      page.waitForResponse((found) => found.request().isNavigationRequest()),
+      page.keyboard.press('Enter'),
+    ]);
+    await page.waitForLoadState();
+    return { ...(await state()), status: response.status() };
+  },
   // Presses the form's button and waits for the next page.
   async submit() {
     const [response] = await Promise.all([

@@ -7,7 +7,7 @@ from typing import Any
 from app.billing.periods import queries
 from app.kit import errors, events, tenancy
 
-MONTH = r"[0-9]{4}-(?:0[1-9]|1[0-2])"
+MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 CLOSED = "billing.period_closed"
 """Emitted once for each organization that had the month; data: {period, from, to}."""
 

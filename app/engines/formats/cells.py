@@ -12,6 +12,8 @@ Cells: TypeAlias = Callable[[Any], list[str]]
 
 # OWASP, "CSV Injection": also their full-width forms, and what a program may skip before them.
 _RISKY = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\ufeff") | {chr(code) for code in range(32)}
+_SEPARATORS = frozenset("|;,")
+"""What joins numbers without making a formula of them: no operator of a spreadsheet."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -20,9 +22,14 @@ def guarded(text: str) -> str:
 
     Plain numbers with or without a sign, phone numbers among them, stay as they are.
     """
-    if text and text[0] in _RISKY and not _NUMBER.fullmatch(text):
+    if text and text[0] in _RISKY and not is_number(text):
         return "'" + text
     return text
+
+
+def is_number(text: str) -> bool:
+    """Return whether `text` is a number with or without a sign, such as a phone number."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def bare(text: str) -> str:
@@ -54,9 +61,20 @@ def cell(value: Any, separator: str, guard: Guard) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        return guard(separator.join(_text(one) for one in value))
+        return _join([_text(one) for one in value], separator, guard)
     text = _text(value)
     return text if isinstance(value, int | float) else guard(text)
+
+
+def _join(texts: list[str], separator: str, guard: Guard) -> str:
+    """Join the values of a list in one cell. Numbers alone need no guard, as in a cell of one.
+
+    One other text, or an operator between them, may make a formula of the whole cell.
+    """
+    joined = separator.join(texts)
+    if separator.strip(" ") in _SEPARATORS and all(not one or is_number(one) for one in texts):
+        return joined
+    return guard(joined)
 
 
 def _money(value: Any, separator: str, guard: Guard) -> list[str]:

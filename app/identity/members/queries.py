@@ -11,6 +11,7 @@ from sqlalchemy import (
     Select,
     Text,
     and_,
+    bindparam,
     cast,
     delete,
     exists,
@@ -29,6 +30,7 @@ from app.identity.users.models import User
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.prepared_lists import PreparedList
 
 _TEAMS = (
     select(
@@ -69,10 +71,20 @@ _COLUMNS: tuple[Any, ...] = (
 )
 _MEMBERS = select(*_COLUMNS).join(User, User.id == Membership.user_id)
 _SORTS = {"name": Membership.sort_name, "joined_at": Membership.created_at}
+_BY_NAME = PreparedList(
+    "list_members",
+    _MEMBERS.where(Membership.organization_id == bindparam("organization_id")),
+    counters.prepared_total(MEMBERS, {}),
+    Membership.sort_name,
+    Membership.user_id,
+    "text",
+)
 
 
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """A page of members with their teams."""
+    if not filters and request.sort == "name":
+        return _BY_NAME.page(request)
     conditions = _conditions(filters)
     statement = _MEMBERS.where(*conditions)
     if "q" not in filters and "team_id" not in filters:

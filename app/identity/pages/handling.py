@@ -1,4 +1,4 @@
-"""The path of a request for a page with a token: reading with GET, acting with POST.
+"""The path of a request for a page with a form: reading with GET, acting with POST.
 
 GET and HEAD change nothing, for mail programs and scanners open links on their own. POST does what
 the API's operation does: same service, same rate limit, same audit entry, one commit.
@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.identity.pages import rendering
 from app.identity.pages.problems import Problem, explain
 from app.identity.pages.rendering import View
-from app.identity.pages.token_pages import Context, Form, TokenPage
+from app.identity.pages.token_pages import Context, Form, FormPage
 from app.kit import audit, db, db_errors, ratelimit
 from app.kit.api import requests
 from app.kit.errors import ApiError
@@ -37,7 +37,7 @@ def _translated() -> Iterator[None]:
         raise db_errors.translate(failure) from failure
 
 
-def show(page: TokenPage) -> Response:
+def show(page: FormPage) -> Response:
     """Answer GET and HEAD: what the token is for, and the form. The token stays good."""
     g.operation = f"show_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
@@ -49,7 +49,7 @@ def show(page: TokenPage) -> Response:
     return rendering.render(_form_view(page, token, {}, context, []), language)
 
 
-def submit(page: TokenPage) -> Response:
+def submit(page: FormPage) -> Response:
     """Answer POST: do it, or show the form again with what is wrong."""
     g.operation = f"submit_{page.name}"
     try:
@@ -63,7 +63,7 @@ def submit(page: TokenPage) -> Response:
         problems = page.check(form, context)
         if not problems:
             _perform(page, form, context)
-            return rendering.render(_done_view(page, context), language)
+            return rendering.render(_done_view(page, context), language, page.done_status)
     except ApiError as error:
         return _show_again(page, form, error, language)
     view = _form_view(page, form["token"], form, context, problems)
@@ -84,7 +84,7 @@ def _check_site() -> None:
         )
 
 
-def _read(page: TokenPage, token: str, language: str) -> Context:
+def _read(page: FormPage, token: str, language: str) -> Context:
     db.set_reading(reading=True)
     try:
         with _translated():
@@ -95,7 +95,7 @@ def _read(page: TokenPage, token: str, language: str) -> Context:
         db.set_reading(reading=False)
 
 
-def _perform(page: TokenPage, form: Form, context: Context) -> None:
+def _perform(page: FormPage, form: Form, context: Context) -> None:
     if page.limit:
         ratelimit.check(page.limit, lambda: "")
     audit.begin(
@@ -109,7 +109,7 @@ def _perform(page: TokenPage, form: Form, context: Context) -> None:
         db.session().commit()
 
 
-def _show_again(page: TokenPage, form: Form, error: ApiError, language: str) -> Response:
+def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> Response:
     """Return the form with the error, or the error alone where the token is no longer good."""
     try:
         context = _read(page, form["token"], language)
@@ -120,15 +120,20 @@ def _show_again(page: TokenPage, form: Form, error: ApiError, language: str) -> 
     return _with_headers(rendering.render(view, language, error.status), error.headers)
 
 
-def _refuse(page: TokenPage, error: ApiError, language: str) -> Response:
+def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
     """Return a page without a form: the link leads nowhere."""
     problem = _explain(page, error, language)
-    again = [f"{page.name}.again"] if problem.phrase in _NEED_ANOTHER_LINK else []
-    view = View(title=f"{page.name}.title", problems=[problem], paragraphs=again)
+    needs_another = problem.phrase in _NEED_ANOTHER_LINK
+    view = View(
+        title=f"{page.name}.title",
+        problems=[problem],
+        paragraphs=[f"{page.name}.again"] if needs_another else [],
+        next_page=page.again_page if needs_another else None,
+    )
     return _with_headers(rendering.render(view, language, error.status), error.headers)
 
 
-def _explain(page: TokenPage, error: ApiError, language: str) -> Problem:
+def _explain(page: FormPage, error: ApiError, language: str) -> Problem:
     return page.phrases.get(error.code) or explain(error, language)
 
 
@@ -138,7 +143,7 @@ def _with_headers(response: Response, headers: Mapping[str, str]) -> Response:
 
 
 def _form_view(
-    page: TokenPage, token: str, form: Form, context: Context, problems: list[Problem]
+    page: FormPage, token: str, form: Form, context: Context, problems: list[Problem]
 ) -> View:
     kind = "existing" if context.get("has_account") else "intro"
     return View(
@@ -153,5 +158,5 @@ def _form_view(
     )
 
 
-def _done_view(page: TokenPage, context: Context) -> View:
+def _done_view(page: FormPage, context: Context) -> View:
     return View(title=f"{page.name}.done_title", paragraphs=[f"{page.name}.done"], values=context)

@@ -41,7 +41,8 @@ class View:
     """What a page says; all texts are names of phrases.
 
     `action` is the path that the form is sent to, and `token` its hidden secret; without `action`
-    the page has no form. `operation` is a request of the API that the page shows.
+    the page has no form. `operation` is a request of the API that the page shows. `next_page` is
+    the path of a page of the service to go on to, which is named in the table `pages`.
     """
 
     title: str
@@ -54,6 +55,7 @@ class View:
     button: str = ""
     operation: Sequence[str] = ()
     link: str | None = None
+    next_page: str | None = None
 
 
 def choose_language(wanted: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, Response
 
 from app.identity.pages import handling, opening
-from app.identity.pages.token_pages import TOKEN_PAGES, TokenPage
+from app.identity.pages.token_pages import FORM_PAGES, FormPage
 from app.kit.links import WebPage
 
 blueprint = Blueprint(
@@ -17,11 +17,11 @@ blueprint = Blueprint(
 )
 
 
-def _bind(handle: Callable[[TokenPage], Response], page: TokenPage) -> Callable[[], Response]:
+def _bind(handle: Callable[[FormPage], Response], page: FormPage) -> Callable[[], Response]:
     return lambda: handle(page)
 
 
-for _page in TOKEN_PAGES:
+for _page in FORM_PAGES:
     blueprint.add_url_rule(
         str(_page.page), f"show_{_page.name}", _bind(handling.show, _page), methods=["GET"]
     )

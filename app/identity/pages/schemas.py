@@ -13,6 +13,12 @@ class TokenForm(Schema):
     lang = Str(load_default="", max_length=_TOKEN_LENGTH)
 
 
+class ForgotPasswordForm(TokenForm):
+    """The address of an account. There is no token."""
+
+    email = Str(load_default="", max_length=_TEXT_LENGTH)
+
+
 class NewPasswordForm(TokenForm):
     """A new password, typed twice."""
 

@@ -1,4 +1,4 @@
-"""The pages that take a token from an email: what each shows, checks and does."""
+"""The pages with a form: what each shows, checks and does. All but one take an emailed token."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +12,21 @@ from app.identity.invitations import service as invitations
 from app.identity.invitations.schemas import AcceptInvitation
 from app.identity.pages.problems import Problem
 from app.identity.pages.rendering import Input
-from app.identity.pages.schemas import InvitationForm, NewPasswordForm, TokenForm
+from app.identity.pages.schemas import (
+    ForgotPasswordForm,
+    InvitationForm,
+    NewPasswordForm,
+    TokenForm,
+)
 from app.identity.sso import confirmations, cookies
 from app.identity.sso import service as sso
 from app.identity.users import passwords
 from app.kit import locales
 from app.kit.api import requests
 from app.kit.links import WebPage
+
+MAX_EMAIL_LENGTH = 320
+"""As in the body of the API's operation."""
 
 Context = dict[str, Any]
 Form = dict[str, Any]
@@ -33,13 +41,14 @@ def _no_inputs(_form: Form, _context: Context) -> list[Input]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenPage:
+class FormPage:
     """A page of one form.
 
     `name` is its table of phrases. `operation`, `records` and `limit` are those of the API's
     operation that does the same. `read(token, language)` returns what the page shows and leaves the
     token good; `check` finds what is wrong with a form before the limit counts it; `perform` does
-    the work. `phrases` replaces the phrase of an error code.
+    the work, and `done_status` is the operation's. `phrases` replaces the phrase of an error code.
+    `again_page` is where a person whose link is no longer good can ask for another one.
     """
 
     name: str
@@ -53,6 +62,8 @@ class TokenPage:
     check: Callable[[Form, Context], list[Problem]] = _no_problems
     inputs: Callable[[Form, Context], Sequence[Input]] = _no_inputs
     phrases: Mapping[str, Problem] = field(default_factory=dict)
+    again_page: WebPage | None = None
+    done_status: int = 200
 
 
 def _client() -> dict[str, Any]:
@@ -88,7 +99,7 @@ def _reset(form: Form, _context: Context) -> None:
     sessions.discard(login)
 
 
-RESET_PASSWORD = TokenPage(
+RESET_PASSWORD = FormPage(
     name="reset_password",
     page=WebPage.RESET_PASSWORD,
     operation="confirm_password_reset",
@@ -99,6 +110,44 @@ RESET_PASSWORD = TokenPage(
     form=NewPasswordForm,
     check=lambda form, _context: _check_new_password(form),
     inputs=lambda _form, context: [_account(context["email"]), *_new_password()],
+    again_page=WebPage.FORGOT_PASSWORD,
+)
+
+
+def _check_forgotten(form: Form, _context: Context) -> list[Problem]:
+    email = form["email"].strip()
+    if not email:
+        return [Problem("email_missing", "email")]
+    if "@" not in email or len(email) > MAX_EMAIL_LENGTH:
+        return [Problem("email_invalid", "email")]
+    return []
+
+
+def _request_reset(form: Form, _context: Context) -> None:
+    recovery.request_reset(form["email"].strip())
+
+
+FORGOT_PASSWORD = FormPage(
+    name="forgot_password",
+    page=WebPage.FORGOT_PASSWORD,
+    operation="request_password_reset",
+    records="sessions",
+    limit="password",
+    # Nothing is looked up, so the page and its answer are the same for every address.
+    read=lambda _token, _language: {},
+    perform=_request_reset,
+    form=ForgotPasswordForm,
+    check=_check_forgotten,
+    inputs=lambda form, _context: [
+        Input("email", "email", "email", "email", value=form.get("email", ""))
+    ],
+    phrases={
+        "permission_denied": Problem("other_site_page"),
+        "payload_too_large": Problem("form_page"),
+        "unsupported_media_type": Problem("form_page"),
+        "unprocessable": Problem("form_page"),
+    },
+    done_status=202,
 )
 
 
@@ -110,7 +159,7 @@ def _confirm_email(form: Form, _context: Context) -> None:
     email_change.confirm(form["token"])
 
 
-CONFIRM_EMAIL = TokenPage(
+CONFIRM_EMAIL = FormPage(
     name="confirm_email",
     page=WebPage.CONFIRM_EMAIL,
     operation="confirm_email_change",
@@ -165,7 +214,7 @@ def _accept_invitation(form: Form, context: Context) -> None:
     sessions.discard(login)
 
 
-ACCEPT_INVITATION = TokenPage(
+ACCEPT_INVITATION = FormPage(
     name="accept_invitation",
     page=WebPage.ACCEPT_INVITATION,
     operation="accept_invitation",
@@ -190,7 +239,7 @@ def _confirm_sign_on(form: Form, _context: Context) -> None:
     sessions.discard(login)
 
 
-CONFIRM_SIGN_ON = TokenPage(
+CONFIRM_SIGN_ON = FormPage(
     name="confirm_sign_on",
     page=WebPage.CONFIRM_SIGN_ON,
     operation="exchange_sso_code",
@@ -202,3 +251,4 @@ CONFIRM_SIGN_ON = TokenPage(
 )
 
 TOKEN_PAGES = (RESET_PASSWORD, CONFIRM_EMAIL, ACCEPT_INVITATION, CONFIRM_SIGN_ON)
+FORM_PAGES = (*TOKEN_PAGES, FORGOT_PASSWORD)

@@ -188,7 +188,15 @@ class SamlAnswer(Schema):
 
         unknown = EXCLUDE
 
-    SAMLResponse = Str(required=True, min_length=1, max_length=256 * 1024)
+    SAMLResponse = Str(
+        required=True,
+        min_length=1,
+        max_length=256 * 1024,
+        metadata={
+            "description": "The response in base64.",
+            "pattern": r"^[A-Za-z0-9+/\s]+={0,2}\s*$",
+        },
+    )
     RelayState = Str(load_default="", max_length=200)
 
 

@@ -233,7 +233,8 @@ def _offer_upload(api: Api, op: Operation, found: dict[str, Any]) -> None:
     schema["properties"] = {"file": {"type": "string", "format": "binary"}, **members}
     others = list(op.upload.instead_of_file)
     file_only = {"required": ["file"], "properties": {others[0]: NEVER}}
-    schema["allOf"] = [{"oneOf": [file_only, {"required": others}]}]
+    no_file = {"required": others, "properties": {"file": NEVER}}
+    schema["allOf"] = [{"oneOf": [file_only, no_file]}]
     schema["description"] = (type(op.upload).__doc__ or "").strip()
     name = type(op.upload).__name__
     api.spec.components.schema(name, schema)

@@ -16,6 +16,8 @@ from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
 MAX_INT = 2**31 - 1
 MAX_DEPTH = 64
+FORM_BYTES = 256 * 1024
+"""What a multipart body may hold beside its file."""
 _DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 

@@ -67,7 +67,10 @@ def _finish(response: Response, security_headers: Mapping[str, str]) -> Response
     seconds = time.perf_counter() - g.get("started", time.perf_counter())
     operation = g.get("operation", "none")
     metrics.observe_request(operation, request.method, response.status_code, seconds)
-    log.info(
+    # Probes and scrapes come every few seconds: only one that fails is worth a line.
+    is_probe = request.blueprint == "health" and response.status_code < 400  # noqa: PLR2004
+    write = log.debug if is_probe else log.info
+    write(
         "request",
         operation=operation,
         method=request.method,

@@ -5,7 +5,7 @@ import hmac
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Response, g, request
 from marshmallow import Schema
@@ -24,13 +24,11 @@ from app.kit import (
     tokens,
 )
 from app.kit.api import requests, uploads
+from app.kit.api.declarations import Listing
 from app.kit.api.fields import Int, UploadSchema
 from app.kit.errors import ApiError
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Authenticator, Caller
-
-if TYPE_CHECKING:
-    from app.kit.api.blueprint import Listing
 
 _authenticator: Authenticator | None = None
 ORG_HEADER = "X-Org-Slug"
@@ -53,7 +51,7 @@ class Operation:
     limit: str | None
     body: Schema | None
     query: Schema | None
-    listing: "Listing | None"
+    listing: Listing | None
     upload: UploadSchema | None
     form: bool
     respond: Callable[[Any], Response]
@@ -292,7 +290,8 @@ def _revision(op: Operation, body: dict[str, Any]) -> int | None:
     given = body.pop("revision", None)
     header = requests.if_match()
     if given is not None and header is not None and given != header:
-        raise errors.unprocessable("revision", "The body and If-Match name different revisions.")
+        # Each fits its schema; that they agree is a rule.
+        raise errors.invalid("The body and If-Match name different revisions.", "revision")
     revision: int | None = header if given is None else given
     if revision is None and op.revision == "required":
         raise errors.unprocessable("revision", "Send the revision that was read.")

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 from uuid import UUID
 
 from flask import request
-from marshmallow import Schema, ValidationError
+from marshmallow import EXCLUDE, Schema, ValidationError
 
 from app.kit import errors
 from app.kit.api import strict_json
@@ -120,7 +120,7 @@ def _unsupported(supported: tuple[str, ...]) -> ApiError:
 def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """The URL-encoded form of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422.
 
-    Every value is text; a name may be given once.
+    Every value is text; a name may be given once, unless the schema leaves it out.
     """
     if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
         raise _unsupported(_FORM_TYPES)
@@ -138,8 +138,9 @@ def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     except ValueError:
         raise errors.unprocessable("body", f"More than {_MAX_FORM_FIELDS} members.") from None
     members: dict[str, Any] = {}
+    known = {field.data_key or name for name, field in schema.load_fields.items()}
     for name, value in pairs:
-        if name in members:
+        if name in members and (name in known or schema.unknown != EXCLUDE):
             raise errors.unprocessable(name.replace("\x00", "")[:_ECHO_LENGTH], _TWICE)
         members[name] = value
     return load(schema, members), raw

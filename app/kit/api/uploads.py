@@ -9,9 +9,8 @@ from werkzeug.formparser import FormDataParser
 from app.kit import capacity, container, errors
 from app.kit.api import requests
 from app.kit.api.encodings import BodyReader, is_encoded
-from app.kit.api.fields import UploadSchema
+from app.kit.api.fields import FORM_BYTES, UploadSchema
 from app.kit.errors import ApiError
-from app.kit.serving.limits import FORM_BYTES
 from app.kit.storage import Staged, TooLarge
 
 _MAX_PARTS = 50

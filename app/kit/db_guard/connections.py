@@ -4,12 +4,23 @@ import os
 import select
 import socket
 import weakref
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 from psycopg2 import extensions
 
-if TYPE_CHECKING:
-    from app.kit.db_guard.guard import Guard
+
+class Watcher(Protocol):
+    """The guard, as far as its connections call it."""
+
+    def connecting(self, dsn: str) -> AbstractContextManager[None]:
+        """Watch an attempt to connect; refuse it when the database is known not to answer."""
+
+    def add(self, connection: "Connection") -> None:
+        """Watch a connection."""
+
+    def remove(self, connection: "Connection") -> None:
+        """Stop watching a connection that is being closed."""
 
 
 class Connection(extensions.connection):
@@ -19,7 +30,7 @@ class Connection(extensions.connection):
     thread's file may get that number: shutting that one down would hit a stranger.
     """
 
-    def __init__(self, guard: "Guard", dsn: str, **options: Any) -> None:
+    def __init__(self, guard: Watcher, dsn: str, **options: Any) -> None:
         with guard.connecting(dsn):
             super().__init__(dsn, **options)
         self._guard = guard

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Thread
 from typing import NoReturn
@@ -19,6 +19,7 @@ from typing import NoReturn
 from flask import Flask
 
 from app.kit import container, db, deaths, logging, metrics
+from app.kit.child_processes import Backoff, ForkedChild, Restarts, stop_together
 from app.kit.jobs import handlers, relay, worker
 from app.kit.jobs.queues import GROUPS, Group, list_queues, local_slots
 from app.kit.jobs.relay import Relay
@@ -30,9 +31,7 @@ log = get_logger(__name__)
 STOP_SECONDS = 9.0
 """How long the children get to end what they have in hand."""
 SOURCE_STOP_SECONDS = 7.5
-_FIRST_DELAY_SECONDS = 0.2
-_LONGEST_DELAY_SECONDS = 10.0
-_HEALTHY_SECONDS = 30.0
+_BACKOFF = Backoff(first=0.2, longest=10.0, healthy=30.0)
 _RELAY_TIMEOUT_SECONDS = 2.0
 _WATCHED = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT}
 
@@ -45,10 +44,8 @@ class Child:
 
     name: str
     target: Target
-    pid: int = 0
-    started_at: float = 0.0
-    due_at: float = 0.0
-    delay: float = 0.0
+    process: ForkedChild | None = None
+    restarts: Restarts = field(default_factory=Restarts)
 
 
 def children(job_workers: int, *, outbound: bool = True) -> list[Child]:
@@ -110,31 +107,35 @@ def main(app: Flask) -> int:
     gc.collect()
     gc.freeze()
     log.info("workers.started", children=[child.name for child in running])
+    for child in running:
+        _start(app, child)
     stop = False
     while not stop:
         for child in running:
-            if not child.pid and child.due_at <= time.monotonic():
+            if child.restarts.is_due:
                 _start(app, child)
         received = signal.sigtimedwait(_WATCHED, _until_next(running))
         stop = received is not None and received.si_signo != signal.SIGCHLD
         _collect(running)
-    _stop(running)
+    stops = ((signal.SIGTERM, STOP_SECONDS),)
+    stop_together([(child.process, stops) for child in running if child.process is not None])
     log.info("workers.stopped")
     return 0
 
 
 def _until_next(running: list[Child]) -> float:
-    waits = [child.due_at - time.monotonic() for child in running if not child.pid]
-    return max(0.0, min(waits, default=60.0))
+    due = [at for child in running if (at := child.restarts.due_at) is not None]
+    return max(0.0, min(due) - time.monotonic()) if due else 60.0
 
 
 def _start(app: Flask, child: Child) -> None:
     parent = os.getpid()
     sys.stdout.flush()
-    child.pid = os.fork()
-    if child.pid == 0:
+    child.restarts.record_start()
+    pid = os.fork()
+    if pid == 0:
         _become(app, child, parent)
-    child.started_at = time.monotonic()
+    child.process = ForkedChild(pid)
 
 
 def _become(app: Flask, child: Child, parent: int) -> NoReturn:
@@ -161,35 +162,10 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
 
 
 def _collect(running: list[Child]) -> None:
-    """Note every child that ended, and when it is to be started again."""
+    """Note every child that ended, and when it must be started again."""
     for child in running:
-        if not child.pid:
+        if child.process is None or (status := child.process.poll()) is None:
             continue
-        pid, status = os.waitpid(child.pid, os.WNOHANG)
-        if not pid:
-            continue
-        if time.monotonic() - child.started_at >= _HEALTHY_SECONDS:
-            child.delay = 0.0
-        child.pid = 0
-        child.delay = min(child.delay * 2 or _FIRST_DELAY_SECONDS, _LONGEST_DELAY_SECONDS)
-        child.due_at = time.monotonic() + child.delay
-        ending = os.waitstatus_to_exitcode(status)
-        log.warning("workers.child_ended", name=child.name, status=ending, restart_in=child.delay)
-
-
-def _stop(running: list[Child]) -> None:
-    """End all children: asked first, killed once their time is up."""
-    alive = {child.pid for child in running if child.pid}
-    for pid in alive:
-        os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_SECONDS
-    while alive:
-        for pid in list(alive):
-            if os.waitpid(pid, os.WNOHANG)[0]:
-                alive.discard(pid)
-        left = deadline - time.monotonic()
-        if left <= 0:
-            for pid in alive:
-                os.kill(pid, signal.SIGKILL)
-        if alive:
-            signal.sigtimedwait({signal.SIGCHLD}, max(left, 1.0))
+        child.process = None
+        delay = child.restarts.record_death(_BACKOFF)
+        log.warning("workers.child_ended", name=child.name, status=status, restart_in=delay)

@@ -20,8 +20,8 @@ from rq import Queue as RqQueue
 from rq.serializers import JSONSerializer
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import container, db, schedule, tenancy
-from app.kit.jobs import claims, handlers, slots
+from app.kit import container, db, tenancy
+from app.kit.jobs import claims, handlers, schedule, slots
 from app.kit.jobs.handlers import DueSource
 from app.kit.jobs.queues import QUEUES, Queue, list_served
 from app.kit.logging import get_logger

@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from app.kit import container, idempotency, schedule
+from app.kit import container, idempotency
+from app.kit.jobs import schedule
 from app.kit.jobs.handlers import Job, handler, periodic
 from app.kit.purging import purge as purge_rows
 

@@ -17,6 +17,7 @@ from app.kit.jobs.faults import is_fault
 from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, TurnOver
 from app.kit.jobs.leases import keeper
 from app.kit.jobs.queues import GROUPS, QUEUES, Queue, list_queues
+from app.kit.jobs.runs import record_run
 from app.kit.logging import bind_job, get_logger
 
 log = get_logger(__name__)
@@ -151,9 +152,7 @@ def run(app: Flask, queue: str, claimed: Sequence[Claimed]) -> None:
         return
     started = time.perf_counter()
     outcome = _call(app, declared, jobs, claimed)
-    metrics.JOBS.labels(declared.name, outcome).inc(len(jobs))
-    seconds = round(time.perf_counter() - started, 4)
-    log.info("job.ran", function=declared.name, outcome=outcome, count=len(jobs), seconds=seconds)
+    record_run(jobs, declared.name, outcome, time.perf_counter() - started)
 
 
 def _job_of(declared: Handler, claimed: Claimed, queue: str, lease: Lease) -> Job:

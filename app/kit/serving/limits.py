@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.kit.api.fields import FORM_BYTES
 from app.kit.settings import Settings
 
-FORM_BYTES = 256 * 1024
-"""What a multipart body may hold beside its file."""
 _LARGEST_JSON_BYTES = 16 * 1024 * 1024
 _OTHER_DESCRIPTORS = 512
 _DESCRIPTORS_PER_CONNECTION = 2  # the socket, and the file of a body or of a download

@@ -16,7 +16,7 @@ import pytest
 from app.delivery.exports import jobs
 from app.delivery.exports.queries import rows
 from app.kit import db, tenancy
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories.labels import make_labeled
 
 

@@ -20,7 +20,7 @@ from app.kit import container, db, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.storage import blob_key
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
 from tests.factories import Org, make_due
 

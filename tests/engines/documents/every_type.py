@@ -2,7 +2,7 @@
 
 from PIL import Image
 
-from app.runtime.demo.documents import DOCUMENTS
+from demo.documents import DOCUMENTS
 from tests.engines.documents import samples
 
 PDF = "application/pdf"

@@ -206,7 +206,9 @@ def test_empty_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("alignment", [TA_LEFT, TA_JUSTIFY])
-@pytest.mark.parametrize(("columns", "gutter"), [(2, 12), (2, 20), (3, 12), (3, 20)])
+@pytest.mark.parametrize(
+    ("columns", "gutter"), [(2, 6), (2, 8), (2, 12), (2, 20), (3, 6), (3, 8), (3, 12), (3, 20)]
+)
 def test_set_columns_keep_their_paragraphs(
     tmp_path: Path, columns: int, gutter: int, alignment: int
 ) -> None:

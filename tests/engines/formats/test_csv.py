@@ -156,6 +156,52 @@ def test_formulas_are_defused(formula: str) -> None:
     assert line["labels.total.amount"] == line["labels.total.currency"] == "'" + formula
 
 
+@pytest.mark.parametrize("separator", ["|", ";", ", ", " | "])
+def test_a_list_of_numbers_is_no_formula(separator: str) -> None:
+    for values in (
+        ["+49301234567", "+49307654321"],
+        ["+49301234567"],
+        ["-1.50", "+2", "3e5"],
+        ["+49301234567", None, ""],
+        [-5, 0.25],
+    ):
+        (line,) = read(export(labels(tags=values), separator=separator))
+        assert not line["labels.tags"].startswith("'")
+        assert line["labels.tags"] == cell_text(values, separator)
+    money = [{"amount": "-1.00", "currency": "EUR"}, {"amount": "+2", "currency": "JPY"}]
+    (line,) = read(export(labels(total=money), separator=separator))
+    assert line["labels.total.amount"] == f"-1.00{separator}+2"
+
+
+def cell_text(values: list[Any], separator: str) -> str:
+    return separator.join("" if one is None else str(one) for one in values)
+
+
+@pytest.mark.parametrize(
+    ("values", "separator"),
+    [
+        (["+1", "cmd|' /C calc'!A0"], "|"),
+        (["+1", "=1+1"], "|"),
+        (["+1", "@SUM(A1:A9)"], ";"),
+        (["+1", "Excel!A0"], "|"),
+        (["+cmd|' /C calc'!A0", "+49301234567"], "|"),
+        (["=1+1", "+49301234567"], "|"),
+        (["@x"], "|"),
+        (["+49301234567", "ext. 5"], "|"),
+        (["+1", "+2"], "+"),
+        (["+1", "+2"], " "),
+        (["+1", "+2"], "/"),
+        (["+1", "+2"], "|=cmd|"),
+        (["+1", "+2"], "!"),
+        (["+1", "+2"], "\n"),
+        (["", "+2"], "="),
+    ],
+)
+def test_a_list_that_may_be_a_formula_is_defused(values: list[str], separator: str) -> None:
+    (line,) = read(export(labels(tags=values), separator=separator))
+    assert line["labels.tags"] == "'" + separator.join(values)
+
+
 def test_options() -> None:
     row = labels(number="a;b", tags=["x", "y"])
     data = export(row, delimiter=";", separator=" / ", bom=True)

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.identity.audit import sealing
 from app.kit import db, tenancy
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 
 Rows = list[Any]

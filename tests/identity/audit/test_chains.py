@@ -15,7 +15,7 @@ from app.identity.audit.service import Report
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.factories.labels import make_labeled
 

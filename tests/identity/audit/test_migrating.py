@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from app.kit.ids import uuid7
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 
 ROOT = Path(__file__).parents[3]
 LOWEST = "202611211020"

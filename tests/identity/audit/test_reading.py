@@ -107,7 +107,7 @@ def test_pages_hold_every_entry_once_though_they_share_a_time(org: Org, sort: st
 
 def test_a_page_takes_one_statement(org: Org) -> None:
     make_labeled(org, 200, texts=False)
-    _log(org)
+    _log(org, actor_kind="user")
     seen: list[str] = []
     with org.app.app_context():
         engines = list(db.db.engines.values())
@@ -118,7 +118,7 @@ def test_a_page_takes_one_statement(org: Org) -> None:
     for engine in engines:
         event.listen(engine, "before_cursor_execute", note)
     try:
-        _log(org)
+        _log(org, actor_kind="user")
     finally:
         for engine in engines:
             event.remove(engine, "before_cursor_execute", note)

@@ -47,6 +47,10 @@ class Browser:
     def press(self, key: str) -> dict[str, Any]:
         return self._page("press", key=key)
 
+    def follow(self) -> dict[str, Any]:
+        """Follow the link that has the focus."""
+        return self._page("follow")
+
     def submit(self) -> dict[str, Any]:
         return self._page("submit")
 

@@ -84,6 +84,33 @@ def test_reset_password(browser: Browser, base: str, person: Person) -> None:
     browser.check_accessibility()
 
 
+def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
+    browser.begin("de")
+    expired = browser.open(f"{base}/reset-password?token=expired&lang=de")
+    assert expired["focused"]["role"] == "alert"
+    browser.check_accessibility()
+    # Past the summary, the only thing to reach is the link to the page that sends another one.
+    browser.press("Tab")
+    page = browser.follow()
+    assert (page["heading"], page["language"]) == ("Setze ein neues Passwort", "de")
+    with _each_width(browser, f"{base}/forgot-password"):
+        page = browser.open(f"{base}/forgot-password")
+    assert (page["heading"], page["status"]) == ("Set a new password", 200)
+    browser.check_accessibility()
+    refused = browser.submit()
+    assert refused["problems"] == ["Enter your email address."]
+    assert refused["focused"]["role"] == "alert"
+    browser.check_accessibility()
+    browser.press("Tab")
+    assert browser.press("Enter")["focused"]["id"] == "email"
+    browser.fill(Email_address=person.email)
+    done = browser.submit()
+    assert (done["heading"], done["status"]) == ("Check your email", 202)
+    assert person.email not in done["url"]
+    browser.check_accessibility()
+    assert person.token("Reset")
+
+
 def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
     person.letters()
     link = link_of([one for one in letters_to(person.email) if "Confirm" in one.subject][-1])

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.identity.auth import links as mailed_links
 from app.identity.pages import rendering
-from app.identity.pages.token_pages import TOKEN_PAGES, TokenPage
+from app.identity.pages.token_pages import FORM_PAGES, TOKEN_PAGES, FormPage
 from app.kit import container, ratelimit
 from tests.identity.auth.conftest import Person
 from tests.identity.auth.test_recovery import forget
@@ -23,6 +23,7 @@ PAGES = [
     "/confirm-email?token=x",
     "/accept-invitation?token=x",
     "/confirm-sign-on?token=x",
+    "/forgot-password",
     "/open/acme/users/me/assignments",
     "/open/acme/nothing",
 ]
@@ -156,8 +157,8 @@ def test_the_installation_names_itself(app: Flask, visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-@pytest.mark.parametrize("page", TOKEN_PAGES, ids=lambda page: page.name)
-def test_a_form_of_another_site_is_refused(visitor: Visitor, page: TokenPage, site: str) -> None:
+@pytest.mark.parametrize("page", FORM_PAGES, ids=lambda page: page.name)
+def test_a_form_of_another_site_is_refused(visitor: Visitor, page: FormPage, site: str) -> None:
     answer = visitor.client.post(str(page.page), headers={"Sec-Fetch-Site": site})
     assert answer.status_code == 403
     assert "another website" in answer.text
@@ -189,9 +190,9 @@ def test_the_form_of_the_page_itself_is_taken(
         (b"&" * 200 + b"=&" * 100, "application/x-www-form-urlencoded", 422),
     ],
 )
-@pytest.mark.parametrize("page", TOKEN_PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", FORM_PAGES, ids=lambda page: page.name)
 def test_a_body_that_is_no_such_form(
-    visitor: Visitor, page: TokenPage, body: bytes, content_type: str, status: int
+    visitor: Visitor, page: FormPage, body: bytes, content_type: str, status: int
 ) -> None:
     answer = visitor.client.post(str(page.page), data=body, content_type=content_type)
     assert answer.status_code == status
@@ -256,7 +257,7 @@ def test_three_tries_an_hour_to_accept(desk: Desk, visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("page", TOKEN_PAGES, ids=lambda page: page.name)
 def test_without_the_database(
-    visitor: Visitor, page: TokenPage, monkeypatch: pytest.MonkeyPatch
+    visitor: Visitor, page: FormPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise OperationalError("SELECT 1", {}, Exception("gone"))

@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 from flask import Flask
 
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.factories.teams import add_members, make_team
 

@@ -178,8 +178,8 @@ def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
 def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org) -> None:
     make_many(org, teams=500, users=20, each=5)
     with statements(org.app) as few:
-        org.api("viewer").get("/teams?page_size=1")
+        org.api("viewer").get("/teams?sort=created_at&page_size=1")
     with statements(org.app) as many:
-        answer = org.api("viewer").get("/teams?page_size=500")
+        answer = org.api("viewer").get("/teams?sort=created_at&page_size=500")
     assert len(answer.json["data"]) == answer.json["meta"]["total"] == 500
     assert len(many) == len(few) == 1

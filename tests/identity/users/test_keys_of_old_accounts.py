@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 from app.identity.users import service
 from app.kit import db
 from app.kit.ids import uuid7
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 
 ROOT = Path(__file__).parents[3]

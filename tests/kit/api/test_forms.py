@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
+from marshmallow import EXCLUDE
 
 from app import features
 from app.kit.api import requests
@@ -41,6 +42,26 @@ def _refused(data: Any, **kwargs: Any) -> ApiError:
     with pytest.raises(ApiError) as caught:
         _read(data, **kwargs)
     return caught.value
+
+
+class Open(Schema):
+    """A form of somebody else, who may add members."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    text = Str(required=True)
+
+
+def test_members_that_are_left_out_may_be_repeated() -> None:
+    def read(data: bytes) -> dict[str, Any]:
+        with _app.test_request_context("/", method="POST", data=data, content_type=_FORM):
+            return requests.form_body(Open(), _LIMIT)[0]
+
+    assert read(b"a=1&text=x&a=2") == {"text": "x"}
+    with pytest.raises(ApiError) as caught:
+        read(b"text=x&a=1&text=x")
+    assert (caught.value.status, caught.value.field) == (422, "text")
 
 
 def test_members_are_text() -> None:

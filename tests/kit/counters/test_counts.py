@@ -14,7 +14,7 @@ from app.documents.artifacts.counters import ARTIFACTS
 from app.kit import counters, db, tenancy
 from app.kit.counters import SOURCES, upkeep
 from app.kit.counters.models import CountCube, CountSource
-from app.runtime.postgres import EmbeddedPostgres
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
 from tests.factories.counts import (
     cells,

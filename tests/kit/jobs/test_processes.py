@@ -18,7 +18,7 @@ from app.kit import db, tenancy
 from app.kit.jobs import handlers, processes
 from app.kit.jobs.processes import STOP_SECONDS
 from app.kit.jobs.queues import GROUPS, QUEUES, local_slots
-from app.runtime.valkey import EmbeddedValkey
+from devserver.valkey import EmbeddedValkey
 from tests.factories.processes import ended, send
 from tests.factories.sandboxes import belongs_to_fork_server
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pytest
 
-from app.runtime.process import free_port
+from devserver.process import free_port
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 60.0
@@ -120,9 +120,20 @@ class Server:
         return value
 
 
+STAND_IN = "tests.kit.serving.stand_in"
+
+
 @contextmanager
-def serving(folder: Path, **settings: str) -> Iterator[Server]:
-    """gunicorn with the project's configuration and one process, over the stand-in."""
+def serving(
+    folder: Path,
+    application: Sequence[str] = ("-k", f"{STAND_IN}.QuickWorker", f"{STAND_IN}:app"),
+    ready: str = "/echo",
+    **settings: str,
+) -> Iterator[Server]:
+    """Run gunicorn with the project's configuration and one process, over the stand-in.
+
+    `application` ends gunicorn's command line, and `ready` is a path that is 200 once it serves.
+    """
     port, log = free_port(), folder / "log"
     environ = {
         "PATH": os.environ["PATH"],
@@ -138,9 +149,7 @@ def serving(folder: Path, **settings: str) -> Iterator[Server]:
         "WEB_THREADS": "2",
         **settings,
     }
-    stand_in = "tests.kit.serving.stand_in"
-    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"]
-    command += ["-k", f"{stand_in}.QuickWorker", f"{stand_in}:app"]
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", *application]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output)
     server = Server(port, process, log, folder)
@@ -148,7 +157,7 @@ def serving(folder: Path, **settings: str) -> Iterator[Server]:
     def answers() -> bool:
         assert process.poll() is None, log.read_text()
         with suppress(OSError, EOFError):
-            return server.get().status == 200
+            return server.get(ready).status == 200
         return False
 
     try:

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from app.kit import db, tenancy
-from app.workflow.routing_rules.queries import people
+from app.kit.permissions import Role
 from app.workflow.routing_rules.service import applying
 from tests.factories.routing import Router, where
 from tests.factories.teams import make_team
@@ -175,18 +175,18 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
 ) -> None:
     team = router.team("ann", "ben")
     router.rule(team_id=team, strategy="round_robin")
-    hold, left = people.hold, []
+    lock, left = applying.lock_eligible, []
 
-    def hold_late(user_ids: Any) -> set[UUID]:
+    def lock_late(user_ids: Any, role: Role) -> set[UUID]:
         if not left:
             left.append(1)
             path = f"/organizations/{router.org.slug}/members/{router.org.users['ann']}"
             with ThreadPoolExecutor(1) as pool:
                 answer = pool.submit(lambda: router.org.api("owner").delete(path)).result()
             assert answer.status_code == 204
-        return hold(user_ids)
+        return lock(user_ids, role)
 
-    monkeypatch.setattr(people, "hold", hold_late)
+    monkeypatch.setattr(applying, "lock_eligible", lock_late)
     ids = [router.desk.artifact() for _ in range(4)]
     router.route(*ids)
     assert _given(router, ids) == ["ben"] * 4

@@ -64,6 +64,11 @@ def test_a_save_needs_the_revision_that_was_read(desk: Desk) -> None:
     missing = api.put(path, json={"tags": []})
     assert missing.status_code == 422
     assert missing.json["error"]["field"] == "revision"
+    both = api.put(path, json={"tags": [], "revision": 1}, headers={"If-Match": '"2"'})
+    error = both.json["error"]
+    assert (both.status_code, error["code"], error["field"]) == (
+        400, "validation_error", "revision",
+    )  # fmt: skip
     assert api.put(path, json={"tags": []}, headers={"If-Match": '"1"'}).status_code == 200
     stale = api.put(path, json={"tags": [], "revision": 1})
     assert stale.status_code == 409

@@ -51,6 +51,78 @@ def test_a_tag_that_a_person_changed_is_theirs(desk: Desk, change: dict[str, Any
     assert _submit(desk, saved) == "submitted"
 
 
+def _begin_with_prediction(desk: Desk, artifact_id: Any, tags: list[Any]) -> dict[str, Any]:
+    """A draft that began as a copy of what a model said."""
+    said = desk.save(desk.draft(artifact_id, by="admin"), tags, by="admin").json["data"]
+    desk.mark_as_models(said)
+    as_model = "UPDATE tag_sets SET source = 'model', labeler_id = NULL, status = 'rejected'"
+    desk.sql(f"{as_model} WHERE id = :id", id=said["id"])
+    desk.release(artifact_id, by="admin")
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    answer = desk.org.api("labeler").post(path, json={"from": "prediction"})
+    assert answer.status_code == 201, answer.json
+    return dict(answer.json["data"])
+
+
+LINES = [tag("lines.item", "rope", row=n, **SURE) for n in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "kept", "status"),
+    [
+        (0.9, [0, 1, 2, 3], "accepted"),
+        (0.9, [3, 2, 1, 0], "accepted"),
+        (0.5, [0, 1, 2, 3], "submitted"),
+        (0.5, [0, 2, 3], "submitted"),
+        (None, [0, 2, 3], "submitted"),
+        (0.9, [0, 2, 3], "submitted"),
+        (0.9, [0, 1, 2], "submitted"),
+    ],
+)
+def test_removing_tags_of_the_prediction_is_reviewed(
+    desk: Desk, doubtful: float | None, kept: list[int], status: str
+) -> None:
+    artifact_id = desk.artifact(desk.schema(auto_accept_confidence=0.8))
+    tags = [tag("number", "A", **SURE), tag("note", "B", confidence=doubtful), *LINES]
+    draft = _begin_with_prediction(desk, artifact_id, tags)
+    saved = desk.save(draft, [draft["tags"][n] for n in kept]).json["data"]
+    assert {one["source"] for one in saved["tags"]} == {"model"}
+    assert _submit(desk, saved) == status
+
+
+def test_tags_that_were_removed_in_an_earlier_save_count(desk: Desk) -> None:
+    artifact_id = desk.artifact(desk.schema(auto_accept_confidence=0.8))
+    tags = [tag("number", "A", **SURE), tag("note", "B", confidence=0.1)]
+    draft = _begin_with_prediction(desk, artifact_id, tags)
+    for _ in range(2):
+        draft = desk.save(draft, draft["tags"][:1]).json["data"]
+    assert _submit(desk, draft) == "submitted"
+
+
+def test_a_copy_of_a_predicted_tag_is_its_persons(desk: Desk) -> None:
+    artifact_id = desk.artifact(desk.schema(auto_accept_confidence=0.8))
+    draft = _begin_with_prediction(desk, artifact_id, [tag("number", "A", **SURE), LINES[0]])
+    saved = desk.save(draft, [*draft["tags"], {**draft["tags"][1], "row": 1}]).json["data"]
+    assert sorted(one["source"] for one in saved["tags"]) == ["human", "model", "model"]
+    assert _submit(desk, saved) == "submitted"
+
+
+def test_confidence_spares_no_review_once_a_tag_set_was_rejected(desk: Desk) -> None:
+    desk.org.add_user("second", "labeler")
+    schema_id = desk.schema(auto_accept_confidence=0.8)
+    draft = _begin_with_prediction(desk, desk.artifact(schema_id), [tag("number", "A", **SURE)])
+    changed = desk.save(draft, [tag("number", "B")]).json["data"]
+    assert _submit(desk, changed) == "submitted"
+    body = {"reason": "No.", "send_to": "pool"}
+    answer = desk.org.api("reviewer").post(f"/tag-sets/{changed['id']}/reject", json=body)
+    assert answer.status_code == 200, answer.json
+    path = f"/artifacts/{changed['artifact_id']}/tag-sets"
+    second = desk.org.api("second").post(path, json={"from": "prediction"}).json["data"]
+    assert [one["source"] for one in second["tags"]] == ["model"]
+    sent = desk.org.api("second").post(f"/tag-sets/{second['id']}/submit").json["data"]
+    assert sent["status"] == "submitted"
+
+
 def test_a_reviewer_does_not_pass_for_a_machine_either(desk: Desk) -> None:
     sent = desk.submitted()
     body = {"tags": [tag("number", "B", **SURE, source="model")]}

@@ -9,6 +9,7 @@ from app.documents.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
 from app.kit import errors
 from app.kit.api import strict_json
 from app.kit.api.fields import (
+    FORM_BYTES,
     Bool,
     Int,
     JsonObject,
@@ -26,7 +27,6 @@ from app.kit.api.fields import (
 )
 from app.kit.api.strict_json import MAX_SAFE_INT
 from app.kit.permissions import Role
-from app.kit.serving.limits import FORM_BYTES
 
 MAX_TEXT = 2_000_000
 MAX_METADATA_MEMBERS = 100

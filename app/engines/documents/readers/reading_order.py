@@ -8,7 +8,8 @@ that the cells of a table row and a label with its value stay together.
 from collections.abc import Sequence
 from statistics import median
 
-from app.engines.documents.readers.columns import Segment, find_columns
+from app.engines.documents.readers.columns import find_columns
+from app.engines.documents.readers.segments import Segment
 from app.engines.documents.readers.tokens import Token
 
 MAX_SEGMENTS = 2_000

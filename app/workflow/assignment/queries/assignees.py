@@ -8,7 +8,9 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
+from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
+from app.kit.permissions import Role
 
 BATCH = 1000
 
@@ -33,15 +35,14 @@ _UNASSIGN = text(
     RETURNING artifacts.id
     """
 )
-_LABELS = text(
-    """
+_HAS_LABELER = text(
+    f"""
     SELECT EXISTS (
         SELECT FROM team_members seat
-        JOIN memberships member ON member.organization_id = :org AND member.user_id = seat.user_id
-         AND member.role <> 'viewer'
-        JOIN users ON users.id = seat.user_id AND users.disabled_at IS NULL
+        JOIN ({eligible_members(Role.labeler)}) ON member.organization_id = :org
+         AND member.user_id = seat.user_id
         WHERE seat.organization_id = :org AND seat.team_id = :team_id)
-    """
+    """  # noqa: S608 - made of constants
 )
 
 # Locked in the order of their ids, as by any other who takes many. Null leaves a member as it is;
@@ -113,10 +114,10 @@ def assign_many(assigned: Sequence[Assigned]) -> dict[UUID, bool]:
     return {row.id: row.resumed for row in db.session().execute(_ASSIGN, values)}
 
 
-def anybody_labels(team_id: UUID) -> bool:
-    """Whether there is somebody in a team who labels."""
+def has_labeler(team_id: UUID) -> bool:
+    """Return whether a team has a member who may label."""
     values = {"org": tenancy.current_organization_id(), "team_id": team_id}
-    return bool(db.session().execute(_LABELS, values).scalar_one())
+    return bool(db.session().execute(_HAS_LABELER, values).scalar_one())
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:

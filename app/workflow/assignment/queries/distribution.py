@@ -27,7 +27,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.documents.artifacts.models import DUE_LEAD, Artifact, ArtifactSkip
+from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
+from app.kit.permissions import Role
 
 LISTED = 1000
 """How many documents are told by id."""
@@ -60,23 +62,14 @@ _LOADS = text(
     FROM unnest(CAST(:users AS uuid[])) AS person (user_id)
     """
 )
-_LABELERS = text(
-    """
-    SELECT member.user_id FROM memberships member
-    JOIN users ON users.id = member.user_id AND users.disabled_at IS NULL
-    WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:users AS uuid[]))
-      AND member.role <> 'viewer'
-    ORDER BY member.user_id FOR SHARE OF member
-    """
-)
 _OF_TEAM = text(
-    """
+    f"""
     SELECT seat.user_id FROM team_members seat
-    JOIN memberships member ON member.organization_id = :org AND member.user_id = seat.user_id
-    JOIN users ON users.id = seat.user_id AND users.disabled_at IS NULL
-    WHERE seat.organization_id = :org AND seat.team_id = :team_id AND member.role <> 'viewer'
+    JOIN ({eligible_members(Role.labeler)}) ON member.organization_id = :org
+     AND member.user_id = seat.user_id
+    WHERE seat.organization_id = :org AND seat.team_id = :team_id
     ORDER BY seat.user_id FOR SHARE OF member
-    """
+    """  # noqa: S608 - made of constants
 )
 
 
@@ -106,13 +99,6 @@ class Given(NamedTuple):
     changed: int
     news: list[str]
     shares: dict[str, int]
-
-
-def labelers(user_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of `user_ids` who are members and may label, until the transaction ends, and whose
-    accounts are not disabled."""
-    values = {"org": tenancy.current_organization_id(), "users": [str(one) for one in user_ids]}
-    return set(db.session().scalars(_LABELERS, values))
 
 
 def labelers_of(team_id: UUID) -> list[UUID]:

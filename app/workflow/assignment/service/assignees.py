@@ -45,5 +45,5 @@ def unassign_unable(
 ) -> None:
     """`unassign` of those teams in which nobody labels any more; may be done twice."""
     for team_id in team_ids:
-        if not queries.anybody_labels(team_id):
+        if not queries.has_labeler(team_id):
             unassign(team_id, checkpoint, reason=reason)

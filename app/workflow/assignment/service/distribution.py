@@ -10,9 +10,11 @@ from uuid import UUID
 from sqlalchemy import Select
 
 from app.documents.artifacts import service as artifacts
+from app.identity.members.eligibility import lock_eligible
 from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
 from app.kit.errors import ApiError
+from app.kit.permissions import Role
 from app.workflow.assignment.queries import distribution as queries
 from app.workflow.assignment.queries.distribution import Given, Share
 from app.workflow.tag_sets import service as tag_sets
@@ -53,7 +55,7 @@ class Giving:
             if not teams.existing([self._team_id]):
                 raise errors.invalid("There is no such team.", "team_id")
             return
-        known = queries.labelers(self._user_ids)
+        known = lock_eligible(self._user_ids, Role.labeler)
         for index, user_id in enumerate(self._asked):
             if user_id not in known:
                 raise errors.invalid("Must be a member who labels.", f"user_ids.{index}")

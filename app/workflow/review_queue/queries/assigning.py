@@ -1,6 +1,6 @@
 """SQL of who may be given reviews, and of giving many away at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -8,16 +8,14 @@ from uuid import UUID
 from sqlalchemy import Row, select, text
 
 from app.documents.artifacts.models import URGENT_AT
-from app.identity.organizations.models import Membership
+from app.identity.members.eligibility import lock_eligible
 from app.identity.teams.models import TeamMember
-from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.tag_sets.models import MAKERS
 
 _URGENT_AT = URGENT_AT.format(of="").replace("due_at", "CAST(:due_at AS timestamptz)")
 _URGENT_AT = _URGENT_AT.replace("created_at", "item.submitted_at")
-_WHO_REVIEW = [role.name for role in Role if role >= Role.reviewer]
 
 _LOCK = text(
     f"""
@@ -48,29 +46,12 @@ _ASSIGN = text(
 )
 
 
-def reviewers(user_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the users who review here, and whose accounts are not disabled; as such they stay
-    until the transaction ends."""
-    statement = (
-        select(Membership.user_id)
-        .join(User, User.id == Membership.user_id)
-        .where(
-            Membership.user_id.in_(user_ids),
-            Membership.role.in_(_WHO_REVIEW),
-            User.disabled_at.is_(None),
-        )
-        .order_by(Membership.user_id)
-        .with_for_update(read=True, of=Membership)
-    )
-    return set(db.session().execute(statement).scalars())
-
-
 def reviewers_of_team(team_id: UUID) -> set[UUID]:
     """Who reviews in a team; as such they stay until the transaction ends, so that whoever leaves
     is followed by what the team was given before. Members are locked before their seats, and these
     before teams, as by whoever takes somebody out."""
     theirs = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
-    able = reviewers(list(db.session().scalars(theirs)))
+    able = lock_eligible(db.session().scalars(theirs), Role.reviewer)
     seats = theirs.where(TeamMember.user_id.in_(able)).order_by(TeamMember.user_id)
     return set(db.session().scalars(seats.with_for_update(read=True)))
 

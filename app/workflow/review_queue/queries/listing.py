@@ -6,13 +6,14 @@ An item is in the list while its label set is submitted and its document is not 
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, Select, cast, func, or_, select, values
+from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, cast, func, or_, select, values
 from sqlalchemy import column as named
 
 from app.identity.teams.models import TeamMember
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import Keys, Page, PageRequest, paginate
+from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import CLAIMED, ITEMS, is_listed
 from app.workflow.tag_sets.counters import REVIEWS, having_flag
 from app.workflow.tag_sets.models import TagSet
@@ -22,10 +23,25 @@ _PERIOD = ("created_after", "created_before")
 _OF_TIME = (*_PERIOD, "claimed", "mine")
 """Filters that are of no facet."""
 
+_MOST_URGENT = PreparedList(
+    "list_reviews",
+    ITEMS.where(
+        TagSet.organization_id == bindparam("organization_id"),
+        TagSet.status == "submitted",
+        ~TagSet.artifact_archived,
+    ),
+    counters.prepared_total(REVIEWS, {"archived": False}),
+    TagSet.review_rank,
+    TagSet.id,
+    "bigint",
+)
+
 
 def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
     """A page of what waits for review, of archived documents nothing; `user_id` is whom the filter
     `mine` means."""
+    if not filters and request.sort == "review_rank":
+        return _MOST_URGENT.page(request)
     teams = _teams(user_id) if "mine" in filters else []
     keys = []
     if filters.get("mine"):

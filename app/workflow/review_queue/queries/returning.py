@@ -6,12 +6,12 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
+from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.tag_sets.models import MAKERS
 
 _BATCH = 1000
-_ROLES = [role.name for role in Role if role >= Role.reviewer]
 
 # Whether somebody is there is looked at as it is now, and once more for each item when it is
 # locked. None of it changes the label set: no revision is raised, and its `updated_at` stays.
@@ -25,14 +25,10 @@ _RETURN = """
     FROM stranded WHERE item.organization_id = :org AND item.id = stranded.id
     RETURNING item.id, item.escalated
 """
-_WHO_REVIEW = """
-    memberships member
-    JOIN users ON users.id = member.user_id AND users.disabled_at IS NULL
-    WHERE member.organization_id = :org AND member.role = ANY(CAST(:roles AS text[]))
-"""
+_REVIEWERS = f"{eligible_members(Role.reviewer)} WHERE member.organization_id = :org"
 _OF_USER = text(
     _RETURN.format(
-        able=f"SELECT FROM {_WHO_REVIEW} AND member.user_id = :user_id",
+        able=f"SELECT FROM {_REVIEWERS} AND member.user_id = :user_id",
         waits="""item.assignee_id IS NOT NULL AND item.assignee_id = :user_id
           AND NOT EXISTS (SELECT FROM able)""",
     )
@@ -45,7 +41,7 @@ _OF_TEAM = text(
             SELECT ARRAY(
                 SELECT seat.user_id FROM team_members seat
                 WHERE seat.organization_id = :org AND seat.team_id = :team_id
-                  AND seat.user_id IN (SELECT member.user_id FROM {_WHO_REVIEW})
+                  AND seat.user_id IN (SELECT member.user_id FROM {_REVIEWERS})
             ) AS user_ids, coalesce((
                 SELECT settings -> 'allow_self_review' = 'true'
                 FROM organizations WHERE id = :org), false) AS own_too""",  # noqa: S608 - constants
@@ -68,5 +64,5 @@ def of_team(team_id: UUID) -> Sequence[Row[Any]]:
 
 
 def _rows(statement: Any, **whose: UUID) -> Sequence[Row[Any]]:
-    values = {"org": tenancy.current_organization_id(), "roles": _ROLES, "batch": _BATCH, **whose}
+    values = {"org": tenancy.current_organization_id(), "batch": _BATCH, **whose}
     return sorted(db.session().execute(statement, values))

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from app.identity.members.eligibility import lock_eligible
 from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures, Unfit
 from app.kit.errors import ApiError
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.review_queue.queries import assigning, holding, reading
 from app.workflow.review_queue.service.bulk import for_each
@@ -176,7 +178,7 @@ def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None
         if not teams.existing([team_id]):
             raise errors.invalid("There is no such team.", "team_id")
         return
-    known = assigning.reviewers(user_ids)
+    known = lock_eligible(user_ids, Role.reviewer)
     unknown = [one for one in user_ids if one not in known]
     if unknown:
         many = field == "user_ids"

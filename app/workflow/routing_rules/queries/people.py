@@ -7,28 +7,10 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, text
 
+from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
+from app.kit.permissions import Role
 
-# Who is disabled signs in no more, and would sit on what they get.
-_CAN_LABEL = """
-    JOIN memberships ON memberships.organization_id = :org
-     AND memberships.user_id = {user} AND memberships.role <> 'viewer'
-    JOIN users ON users.id = {user} AND users.disabled_at IS NULL
-"""
-_LABELERS = text(
-    f"""
-    SELECT wanted.user_id FROM unnest(CAST(:ids AS uuid[])) AS wanted (user_id)
-    {_CAN_LABEL.format(user="wanted.user_id")}
-    """  # noqa: S608 - made of constants
-)
-# A change of role waits, and so does leaving: what is written next is still right then.
-_HELD = text(
-    """
-    SELECT user_id FROM memberships
-    WHERE organization_id = :org AND user_id = ANY(CAST(:ids AS uuid[])) AND role <> 'viewer'
-    ORDER BY user_id FOR SHARE
-    """
-)
 # No way is longer than the tree is deep; the bound is for a tree that somebody else has bent.
 _MEMBERS = text(
     f"""
@@ -43,7 +25,8 @@ _MEMBERS = text(
     SELECT tree.root, seat.user_id, bool_or(tree.level = 1) AS direct
     FROM tree
     JOIN team_members seat ON seat.organization_id = :org AND seat.team_id = tree.id
-    {_CAN_LABEL.format(user="seat.user_id")}
+    JOIN ({eligible_members(Role.labeler)}) ON member.organization_id = :org
+     AND member.user_id = seat.user_id
     GROUP BY tree.root, seat.user_id ORDER BY tree.root, seat.user_id
     """  # noqa: S608 - made of constants
 )
@@ -87,16 +70,6 @@ class Members(NamedTuple):
 
 def _values(ids: Iterable[UUID]) -> dict[str, object]:
     return {"org": tenancy.current_organization_id(), "ids": sorted(str(one) for one in ids)}
-
-
-def labelers(user_ids: Iterable[UUID]) -> set[UUID]:
-    """Those of the users who can label here."""
-    return set(db.session().scalars(_LABELERS, _values(user_ids)))
-
-
-def hold(user_ids: Iterable[UUID]) -> set[UUID]:
-    """Those of the users who are members that label, and stay so until the transaction ends."""
-    return set(db.session().scalars(_HELD, _values(user_ids)))
 
 
 def members(team_ids: Iterable[UUID]) -> Members:

@@ -13,12 +13,14 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
+from app.identity.members.eligibility import lock_eligible
 from app.identity.teams import service as teams
 from app.kit import db, events
 from app.kit.logging import get_logger
+from app.kit.permissions import Role
 from app.workflow.assignment import service as assignment
 from app.workflow.assignment.service import Assigned
-from app.workflow.routing_rules.queries import documents, people, records, trail, writing
+from app.workflow.routing_rules.queries import documents, records, trail, writing
 from app.workflow.routing_rules.queries.writing import Routing
 from app.workflow.routing_rules.service import choosing
 from app.workflow.routing_rules.service import rules as ready
@@ -156,7 +158,7 @@ def _choose(found: Sequence[Matched]) -> tuple[Chooser, list[Choice]]:
     while True:
         chooser, choices = choose(found)
         chosen = {one.user_id for one in choices if one.user_id is not None}
-        if not chosen or people.hold(chosen) == chosen:
+        if not chosen or lock_eligible(chosen, Role.labeler) == chosen:
             return chooser, choices
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heapreplace
 from uuid import UUID
 
+from app.identity.members.eligibility import find_eligible
+from app.kit.permissions import Role
 from app.workflow.routing_rules.queries import people as queries
 from app.workflow.routing_rules.queries.people import Members
 from app.workflow.routing_rules.service.rules import Rule
@@ -53,7 +55,7 @@ def people(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> People:
     named = {r.user_id for r in rules if r.user_id}
     return People(
         members=found,
-        labelers=queries.labelers(named) if named else set(),
+        labelers=find_eligible(named, Role.labeler) if named else set(),
         skills=queries.skills(skilled) if skilled else {},
         loads=Counter(queries.loads(loaded) if loaded else {}),
         required=queries.required(set(schema_ids)) if teams["skills"] else {},

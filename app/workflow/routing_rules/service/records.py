@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from app.identity.members.eligibility import find_eligible
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role
 from app.workflow.routing_rules.models import RoutingRule
-from app.workflow.routing_rules.queries import people
 from app.workflow.routing_rules.queries import records as queries
 from app.workflow.routing_rules.service import checking
 
@@ -139,7 +140,7 @@ def reorder(*, rule_ids: Sequence[UUID], asked_by: UUID, apply: bool = False) ->
 def disable_of_viewer(user_id: UUID) -> None:
     """Disable the rules that give work to somebody who cannot label, if that is so by now."""
     queries.lock()
-    if not people.labelers([user_id]):
+    if not find_eligible([user_id], Role.labeler):
         queries.disable_of_user(user_id, "member_cannot_label")
 
 

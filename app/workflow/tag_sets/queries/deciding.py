@@ -1,6 +1,5 @@
 """SQL of what changes a label set's state: create, submit, accept, reject, delete."""
 
-from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -24,17 +23,13 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from app.documents.artifacts.models import Artifact
-from app.identity.organizations.models import Membership
 from app.identity.teams.models import TeamMember
-from app.identity.users.models import User
 from app.kit import db, tenancy
-from app.kit.permissions import Role
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import LABELS_WANTED, MAKERS, TagSet
 from app.workflow.tag_sets.queries import recording
 
 _DIRECT = {"synchronize_session": False}
-_WHO_LABEL = [role.name for role in Role if role >= Role.labeler]
 
 
 def makers() -> Label[Any]:
@@ -197,24 +192,6 @@ def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | N
     if labeler_id is not None:
         statement = statement.where(TagSet.labeler_id == labeler_id)
     return int(db.session().execute(statement).scalar_one())
-
-
-def labelers(user_ids: Iterable[UUID]) -> set[UUID]:
-    """Those of some users who label here, and whose accounts are not disabled; as such they stay
-    until the transaction ends, so that whoever leaves is given nothing after what they had was
-    taken back."""
-    statement = (
-        select(Membership.user_id)
-        .join(User, User.id == Membership.user_id)
-        .where(
-            Membership.user_id.in_(list(user_ids)),
-            Membership.role.in_(_WHO_LABEL),
-            User.disabled_at.is_(None),
-        )
-        .order_by(Membership.user_id)
-        .with_for_update(read=True, of=Membership)
-    )
-    return set(db.session().execute(statement).scalars())
 
 
 def teams_of(user_id: UUID) -> set[UUID]:

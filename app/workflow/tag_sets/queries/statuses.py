@@ -7,7 +7,9 @@ from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
+from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
+from app.kit.permissions import Role
 
 BATCH = 1000
 _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
@@ -16,6 +18,7 @@ _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 # read, keeps its status. One whose tag sets were all rejected can be labeled again. A draft that
 # has a reason was returned or transferred to its labeler. The artifact is reserved for them, and
 # for a time for whoever began a draft, unless they skipped it since or may not label any more.
+_LABELERS = eligible_members(Role.labeler, "keeper")
 _UPDATE = """
     WITH counted AS (
         SELECT document.id,
@@ -38,10 +41,8 @@ _UPDATE = """
         FROM artifacts document
         LEFT JOIN tag_sets ON tag_sets.organization_id = document.organization_id
                           AND tag_sets.artifact_id = document.id
-        LEFT JOIN (memberships keeper
-                   JOIN users ON users.id = keeper.user_id AND users.disabled_at IS NULL)
-                           ON keeper.organization_id = document.organization_id
-                          AND keeper.user_id = tag_sets.labeler_id AND keeper.role <> 'viewer'
+        LEFT JOIN ({labelers}) ON keeper.organization_id = document.organization_id
+                          AND keeper.user_id = tag_sets.labeler_id
         LEFT JOIN artifact_skips skip ON skip.organization_id = document.organization_id
                           AND skip.artifact_id = document.id
                           AND skip.user_id = tag_sets.labeler_id
@@ -71,8 +72,10 @@ _UPDATE = """
     WHERE organization_id = :organization_id AND artifacts.id = counted.id
     RETURNING artifacts.id, status
 """
-_UPDATE_STATUSES = text(_UPDATE.format(more=""))
-_UNARCHIVE = text(_UPDATE.format(more="archived = false, revision = revision + 1,"))
+_UPDATE_STATUSES = text(_UPDATE.format(labelers=_LABELERS, more=""))
+_UNARCHIVE = text(
+    _UPDATE.format(labelers=_LABELERS, more="archived = false, revision = revision + 1,")
+)
 _RESERVED = text(
     """
     SELECT id FROM artifacts

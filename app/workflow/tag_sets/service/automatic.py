@@ -8,8 +8,9 @@ from uuid import UUID
 
 from app.engines.agreement import agrees, line_up
 from app.kit import container
-from app.workflow.tag_sets.queries import beside, deciding
-from app.workflow.tag_sets.service import rules
+from app.kit.principal import Caller
+from app.workflow.tag_sets.queries import beside, deciding, revisions
+from app.workflow.tag_sets.service import rules, sources
 
 SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
 """What accepted a label set in nobody's name, as its revision notes it."""
@@ -48,14 +49,31 @@ def sent_back(held: Any) -> bool:
     return bool(held.rejections or held.reopened or held.retried)
 
 
-def spared_by(held: Any, terms: rules.Terms) -> str | None:
-    """What spares a submitted label set its review, whatever others say of its document:
-    `SAMPLING`, `CONFIDENCE`, or None."""
+def spared_by(held: Any, terms: rules.Terms, caller: Caller) -> str | None:
+    """Return what spares a submitted tag set its review, whatever others say of its document.
+
+    `SAMPLING`, `CONFIDENCE`, or None. Confidence spares it only where a machine alone decided: the
+    person removed none of the prediction's tags, and no tag set of the document was rejected.
+    """
     if sent_back(held):
         return None
     if not is_sampled(held.artifact_id, held.labeler_id, terms.sample_rate):
         return SAMPLING
-    return CONFIDENCE if is_confident(held.tags, terms.auto_accept_confidence) else None
+    if held.earlier_rejections or not is_confident(held.tags, terms.auto_accept_confidence):
+        return None
+    return None if _removed_predicted_tags(held, caller) else CONFIDENCE
+
+
+def _removed_predicted_tags(held: Any, caller: Caller) -> bool:
+    """Return whether a person removed tags of the prediction that the draft began with.
+
+    API keys are believed, as with the source of tags.
+    """
+    if caller.api_key_id is not None:
+        return False
+    copied = revisions.tags(held.id, (1,)).get(1, [])
+    predicted = [tag for tag in copied if tag["source"] == "model"]
+    return bool(sources.find_missing_tags(predicted, held.tags))
 
 
 def agreed(held: Any, terms: rules.Terms) -> list[Any]:

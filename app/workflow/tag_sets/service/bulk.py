@@ -6,8 +6,10 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from uuid import UUID
 
+from app.identity.members.eligibility import lock_eligible
 from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.models import TagSet
@@ -134,7 +136,7 @@ def reject_many(
     """
     batch = _Batch(tag_set_ids, caller, unfit)
     back = send_to == "labeler"
-    labelers = deciding.labelers(batch.labelers()) if back else set()
+    labelers = lock_eligible(batch.labelers(), Role.labeler) if back else set()
 
     def check(held: Any) -> str:
         if not back:

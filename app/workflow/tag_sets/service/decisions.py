@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from app.identity.members.eligibility import lock_eligible
 from app.kit import db, errors
 from app.kit.errors import ApiError
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, deciding, reading
 from app.workflow.tag_sets.service import provenance, rules, skips, sources, statuses
@@ -224,10 +226,10 @@ def _heir(held: Any, send_to: str) -> UUID | None:
         if held.labeler_id is None:
             raise errors.invalid("The label set has no labeler to go back to.", "send_to")
         labeler: UUID = held.labeler_id
-        check_labels(labeler, deciding.labelers([labeler]))
+        check_labels(labeler, lock_eligible([labeler], Role.labeler))
         return labeler
     heir = UUID(send_to)
-    if not deciding.labelers([heir]):
+    if not lock_eligible([heir], Role.labeler):
         raise errors.invalid("Must be a member who labels.", "send_to")
     return heir
 

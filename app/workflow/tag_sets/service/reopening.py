@@ -4,7 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts.models import urgent_at
+from app.identity.members.eligibility import lock_eligible
 from app.kit import errors
+from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, deciding, reading
 from app.workflow.tag_sets.service import decisions, rules, skips, statuses
@@ -87,5 +89,5 @@ def _check_room(held: Any) -> None:
 
 
 def _check_labels(held: Any) -> None:
-    if held.labeler_id is None or not deciding.labelers([held.labeler_id]):
+    if held.labeler_id is None or not lock_eligible([held.labeler_id], Role.labeler):
         raise errors.invalid("The label set has no labeler to go back to.", "to")

@@ -1,5 +1,6 @@
 """Who made a tag: a person cannot pass off work as a machine's."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,11 +22,30 @@ def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
     """Set the source of tags to `human`, unless they are among the `known` ones as they were.
 
     A tag is the same with the same field, value, confidence, source and places; its row may differ.
+    Of equal tags as many keep their source as are known.
     """
-    unchanged = {_identity(tag) for tag in known}
+    unchanged = Counter(map(_identity, known))
     for tag in tags:
-        if tag["source"] != "human" and _identity(tag) not in unchanged:
+        if tag["source"] == "human":
+            continue
+        identity = _identity(tag)
+        if unchanged[identity]:
+            unchanged[identity] -= 1
+        else:
             tag["source"] = "human"
+
+
+def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
+    """Return the `known` tags that are not among `tags`, or less often, by the same identity."""
+    left = Counter(map(_identity, tags))
+    missing = []
+    for tag in known:
+        identity = _identity(tag)
+        if left[identity]:
+            left[identity] -= 1
+        else:
+            missing.append(tag)
+    return missing
 
 
 def _identity(tag: Tag) -> bytes:

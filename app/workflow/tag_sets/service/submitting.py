@@ -39,16 +39,16 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
     deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)
     deciding.release_claim(held.artifact_id, held.labeler_id)
     tell("submitted", tag_set_id, held._asdict())
-    _accept_automatically(held, terms)
+    _accept_automatically(held, terms, caller)
     statuses.update_status(held.artifact_id)
     return reading.get(tag_set_id)
 
 
-def _accept_automatically(held: Any, terms: rules.Terms) -> None:
+def _accept_automatically(held: Any, terms: rules.Terms, caller: Caller) -> None:
     # Once there are enough, a reviewer decides what becomes of one more.
     if decisions.enough(held):
         return
-    spared_by = automatic.spared_by(held, terms)
+    spared_by = automatic.spared_by(held, terms, caller)
     if spared_by is not None:
         decisions.accept_unseen(held, spared_by)
     for one in automatic.agreed(held, terms):

@@ -1,0 +1,60 @@
+"""Runs of words on one line, and the gaps in them."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from app.engines.documents.readers.tokens import Token
+
+LEAST_GUTTER = 0.45  # of a line's height
+WIDER = 1.6  # than the usual gap of a line
+
+
+class Segment:
+    """Words side by side on one line, from left to right."""
+
+    __slots__ = ("bottom", "tokens", "top", "x0", "x1")
+
+    def __init__(self, token: Token) -> None:
+        self.tokens = [token]
+        self.x0, self.x1 = token.x0, token.x1
+        self.top, self.bottom = token.top, token.bottom
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+    @classmethod
+    def of(cls, tokens: Sequence[Token]) -> "Segment":
+        segment = cls(tokens[0])
+        for token in tokens[1:]:
+            segment.add(token)
+        return segment
+
+    def add(self, token: Token) -> None:
+        self.tokens.append(token)
+        self.x1 = max(self.x1, token.x1)
+        if token.height > self.height:  # a superscript does not move the line
+            self.top, self.bottom = token.top, token.bottom
+
+
+def find_wide_gaps(segment: Segment) -> list[int]:
+    """Return the indexes of the words after gaps that are wider than the line's usual ones."""
+    gaps = get_gap_widths(segment)
+    if not gaps or max(gaps) < LEAST_GUTTER * segment.height:
+        return []
+    return find_gaps(segment, max(LEAST_GUTTER * segment.height, WIDER * median(gaps)))
+
+
+def find_gaps(segment: Segment, least: float) -> list[int]:
+    """Return the indexes of the words after gaps that are at least so wide."""
+    return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= least]
+
+
+def get_gap_widths(segment: Segment) -> list[float]:
+    """Return the widths of the gaps between a segment's words, from left to right."""
+    return [token.x0 - last.x1 for last, token in pairwise(segment.tokens)]

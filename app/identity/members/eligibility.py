@@ -1,0 +1,63 @@
+"""Who may label or review: members with the role whose accounts are not disabled."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from app.kit.permissions import Role
+
+
+def eligible_members(role: Role, alias: str = "member") -> str:
+    """Return SQL of the memberships with at least `role` whose accounts are not disabled.
+
+    It is the table expression of a FROM, or of a JOIN in parentheses. `alias` names the membership;
+    the caller binds its organization.
+    """
+    roles = ", ".join(f"'{one.name}'" for one in Role if one >= role)
+    return (
+        f"memberships {alias} JOIN users {alias}_account"
+        f" ON {alias}_account.id = {alias}.user_id AND {alias}_account.disabled_at IS NULL"
+        f" AND {alias}.role IN ({roles})"
+    )
+
+
+_LOCK = {
+    role: text(
+        f"""
+        SELECT member.user_id FROM {eligible_members(role)}
+        WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:ids AS uuid[]))
+        ORDER BY member.user_id FOR SHARE OF member
+        """  # noqa: S608 - made of constants
+    )
+    for role in Role
+}
+_FIND = {
+    role: text(
+        f"""
+        SELECT member.user_id FROM {eligible_members(role)}
+        WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:ids AS uuid[]))
+        """  # noqa: S608 - made of constants
+    )
+    for role in Role
+}
+
+
+def find_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
+    """Return those of the users who are eligible for what takes `role`."""
+    return set(db.session().scalars(_FIND[role], _values(user_ids)))
+
+
+def lock_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
+    """Return those of the users who are eligible, and keep them so until the transaction ends.
+
+    A change of role or a removal waits: whoever leaves is given nothing after their work was
+    released.
+    """
+    return set(db.session().scalars(_LOCK[role], _values(user_ids)))
+
+
+def _values(user_ids: Iterable[UUID]) -> dict[str, object]:
+    ids = [str(user_id) for user_id in user_ids]
+    return {"org": tenancy.current_organization_id(), "ids": ids}

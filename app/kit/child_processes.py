@@ -1,0 +1,120 @@
+"""Child processes: when to start one again, how to stop several together, and how one ended.
+
+The supervisor of `devserver` and the parent of the workers share this. Only the standard library is
+imported here: the supervisor stays small.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+Stops = Sequence[tuple[int, float]]
+"""Signals that end a process, each with the seconds it gets before the next one."""
+
+_KILL = (int(signal.SIGKILL), 10.0)
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait before a child that died is started again, in seconds.
+
+    Doubled from `first` up to `longest` with each death; forgotten after `healthy` seconds of life.
+    """
+
+    first: float = 0.2
+    longest: float = 30.0
+    healthy: float = 60.0
+
+
+@dataclass
+class Restarts:
+    """The lives of one child: when it started, how often it died, and when it is due again.
+
+    `due_at` is a time of the monotonic clock, None while the child runs.
+    """
+
+    started_at: float = 0.0
+    due_at: float | None = None
+    delay: float = 0.0
+    deaths: int = 0
+
+    def record_start(self) -> None:
+        """Note that the child is being started."""
+        self.due_at = None
+        self.started_at = time.monotonic()
+
+    def record_death(self, backoff: Backoff) -> float:
+        """Note that the child died; return the seconds until its next start."""
+        now = time.monotonic()
+        if now - self.started_at >= backoff.healthy:
+            self.delay, self.deaths = 0.0, 0
+        self.delay = min(self.delay * 2 or backoff.first, backoff.longest)
+        self.due_at = now + self.delay
+        self.deaths += 1
+        return self.delay
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the child must be started now."""
+        return self.due_at is not None and self.due_at <= time.monotonic()
+
+
+class Stoppable(Protocol):
+    """A process that is to end, such as a Popen."""
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+
+    def poll(self) -> int | None:
+        """Collect the process if it ended; return its exit status, None while it runs."""
+
+
+@dataclass
+class ForkedChild:
+    """A child made by `os.fork`, with as much of Popen's shape as `stop_together` needs."""
+
+    pid: int
+    status: int | None = None
+
+    def poll(self) -> int | None:
+        """Collect the child if it ended; return its exit status, None while it runs."""
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.status = os.waitstatus_to_exitcode(status) if pid else None
+        return self.status
+
+
+def send_signal(pid: int, number: int) -> None:
+    """Signal a process that may have ended already."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def stop_together(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
+    """Take every process through its signals, SIGKILL last; all of them wait at the same time."""
+    pending = {process.pid: (process, [*stops, _KILL]) for process, stops in plans}
+    due = dict.fromkeys(pending, 0.0)
+    while pending:
+        for pid, (process, signals) in list(pending.items()):
+            if process.poll() is not None or (not signals and time.monotonic() >= due[pid]):
+                del pending[pid]
+            elif time.monotonic() >= due[pid]:
+                number, seconds = signals.pop(0)
+                send_signal(pid, number)
+                due[pid] = time.monotonic() + seconds
+        time.sleep(0.005)
+
+
+def describe_exit(status: int) -> str:
+    """Say in words what a Popen return code means."""
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:  # a real-time signal
+        return f"was ended by signal {-status}"

@@ -1,0 +1,92 @@
+"""A scanned invoice: one grey picture on the page and no text layer."""
+
+from functools import cache
+from hashlib import shake_256
+from io import BytesIO
+from pathlib import Path
+
+import reportlab
+from PIL import Image, ImageDraw, ImageFont
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from demo.documents.model import Invoice
+from demo.documents.wording import (
+    column_titles,
+    heading_facts,
+    line_cells,
+    spaced_iban,
+    sums,
+    wording,
+)
+
+PAPER, INK = 244, 40
+SIZE = (1240, 1754)  # A4 at 150 dots per inch
+SKEW_DEGREES = 1.1
+NOISE_SHARE = 0.07
+
+
+def scanned(invoice: Invoice) -> bytes:
+    """An image-only PDF of the invoice, a little skewed and grainy."""
+    picture = _weather(_draw(invoice))
+    jpeg = BytesIO()
+    picture.save(jpeg, "JPEG", quality=55)
+    target = BytesIO()
+    canvas = Canvas(target, pagesize=A4, invariant=1)
+    canvas.drawImage(ImageReader(BytesIO(jpeg.getvalue())), 0, 0, *A4)
+    canvas.save()
+    return target.getvalue()
+
+
+def _draw(invoice: Invoice) -> Image.Image:
+    words, supplier, customer = wording(invoice.locale), invoice.supplier, invoice.customer
+    page = Image.new("L", SIZE, PAPER)
+    pen = ImageDraw.Draw(page)
+    _write(pen, 120, 110, supplier.name, 52)
+    _write(pen, 120, 185, "   ".join((*supplier.address, supplier.phone)), 24)
+    pen.line((120, 230, 1120, 230), INK, 4)
+    if customer:
+        for number, text in enumerate((customer.name, *customer.address)):
+            _write(pen, 120, 300 + 38 * number, text, 28)
+    for number, (label, text) in enumerate(heading_facts(invoice)):
+        _write(pen, 720, 300 + 38 * number, f"{label}: {text}", 26)
+    _write(pen, 120, 500, words["invoice"].upper(), 44)
+    y = _table(pen, 600, invoice)
+    for label, text in sums(invoice):
+        _write(pen, 700, y, label, 28)
+        _write(pen, 1120, y, text, 28, anchor="ra")
+        y += 46
+    if invoice.iban:
+        _write(pen, 120, 1480, f"{words['iban']} {spaced_iban(invoice.iban)}", 26)
+    _write(pen, 120, 1530, invoice.note, 26)
+    return page
+
+
+def _table(pen: ImageDraw.ImageDraw, y: int, invoice: Invoice) -> int:
+    edges = ((120, "la"), (780, "ra"), (950, "ra"), (1120, "ra"))
+    for cells in (column_titles(invoice), *line_cells(invoice)):
+        for (x, anchor), text in zip(edges, cells, strict=True):
+            _write(pen, x, y, text, 27, anchor=anchor)
+        pen.line((120, y + 42, 1120, y + 42), INK + 60, 2)
+        y += 58
+    return y + 20
+
+
+def _write(
+    pen: ImageDraw.ImageDraw, x: int, y: int, text: str, size: int, *, anchor: str = "la"
+) -> None:
+    pen.text((x, y), text, fill=INK, font=_typeface(size), anchor=anchor)
+
+
+@cache
+def _typeface(size: int) -> ImageFont.FreeTypeFont:
+    # Pillow's own font has no pound sign; reportlab brings Bitstream Vera with it.
+    return ImageFont.truetype(str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), size)
+
+
+def _weather(page: Image.Image) -> Image.Image:
+    turned = page.rotate(SKEW_DEGREES, Image.Resampling.BILINEAR, fillcolor=PAPER)
+    # A hash stream gives the same grain on every machine and Python version.
+    grain = Image.frombytes("L", SIZE, shake_256(b"grain").digest(SIZE[0] * SIZE[1]))
+    return Image.blend(turned, grain, NOISE_SHARE)

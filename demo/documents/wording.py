@@ -1,0 +1,115 @@
+"""Labels, dates and figures as each language and country prints them."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cache
+
+from demo.documents.model import Invoice, load_json
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How one locale prints an invoice; `labels` are keyed by the member they stand beside."""
+
+    labels: dict[str, str]
+    months: tuple[str, ...]
+    group: str
+    point: str
+    money_pattern: str
+    date_pattern: str
+    digits: str
+
+    def __getitem__(self, label: str) -> str:
+        return self.labels[label]
+
+    def figure(self, amount: Decimal) -> str:
+        """An amount with the locale's separators and digits, without a currency."""
+        swapped = f"{amount:,}".translate({ord(","): self.group, ord("."): self.point})
+        return self._in_digits(swapped)
+
+    def money(self, amount: Decimal) -> str:
+        """An amount with the currency as the locale writes it."""
+        return self.money_pattern.format(amount=self.figure(amount))
+
+    def quantity(self, value: Decimal) -> str:
+        """A quantity or rate without trailing zeros."""
+        return self._in_digits(f"{value.normalize():f}".replace(".", self.point))
+
+    def day(self, value: date) -> str:
+        """A date in the locale's usual form."""
+        text = self.date_pattern.format(
+            y=value.year,
+            m=value.month,
+            mm=f"{value.month:02}",
+            d=value.day,
+            dd=f"{value.day:02}",
+            month=self.months[value.month - 1] if self.months else "",
+        )
+        return self._in_digits(text)
+
+    def _in_digits(self, text: str) -> str:
+        return text.translate(dict(zip(map(ord, "0123456789"), self.digits, strict=True)))
+
+
+@cache
+def wording(locale: str) -> Wording:
+    """The wording of a locale such as `de-CH`; KeyError for one that has none."""
+    language = locale.split("-", maxsplit=1)[0]
+    local = load_json("locales.json")[locale]
+    labels: dict[str, str] = load_json("words.json")[language]
+    return Wording(
+        labels=labels | {key: text for key, text in local.items() if key in labels},
+        months=tuple(load_json("months.json").get(language, ())),
+        group=local["group"],
+        point=local["point"],
+        money_pattern=local["money_pattern"],
+        date_pattern=local["date_pattern"],
+        digits=local.get("digits", "0123456789"),
+    )
+
+
+def spaced_iban(iban: str) -> str:
+    """The printed form of an IBAN, in groups of four (ISO 13616)."""
+    return " ".join(iban[start : start + 4] for start in range(0, len(iban), 4))
+
+
+def heading_facts(invoice: Invoice) -> list[tuple[str, str]]:
+    """Label and text of number, date, due date and tax number, those that the invoice has."""
+    words = wording(invoice.locale)
+    facts = [(words["number"], invoice.number), (words["date"], words.day(invoice.issued))]
+    if invoice.due:
+        facts.append((words["due"], words.day(invoice.due)))
+    facts.append((words["tax_id"], invoice.supplier.tax_id))
+    return facts
+
+
+def line_cells(invoice: Invoice) -> list[tuple[str, str, str, str]]:
+    """Description, quantity, unit price and amount of each line, as printed."""
+    words = wording(invoice.locale)
+    return [
+        (
+            line.description,
+            words.quantity(line.quantity),
+            words.figure(line.unit_price),
+            words.figure(line.amount),
+        )
+        for line in invoice.lines
+    ]
+
+
+def column_titles(invoice: Invoice) -> tuple[str, str, str, str]:
+    """Titles of the four columns of `line_cells`."""
+    words = wording(invoice.locale)
+    return words["description"], words["quantity"], words["unit_price"], words["amount"]
+
+
+def sums(invoice: Invoice) -> list[tuple[str, str]]:
+    """Label and text of subtotal, tax and total, in this order."""
+    words = wording(invoice.locale)
+    rate = words.quantity(invoice.tax_rate)
+    return [
+        (words["subtotal"], words.money(invoice.subtotal)),
+        (f"{words['tax']} {rate} %", words.money(invoice.tax)),
+        (words["total"], words.money(invoice.total)),
+    ]

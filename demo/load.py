@@ -1,0 +1,214 @@
+"""Loads the demo organization, as its people would: through the API, in this process.
+
+It is made under another slug and renamed at the end, so that a load that was cut off is no demo:
+the next start removes it and loads again.
+"""
+
+import io
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+from flask import Flask
+from sqlalchemy import delete, update
+
+from app.factory import create_app
+from app.identity.organizations.models import Membership, Organization
+from app.identity.users.models import User
+from app.kit import db, secrets, tenancy
+from app.kit.jobs import schedule, worker
+from app.kit.jobs.queues import QUEUES
+from demo.documents import DOCUMENTS, DemoDocument
+from demo.people import PEOPLE, address
+from demo.schemas import CONTRACT, INVOICE
+from demo.teams import TEAMS
+
+SLUG = "demo"
+_SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
+_LOADING = "demo-loading"
+# The demo is small, and a machine to try the service on may be as well.
+_SETTINGS = {"LOG_LEVEL": "WARNING", "RATE_LIMITS": "off", "STORAGE_RESERVE_BYTES": "0"}
+_REASON = "The total is not the amount to pay: tax is missing. Please look at the last line again."
+
+Progress = Callable[[int, int], None]
+
+
+class DemoError(RuntimeError):
+    """The API refused a step of the load."""
+
+
+class _User:
+    """One of the demo's people, speaking to the API."""
+
+    def __init__(self, app: Flask, who: str, password: str) -> None:
+        self._client = app.test_client()
+        body = {"email": address(who), "password": password}
+        self._headers = {"X-Org-Slug": _LOADING}
+        token = self.call("POST", "/auth/login", json=body)["access_token"]
+        self._headers["Authorization"] = f"Bearer {token}"
+
+    def call(self, method: str, path: str, **kwargs: Any) -> Any:
+        """The data of the answer; raises DemoError on a refusal."""
+        answer = self._client.open(f"/api/v1{path}", method=method, headers=self._headers, **kwargs)
+        if answer.status_code >= 400:  # noqa: PLR2004 - HTTP
+            raise DemoError(f"{method} {path}: {answer.status_code} {answer.text}")
+        return answer.get_json()["data"] if answer.data else None
+
+
+def load(progress: Progress) -> None:
+    """Make the organization `demo` with its users, schemas, documents and labels.
+
+    Takes the database, the keys and DEMO_PASSWORD from the environment.
+    """
+    # Logging in five times within a second is no attack here.
+    app = create_app({**os.environ, **_SETTINGS})
+    password = os.environ["DEMO_PASSWORD"]
+    organization_id = _make_organization(app, password)
+    people = {who: _User(app, who, password) for who in ("admin", "reviewer", "labeler")}
+    schemas = {"invoice": _schema(people["admin"], INVOICE)}
+    schemas["contract"] = _schema(people["admin"], CONTRACT)
+    _teams(people["admin"])
+    total = 3 * len(DOCUMENTS)
+    artifacts = []
+    for document in DOCUMENTS:
+        artifacts.append(_upload(people["labeler"], document, schemas[document.schema]))
+        progress(len(artifacts), total)
+    _parse(app, lambda done: progress(len(DOCUMENTS) + done, total))
+    for number, (document, artifact_id) in enumerate(zip(DOCUMENTS, artifacts, strict=True)):
+        _label(people, document, artifact_id)
+        progress(2 * len(DOCUMENTS) + number + 1, total)
+    with app.app_context(), db.transaction() as session:
+        session.execute(
+            update(Organization).where(Organization.id == organization_id).values(slug=SLUG)
+        )
+    _run_background_jobs(app)
+
+
+def _make_organization(app: Flask, password: str) -> UUID:
+    with (
+        app.app_context(),
+        tenancy.across_organizations(reason="the demo makes an organization"),
+        db.transaction() as session,
+    ):
+        session.execute(delete(Organization).where(Organization.slug == _LOADING))
+        session.execute(delete(User).where(User.email.like("%@demo.example")))
+        organization = Organization(slug=_LOADING, name="Demo Organization")
+        session.add(organization)
+        session.flush()
+        hashed = secrets.hash_password(password)
+        for who, (role, name) in PEOPLE.items():
+            user = User(
+                email=address(who),
+                name=name,
+                password_hash=hashed,
+                email_verified_at=db.utc_now(),
+            )
+            session.add(user)
+            session.flush()
+            session.add(Membership(organization_id=organization.id, user_id=user.id, role=role))
+        return organization.id
+
+
+def _schema(admin: _User, body: dict[str, Any]) -> str:
+    schema = admin.call("POST", "/schemas", json=body)
+    admin.call("POST", f"/schemas/{schema['id']}/publish", json={})
+    admin.call("POST", f"/schemas/{schema['id']}/activate")
+    identifier: str = schema["id"]
+    return identifier
+
+
+def _teams(admin: _User) -> None:
+    members = admin.call("GET", f"/organizations/{_LOADING}/members")
+    ids_by_address = {member["user"]["email"]: member["user"]["id"] for member in members}
+    users = {who: ids_by_address[address(who)] for who in PEOPLE}
+    ids: dict[str | None, str] = {}
+    for team in TEAMS:
+        body = {name: team[name] for name in ("name", "description", "skills")}
+        body |= {"parent_id": ids.get(team["parent"]), "lead_id": users[team["lead"]]}
+        ids[team["name"]] = admin.call("POST", "/teams", json=body)["id"]
+        if team["members"]:
+            added = {"user_ids": [users[who] for who in team["members"]]}
+            admin.call("POST", f"/teams/{ids[team['name']]}/members", json=added)
+
+
+def _upload(labeler: _User, document: DemoDocument, schema_id: str) -> str:
+    part = (io.BytesIO(document.make()), document.name, document.media_type)
+    artifact = labeler.call("POST", "/artifacts", data={"file": part, "schema_id": schema_id})
+    identifier: str = artifact["id"]
+    return identifier
+
+
+def _parse(app: Flask, advance: Callable[[int], None]) -> None:
+    """Run the jobs that the uploads left, here: no worker runs yet. Two at a time, as each waits
+    for a child process."""
+
+    def run_next(_: int) -> int:
+        with app.app_context():
+            return worker.run_next(app, QUEUES["documents"])
+
+    done = 0
+    with ThreadPoolExecutor(2) as pool:
+        while count := sum(pool.map(run_next, range(2))):
+            done += count
+            advance(min(done, len(DOCUMENTS)))
+
+
+def _run_background_jobs(app: Flask) -> None:
+    """Run the jobs that the load caused and the periodic ones, so that none is due afterwards."""
+    everything = tenancy.across_organizations(reason="the demo starts periodic jobs, as the relay")
+    with app.app_context():
+        _run_until_none_is_due(app)
+        with everything, db.transaction():
+            schedule.tick()
+        _run_until_none_is_due(app)
+
+
+def _run_until_none_is_due(app: Flask) -> None:
+    while any(worker.run_next(app, queue) for queue in QUEUES.values()):
+        pass
+
+
+def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:
+    if document.state == "unlabeled":
+        return
+    labeler, reviewer = people["labeler"], people["reviewer"]
+    tag_set = labeler.call("POST", f"/artifacts/{artifact_id}/tag-sets", json={"from": "empty"})
+    path = f"/tag-sets/{tag_set['id']}"
+    text = labeler.call("GET", f"/artifacts/{artifact_id}/text")["text"]
+    tags = [_located(tag, text) for tag in _tags(document)]
+    body = {"tags": tags, "revision": tag_set["revision"], "seconds_spent": 95}
+    labeler.call("PUT", f"{path}/tags", json=body)
+    if document.state == "draft":
+        return
+    labeler.call("POST", f"{path}/submit")
+    if document.state == "accepted":
+        reviewer.call("POST", f"{path}/accept", json={})
+    elif document.state == "rejected":
+        reviewer.call("POST", f"{path}/reject", json={"reason": _REASON, "send_to": "pool"})
+
+
+def _located(tag: dict[str, Any], text: str) -> dict[str, Any]:
+    """A span says where it stands; a page breaks its lines elsewhere than its value does."""
+    if tag["field"] not in _SPANS:
+        return tag
+    words = r"\s+".join(re.escape(word) for word in tag["value"].split())
+    found = re.search(words, text)
+    if found is None:
+        raise DemoError(f"{tag['field']} does not stand in its document")
+    return {**tag, "evidence": [{"start": found.start(), "end": found.end()}]}
+
+
+def _tags(document: DemoDocument) -> list[dict[str, Any]]:
+    """The right labels; of a draft the first half, of a rejected one with a wrong total."""
+    tags = [dict(tag) for tag in document.truth]
+    if document.state == "draft":
+        return tags[: len(tags) // 2]
+    if document.state == "rejected":
+        values = {tag["field"]: tag["value"] for tag in tags}
+        for tag in tags:
+            if tag["field"] == "total":
+                tag["value"] = values["subtotal"]
+    return tags

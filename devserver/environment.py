@@ -1,0 +1,94 @@
+"""The environment of the service's processes, made of the caller's and of what it left out."""
+
+import base64
+import json
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from app.kit.settings import Settings, SettingsError
+from devserver.process import write_private
+
+_MADE_IN_DEMO_MODE: Mapping[str, Callable[[], str]] = {
+    "SECRET_KEY": lambda: secrets.token_urlsafe(48),
+    "ENCRYPTION_KEYS": lambda: base64.urlsafe_b64encode(os.urandom(32)).decode("ascii"),
+    "DEMO_PASSWORD": lambda: secrets.token_urlsafe(12),
+    "METRICS_TOKEN": lambda: secrets.token_urlsafe(32),
+}
+_FOR_COMMANDS = tuple(entry.name.upper() for entry in fields(Settings))
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings for `make run`, where the demo mode is on unless it is switched off.
+
+    Raises SettingsError.
+    """
+    try:
+        return Settings.from_env(with_demo(environ), require_servers=False)
+    except SettingsError as error:
+        made = Path(environ.get("DATA_DIR") or "data") / "secrets.env"
+        if made.exists():
+            hint = f"The keys that were made in demo mode are in {made}"
+            raise SettingsError([*error.problems, hint]) from None
+        raise
+
+
+def with_demo(environ: Mapping[str, str]) -> dict[str, str]:
+    """A copy in which DEMO is on unless something else is said."""
+    return {**environ, "DEMO": environ.get("DEMO", "").strip() or "on"}
+
+
+def for_children(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """The environment for the application, without the addresses of embedded servers.
+
+    In demo mode keys and password that are not given are made once and kept in
+    `<DATA_DIR>/secrets.env` (mode 0600).
+    """
+    made = _made_secrets(environ, settings.data_dir) if settings.demo else {}
+    return {**with_demo(environ), **made, "DATA_DIR": str(settings.data_dir)}
+
+
+def _made_secrets(environ: Mapping[str, str], data_dir: Path) -> dict[str, str]:
+    path = data_dir / "secrets.env"
+    kept = _read(path)
+    missing = [name for name in _MADE_IN_DEMO_MODE if not environ.get(name, "").strip()]
+    new = {name: _MADE_IN_DEMO_MODE[name]() for name in missing if name not in kept}
+    if new:
+        kept |= new
+        write_private(path, "\n".join(f"{name}={value}" for name, value in kept.items()))
+    return {name: kept[name] for name in missing}
+
+
+def _read(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+class Record:
+    """`<DATA_DIR>/running.json` (mode 0600): what runs now, for `status` and `env`."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = data_dir / "running.json"
+
+    def write(self, children: Mapping[str, int], environ: Mapping[str, str]) -> None:
+        """Replace the record."""
+        shown = {name: environ[name] for name in _FOR_COMMANDS if environ.get(name)}
+        record = {"pid": os.getpid(), "children": dict(children), "environment": shown}
+        write_private(self._path, json.dumps(record, indent=2))
+
+    def read(self) -> dict[str, Any]:
+        """The record: `pid`, `children` (name to process id), `environment`; {} if none."""
+        try:
+            record: dict[str, Any] = json.loads(self._path.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return {}
+        return record
+
+    def remove(self) -> None:
+        """The service has stopped."""
+        self._path.unlink(missing_ok=True)

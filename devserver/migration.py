@@ -1,0 +1,37 @@
+"""`make migration m="…"`: a new migration from the difference of models and migrations."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from devserver.children import ROOT
+from devserver.postgres import EmbeddedPostgres
+
+_FOLDER = ROOT / "migrations"
+
+
+def write(message: str) -> int:
+    """Write `migrations/versions/<time>_<slug>.py`; 0, or 2 without a message.
+
+    The difference is taken against a database of its own that is thrown away, brought up by the
+    migrations that exist. The developer reads and mends the file: nothing is applied.
+    """
+    if not message.strip():
+        print('Say what the migration does: make migration m="add due date"', file=sys.stderr)
+        return 2
+    from alembic import command  # noqa: PLC0415 - only this command and `prepare` need them
+    from alembic.config import Config  # noqa: PLC0415
+
+    from app import features  # noqa: F401, PLC0415 - declares every model
+
+    config = Config(str(_FOLDER / "alembic.ini"))
+    config.set_main_option("script_location", str(_FOLDER))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        EmbeddedPostgres(Path(folder) / "postgres", fast=True) as server,
+    ):
+        os.environ["DATABASE_URL"] = server.url
+        command.upgrade(config, "head")
+        command.revision(config, message.strip(), autogenerate=True)
+    return 0

@@ -1,0 +1,273 @@
+"""A real PostgreSQL out of a wheel, on a loopback port, for one data folder."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import psycopg2
+
+from app.kit.child_processes import Backoff
+from devserver import databases
+from devserver.binaries import postgres_binaries
+from devserver.process import (
+    Launch,
+    free_port,
+    port_is_free,
+    read_or_create,
+    server_account,
+    spawn,
+)
+from devserver.processes import working_in
+from devserver.server import EmbeddedServer, ServerError
+
+ROLE = "labeling"
+DATABASE = "labeling"
+
+# For a service that shares a small machine; they are written into postgresql.conf once, when the
+# cluster is made, so that ALTER SYSTEM and an editor can change them.
+_SETTINGS: Mapping[str, str] = {
+    "max_connections": "100",
+    "shared_buffers": "64MB",
+    "work_mem": "8MB",
+    "maintenance_work_mem": "64MB",
+    "effective_cache_size": "1GB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "io_method": "sync",  # no separate I/O processes: the working set is in the page cache
+    "autovacuum_max_workers": "2",
+    "max_worker_processes": "4",
+    "max_parallel_workers": "2",
+    "max_logical_replication_workers": "0",
+    "checkpoint_timeout": "15min",
+    # What is to be read again after a kill: 225 MB took up to seven seconds on a busy machine.
+    "max_wal_size": "128MB",
+    "log_line_prefix": "%m [%p] %q%u@%d ",
+    "log_timezone": "UTC",
+    "timezone": "UTC",
+    "cluster_name": "labeling",
+}
+_INITDB = (
+    "--username=postgres",
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--text-search-config=simple",
+    "--no-instructions",
+)
+_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
+# The log tells of events without the values that people entered: no statement, no parameter, and
+# of an error only its message. They are given on the command line, so that clusters made before
+# have them too. Whoever needs more for a while can set it for a role (ALTER ROLE ... SET ...).
+_LOG_SETTINGS: Mapping[str, str] = {
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
+}
+# Even the message of an error can quote a value ('invalid input syntax for type date: "..."'). The
+# application is told of its errors and logs them itself.
+_ROLE_SETTINGS: Mapping[str, str] = {"log_min_messages": "log"}
+# After a kill every file is to reach the disk before PostgreSQL recovers: one call for the file
+# system takes 0.05 s where one a file takes 2.5 s on a busy machine. Also for older clusters.
+_RECOVERY_SETTINGS: Mapping[str, str] = {"recovery_init_sync_method": "syncfs"}
+_FAST: Mapping[str, str] = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+}
+
+
+class EmbeddedPostgres(EmbeddedServer):
+    """PostgreSQL on 127.0.0.1, its cluster in `data_dir`/cluster.
+
+    The database `labeling` belongs to the role `labeling`, which is no superuser, so that row-level
+    security binds it, and may create roles. Passwords are made once and kept beside the cluster.
+    As root the server runs as `nobody`. `fast` gives up durability, for tests.
+    """
+
+    name = "PostgreSQL"
+    patience = 15.0
+    """Seconds that a server which still runs on the data is given to end."""
+    # The API waits for it. Who lived for ten seconds does not die of its settings or its disk.
+    backoff = Backoff(first=0.1, healthy=10.0)
+    # Fast shutdown (rolls back and disconnects), then immediate (recovers at the next start).
+    stop_signals = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
+
+    def __init__(self, data_dir: Path, port: int | None = None, *, fast: bool = False) -> None:
+        self._folder = data_dir.absolute()
+        self._fixed_port = port
+        self._port: int | None = port
+        self._fast = fast
+        self._account = server_account()
+        self._cluster = self._folder / "cluster"
+        self._answered = False
+        self.log = self._folder / "postgres.log"
+
+    @property
+    def port(self) -> int:
+        """The TCP port; one of its own choice is known once the server was prepared."""
+        if self._port is None:
+            raise ServerError("PostgreSQL has no port before it is started")
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """The application database as its owner, the role `labeling`."""
+        return self.url_of(DATABASE)
+
+    @property
+    def admin_url(self) -> str:
+        """The maintenance database as the superuser."""
+        return f"postgresql://postgres:{self._password('postgres')}@127.0.0.1:{self.port}/postgres"
+
+    def url_of(self, database: str) -> str:
+        """A database of this server as the role `labeling`."""
+        return f"postgresql://{ROLE}:{self._password(ROLE)}@127.0.0.1:{self.port}/{database}"
+
+    def _password(self, role: str) -> str:
+        return read_or_create(self._folder / f"{role}.password", lambda: secrets.token_urlsafe(24))
+
+    def prepare(self) -> Launch:
+        """Make the cluster when it is new, wait for a predecessor to be gone, choose the port.
+
+        Raises ServerError when the cluster cannot be made, belongs to another major version of
+        PostgreSQL, or another server runs on it.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        binaries = postgres_binaries(self._account)
+        if not self._cluster.exists():
+            self._create_cluster(binaries)
+        self._check_version(binaries)
+        self._clear_stale_lock()
+        if self._port is None or (not self._fixed_port and not self._keeps_port()):
+            self._port = free_port()
+        options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+        options |= {**_LOG_SETTINGS, **_RECOVERY_SETTINGS, **(_FAST if self._fast else {})}
+        return Launch(
+            argv=(
+                str(binaries / "postgres"),
+                "-D",
+                self._seen_as(self._cluster),
+                "-p",
+                str(self.port),
+                *_options(options),
+            ),
+            cwd=self._cluster,
+            env=_ENVIRONMENT,
+            account=self._account,
+            log=self.log,
+            death_signal=signal.SIGINT,
+        )
+
+    def _keeps_port(self) -> bool:
+        """Clients know the port once the server has answered; before, a taken one is replaced."""
+        return self._answered or port_is_free(self.port)
+
+    def _seen_as(self, folder: Path) -> str:
+        """The folder's name for a process that runs in it.
+
+        `nobody` may not walk through the parents of the data folder (mode 0700), and nobody's
+        right to do so is not for us to give. The link /proc/self/cwd leads there all the same.
+        """
+        return str(folder) if self._account is None else "/proc/self/cwd"
+
+    def _create_cluster(self, binaries: Path) -> None:
+        """initdb beside the final place and then rename, so that a crash leaves no half cluster."""
+        draft = self._folder / "cluster.new"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700)
+        with tempfile.NamedTemporaryFile("w", encoding="ascii") as password:
+            password.write(self._password("postgres"))
+            password.flush()
+            if self._account is not None:
+                os.chown(draft, self._account.uid, self._account.gid)
+                os.chown(password.name, self._account.uid, self._account.gid)
+            process = spawn(
+                Launch(
+                    argv=(
+                        str(binaries / "initdb"),
+                        f"--pgdata={self._seen_as(draft)}",
+                        f"--pwfile={password.name}",
+                        *_INITDB,
+                        *(("--no-sync",) if self._fast else ()),
+                        *_options(_SETTINGS),
+                    ),
+                    cwd=draft,
+                    env=_ENVIRONMENT,
+                    account=self._account,
+                    log=self.log,
+                )
+            )
+            if process.wait(120) != 0:
+                raise ServerError(f"initdb failed, see {self.log}")
+        draft.rename(self._cluster)
+
+    def _check_version(self, binaries: Path) -> None:
+        found = (self._cluster / "PG_VERSION").read_text(encoding="ascii").strip()
+        share = (binaries.parent / "share" / "postgres.bki").read_text(encoding="ascii")[:40]
+        ours = share.partition("\n")[0].rpartition(" ")[2]
+        if found != ours:
+            raise ServerError(
+                f"{self._cluster} was made by PostgreSQL {found} and this is {ours}: "
+                "dump it with the old version and load it into a new data folder"
+            )
+
+    def _clear_stale_lock(self) -> None:
+        """Wait until no server process lives in the cluster, then remove a left-over lock file.
+
+        After a reboot the process id in postmaster.pid may belong to any other process of the same
+        account, and PostgreSQL would refuse to start. A process is a server of this cluster if it
+        is a `postgres` working in it; while one is left, the file must stay.
+        """
+        lock = self._cluster / "postmaster.pid"
+        deadline = time.monotonic() + self.patience
+        while lock.exists():
+            alive = working_in(self._cluster, "postgres")
+            if not alive:
+                lock.unlink(missing_ok=True)
+            elif time.monotonic() > deadline:
+                raise ServerError(f"PostgreSQL already runs on {self._cluster}, process {alive[0]}")
+            else:
+                time.sleep(0.02)
+
+    def is_ready(self) -> bool:
+        """Whether the application role can connect; makes role and database when they are absent.
+
+        The server's own status file is asked first: a refused connection would fill its log.
+        """
+        try:
+            status = (self._cluster / "postmaster.pid").read_text(encoding="ascii")
+        except FileNotFoundError:
+            return False
+        if not status.rstrip().endswith("ready"):
+            return False
+        if not databases.can_connect(self.url):
+            databases.ensure_owner(self.admin_url, ROLE, self._password(ROLE))
+            databases.ensure_database(self.admin_url, DATABASE, ROLE)
+        if not self._answered:
+            # An operator may have given the superuser another password.
+            with contextlib.suppress(psycopg2.Error):
+                databases.set_for_role(self.admin_url, ROLE, _ROLE_SETTINGS)
+        self._answered = True
+        return True
+
+    def create_database(self, name: str, template: str | None = None) -> str:
+        """Make another database of the role `labeling`, a copy of `template` if given; its URL."""
+        databases.create_database(self.admin_url, name, ROLE, template)
+        return self.url_of(name)
+
+    def drop_database(self, name: str) -> None:
+        """Remove a database, with the sessions in it."""
+        databases.drop_database(self.admin_url, name)
+
+
+def _options(settings: Mapping[str, str]) -> list[str]:
+    return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]

@@ -1,0 +1,43 @@
+"""PostgreSQL's own programs for copies of a database, out of the installed wheel."""
+
+import os
+import subprocess
+from collections import deque
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from devserver.binaries import postgres_binaries
+from devserver.postgres import DATABASE, EmbeddedPostgres
+
+_LAST_LINES = 5
+
+
+def superuser_url(server: EmbeddedPostgres) -> str:
+    """Return the URL of the application's database as the superuser."""
+    return urlunsplit(urlsplit(server.admin_url)._replace(path=f"/{DATABASE}"))
+
+
+def run_tool(name: str, url: str, arguments: Sequence[str]) -> Iterator[str]:
+    """Run `pg_dump` or `pg_restore` on a database, and yield the lines that it prints.
+
+    The password goes through the environment, where other users cannot read it. Raises
+    subprocess.SubprocessError with the program's last lines when it fails.
+    """
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    bare = urlunsplit(parts._replace(scheme="postgresql", netloc=f"{parts.username}@{host}"))
+    with subprocess.Popen(  # noqa: S603 - the program of the wheel
+        [str(postgres_binaries(None) / name), f"--dbname={bare}", *arguments],
+        env={**os.environ, "PGPASSWORD": unquote(parts.password or "")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        last: deque[str] = deque(maxlen=_LAST_LINES)
+        for line in process.stdout:
+            last.append(line)
+            yield line
+    if process.returncode != 0:
+        raise subprocess.SubprocessError(f"{name} failed: {''.join(last).strip()}")

@@ -1,0 +1,103 @@
+"""`python -m devserver restore FOLDER`: a service's data out of a backup, into a new DATA_DIR.
+
+The database is built in a folder of its own, which gets its name at the very end: a restore that
+broke off is no database, and can be repeated.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import psycopg2
+
+from app.kit.settings_values import DATABASE_ROLE
+from devserver import databases
+from devserver.backup import (
+    DUMP,
+    EXIT_FAILED,
+    EXIT_SETTINGS,
+    FILES,
+    MANIFEST,
+    SECRETS,
+    copy_files,
+)
+from devserver.lock import DataInUseError, DataLock
+from devserver.postgres import ROLE, EmbeddedPostgres
+from devserver.postgres_tools import run_tool, superuser_url
+from devserver.process import write_private
+from devserver.progress import Progress, print_error
+from devserver.server import ServerError
+from devserver.status import read_data_dir
+
+_LOADER = "labeling_restore"
+
+
+def restore(environ: Mapping[str, str], folder: Path) -> int:
+    """Put a backup into DATA_DIR, which must not have a database; return the exit status.
+
+    Nothing is started but the embedded PostgreSQL, which ends again.
+    """
+    data_dir = read_data_dir(environ)
+    if data_dir is None:
+        return EXIT_SETTINGS
+    if not (folder / MANIFEST).exists():
+        print_error(f"{folder} is no complete backup: it has no {MANIFEST}.")
+        return EXIT_FAILED
+    try:
+        held = DataLock(data_dir)
+    except DataInUseError as error:
+        print_error(f"The service runs on {data_dir}, process {error.pid}. Name another DATA_DIR.")
+        return EXIT_FAILED
+    try:
+        return _restore_locked(data_dir, folder)
+    finally:
+        held.release()
+
+
+def _restore_locked(data_dir: Path, folder: Path) -> int:
+    if (data_dir / "postgres").exists():
+        print_error(f"{data_dir} has a database already. Name another DATA_DIR.")
+        return EXIT_FAILED
+    progress = Progress()
+    try:
+        _fill(data_dir, folder, progress)
+    except (OSError, ServerError, subprocess.SubprocessError, psycopg2.Error) as error:
+        progress.failed()
+        print_error(f"The restore failed: {error}. Nothing can be started on {data_dir} yet.")
+        return EXIT_FAILED
+    progress.say(f"{data_dir} is restored. OUTBOUND=off keeps it from sending anything.")
+    return 0
+
+
+def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
+    draft = data_dir / "postgres.restoring"
+    shutil.rmtree(draft, ignore_errors=True)
+    if (folder / FILES).exists():
+        copy_files(folder / FILES, data_dir / FILES, progress)
+    if (folder / SECRETS).exists():
+        write_private(data_dir / SECRETS, (folder / SECRETS).read_text(encoding="utf-8").rstrip())
+    progress.begin("database")
+    with EmbeddedPostgres(draft) as server:
+        manifest = json.loads((folder / MANIFEST).read_text())
+        # The dump grants to the role that the service worked under.
+        role = manifest.get("role", DATABASE_ROLE)
+        databases.ensure_application_role(server.url, role, ROLE)
+        _load(superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress)
+    draft.rename(data_dir / "postgres")
+    progress.done("")
+
+
+def _load(url: str, dump: Path, owner: str, progress: Progress) -> None:
+    """Load a dump of a database that belonged to `owner`.
+
+    The dump names its owner, so the application's role has that name meanwhile.
+    """
+    arguments = ["--exit-on-error", "--verbose", str(dump)]
+    with (
+        databases.temporary_superuser(url, _LOADER, ROLE) as loader_url,
+        databases.renamed(loader_url, ROLE, owner),
+    ):
+        for _ in run_tool("pg_restore", loader_url, arguments):
+            progress.tick()

@@ -1,0 +1,109 @@
+"""`make run`: the whole service on one machine, and what a person reads about it."""
+
+import contextlib
+import json
+import shlex
+import time
+from collections.abc import Mapping
+
+import psycopg2
+
+from app.kit.settings import Settings, SettingsError
+from demo.people import PEOPLE, address
+from devserver import children, environment
+from devserver.listener import Listener, ListenError
+from devserver.lock import DataInUseError, DataLock
+from devserver.progress import Progress, print_error
+from devserver.server import ServerError
+from devserver.service import ROTATE_SECONDS, Service
+from devserver.supervisor import ChildFailedError, StopRequested, Supervisor
+
+EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
+
+
+def run(environ: Mapping[str, str]) -> int:
+    """Start the service and keep it running until SIGINT, SIGTERM or SIGHUP.
+
+    Returns the exit status: 0 after a stop that was asked for, 1 when something does not start,
+    2 for settings that cannot be used, 3 when another supervisor runs on the data folder.
+    """
+    try:
+        settings = environment.read_settings(environ)
+        lock = DataLock(settings.data_dir)
+    except SettingsError as error:
+        print_error(str(error))
+        return EXIT_SETTINGS
+    except DataInUseError as error:
+        print_error(
+            f"The service already runs on {settings.data_dir}, process {error.pid}. Stop that one"
+            " first, or start this one with another DATA_DIR and PORT."
+        )
+        return EXIT_IN_USE
+    except OSError as error:
+        print_error(f"Not started: DATA_DIR cannot be used: {error}")
+        return EXIT_FAILED
+    try:
+        return _run_locked(settings, environment.for_children(environ, settings))
+    finally:
+        lock.release()
+
+
+def _run_locked(settings: Settings, env: dict[str, str]) -> int:
+    try:
+        listener = _listener(settings)
+    except ListenError as error:
+        print_error(f"Not started: {error}.")
+        return EXIT_FAILED
+    progress = Progress()
+    service = Service(settings, env, progress, listener)
+    try:
+        with Supervisor(progress.say, changed=service.record) as supervisor, listener:
+            with contextlib.suppress(StopRequested):
+                service.start(supervisor)
+                _announce(progress, settings, service.demo_password)
+                supervisor.run(service.rotate_logs, ROTATE_SECONDS)
+            progress.say("Stopping ...")
+    except (ChildFailedError, ListenError, ServerError, OSError, psycopg2.Error) as error:
+        progress.failed()
+        print_error(f"Not started: {error}")
+        return EXIT_FAILED
+    finally:
+        service.forget()
+    progress.say("Stopped.")
+    return 0
+
+
+def _listener(settings: Settings, patience: float = 1.0) -> Listener:
+    """Try again for a moment: after a kill -9 the old processes are just about to be gone."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return Listener(settings)
+        except ListenError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
+
+
+def _announce(progress: Progress, settings: Settings, demo_password: str | None) -> None:
+    base = children.local_url(settings)
+    ready = f"Ready after {time.monotonic() - progress.began:.1f} s. Ctrl-C stops everything"
+    lines = [
+        "",
+        f"{ready}; the data stays in {settings.data_dir}",
+        "",
+        f"  API   {base}/api/v1",
+        f"  Docs  {base}/docs",
+    ]
+    if demo_password is not None:
+        body = json.dumps({"email": "owner@demo.example", "password": demo_password})
+        headers = "-H 'Content-Type: application/json'"
+        lines += [
+            "",
+            f"  Organization demo; its users, all with the password {demo_password}",
+            *(f"    {address(who)}" for who in PEOPLE),
+            "",
+            "  Log in:",
+            f"    curl -sS {base}/api/v1/auth/login {headers} -d {shlex.quote(body)}",
+        ]
+    progress.say("\n".join([*lines, ""]))

@@ -1,0 +1,109 @@
+"""What the two embedded servers have in common: start, wait, stop, and a second try."""
+
+import signal
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from app.kit.child_processes import Backoff, Stops
+from devserver.process import Launch, log_tail, spawn
+
+
+class ServerError(RuntimeError):
+    """An embedded server did not start; the message says why and quotes its log."""
+
+
+class EmbeddedServer(ABC):
+    """One server process bound to the life of the thread that starts it.
+
+    `start` and `stop` are for callers that want the server and nothing else. The supervisor uses
+    `prepare` and `is_ready` and keeps the process itself.
+    """
+
+    name: str
+    log: Path
+    backoff: Backoff | None = None
+    """How long the supervisor waits before it starts the server again, if not as usual."""
+    stop_signals: Stops
+    """Signals to stop it with, each with the seconds to wait before the next."""
+
+    _process: subprocess.Popen[bytes] | None = None
+
+    @abstractmethod
+    def prepare(self) -> Launch:
+        """Put the data folder in order and say how to start the server. Raises ServerError."""
+
+    @abstractmethod
+    def is_ready(self) -> bool:
+        """Whether the server that was started answers."""
+
+    @property
+    @abstractmethod
+    def port(self) -> int:
+        """The loopback TCP port. Raises ServerError before one was chosen."""
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """Where clients connect, credentials included."""
+
+    def start(self, timeout: float = 30.0) -> None:
+        """Start the server and return once it answers.
+
+        It ends with the calling thread, so call this from a thread that stays. Raises ServerError.
+        """
+        if self._process is not None and self._process.poll() is None:
+            raise ServerError(f"{self.name} was started already")
+        for _ in range(3):  # a chosen port can be taken by another process before the server binds
+            self._process = spawn(self.prepare())
+            if self._wait_ready(self._process, timeout):
+                return
+        tail = log_tail(self.log)
+        self.stop()
+        raise ServerError(f"{self.name} does not start; the end of {self.log}:\n{tail}")
+
+    def _wait_ready(self, process: subprocess.Popen[bytes], timeout: float) -> bool:
+        deadline = time.monotonic() + timeout
+        while process.poll() is None:
+            if self.is_ready():
+                return True
+            if time.monotonic() > deadline:
+                self.stop()
+                return False
+            time.sleep(0.01)
+        return False
+
+    def stop(self) -> None:
+        """Stop the server if it runs, with ever harder signals; the data stays usable."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for number, seconds in (*self.stop_signals, (signal.SIGKILL, 5.0)):
+            if process.poll() is not None:
+                return
+            process.send_signal(number)
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                continue
+        process.wait()
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process id while this object runs it."""
+        return None if self._process is None else self._process.pid
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()

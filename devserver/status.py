@@ -1,0 +1,59 @@
+"""What an operator asks of a running service: its processes, its memory, its environment."""
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.kit.settings import Settings, SettingsError
+from devserver import environment, lock
+from devserver.memory import pss
+from devserver.processes import tree
+
+_MIB = 1024 * 1024
+_WIDTH = 88
+
+
+def status(environ: Mapping[str, str]) -> int:
+    """Print every process of the service with its share of memory; 1 when it does not run."""
+    if (data_dir := read_data_dir(environ)) is None:
+        return 2
+    supervisor = lock.holder(data_dir)
+    if supervisor is None:
+        print(f"Nothing runs on {data_dir}.")
+        return 1
+    children = environment.Record(data_dir).read().get("children", {})
+    names = {supervisor: "supervisor", **{pid: name for name, pid in children.items()}}
+    total = 0
+    print(f"{'pid':>8} {'PSS MiB':>8}  process")
+    for process in tree(supervisor):
+        share = pss([process.pid])
+        total += share
+        name = names.get(process.pid)
+        label = f"{name}: {process.command()}" if name else f"  {process.command()}"
+        print(f"{process.pid:>8} {share / _MIB:>8.1f}  {label[:_WIDTH]}")
+    print(f"{'total':>8} {total / _MIB:>8.1f}")
+    return 0
+
+
+def env(environ: Mapping[str, str]) -> int:
+    """Print the running service's environment as shell commands; 1 when it does not run."""
+    if (data_dir := read_data_dir(environ)) is None:
+        return 2
+    record = environment.Record(data_dir).read()
+    if lock.holder(data_dir) is None or not record:
+        print(f"Nothing runs on {data_dir}.", file=sys.stderr)
+        return 1
+    for name, value in record["environment"].items():
+        print(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
+def read_data_dir(environ: Mapping[str, str]) -> Path | None:
+    """Return DATA_DIR, or print what is wrong with it. Other settings need not be given."""
+    named = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
+    try:
+        return Settings.from_env(named, require_servers=False).data_dir
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return None

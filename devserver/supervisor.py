@@ -1,0 +1,271 @@
+"""Keeps a set of child processes running: starts them, starts them again, and stops them all.
+
+One thread and one loop, because a child's death signal follows the thread that started it, and
+because a signal may then be handled between two steps and never inside one.
+"""
+
+import io
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from types import FrameType, TracebackType
+from typing import NoReturn, Self
+
+from app.kit.child_processes import Backoff, describe_exit, send_signal, stop_together
+from app.kit.deaths import adopt_orphans
+from devserver import ending
+from devserver.child import Child, ChildSpec
+from devserver.handover import Handover
+from devserver.lines import Lines
+from devserver.process import Launch, log_tail, spawn
+from devserver.processes import own_children
+from devserver.server import ServerError
+
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StopRequested(Exception):  # noqa: N818 - it is no error
+    """Somebody asked the supervisor to end."""
+
+
+class ChildFailedError(RuntimeError):
+    """A child does not come up; the message names it and says how it ended."""
+
+
+class Supervisor:
+    """Runs children given by their specs, in the order in which `start` names them.
+
+    `report` is told, in one line, of deaths and restarts. `changed` is called whenever a child got
+    another process id. Use as a context manager in the main thread: it takes over the signals and
+    leaves no child of its process behind, whatever ends the block: the process must have no others.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[str], None],
+        *,
+        backoff: Backoff | None = None,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._report = report
+        self._backoff = backoff or Backoff()
+        self._changed = changed
+        self._stages: list[list[Child]] = []
+        self._tasks: dict[int, subprocess.Popen[bytes]] = {}
+        self._stopping = False
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> Self:
+        adopt_orphans()
+        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._old_wakeup = signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        self._old_handlers = {
+            number: signal.signal(number, self._on_signal)
+            for number in (*_STOP_SIGNALS, signal.SIGCHLD)
+            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN)  # nohup
+        }
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.shutdown()
+        signal.set_wakeup_fd(self._old_wakeup)
+        for number, handler in self._old_handlers.items():
+            signal.signal(number, handler)
+        self._selector.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if number in _STOP_SIGNALS:
+            self._stopping = True
+
+    def pids(self) -> dict[str, int]:
+        """Process ids of the children that run now, by name."""
+        return {
+            child.spec.name: child.process.pid
+            for stage in self._stages
+            for child in stage
+            if child.process is not None
+        }
+
+    def start(self, *specs: ChildSpec) -> None:
+        """Start these children as one stage: stopped together, and before the earlier stages.
+
+        Raises what a `prepare` raises, or OSError when a program cannot be executed.
+        """
+        stage = [Child(spec) for spec in specs]
+        self._stages.append(stage)
+        for child in stage:
+            if (handover := child.spec.handover) is not None:
+                self._selector.register(handover.reports, selectors.EVENT_READ, handover.read)
+            self._spawn(child)
+
+    def run_task(
+        self,
+        launch: Callable[[int], Launch],
+        line: Callable[[str], None],
+        tick: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Run a child that ends by itself; its exit status.
+
+        `launch` is given a descriptor to pass on to the child; every line the child writes there is
+        handed to `line`. Raises StopRequested.
+        """
+        reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            task = spawn(launch(writing))
+        finally:
+            os.close(writing)
+        self._tasks[task.pid] = task
+        with io.FileIO(reading, "r") as stream:
+            lines = Lines(stream, line)
+            self._selector.register(stream, selectors.EVENT_READ, lines.read)
+            try:
+                self.wait_until(lambda: task.returncode is not None, tick=tick)
+                lines.read()
+            finally:
+                self._selector.unregister(stream)
+        return task.returncode
+
+    def wait_until(
+        self,
+        done: Callable[[], bool],
+        *,
+        tick: Callable[[], None] = lambda: None,
+        interval: float = 0.05,
+        attempts: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Look after the children until `done()`, which is asked every `interval` seconds.
+
+        Raises StopRequested; ChildFailedError once a child has died `attempts` times, if that is
+        given; TimeoutError after `seconds`, if they are.
+        """
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while not done():
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"not ready after {seconds:g} s")
+            self._step(interval)
+            tick()
+            if attempts is not None:
+                self._give_up_after(attempts)
+
+    def run(
+        self, tick: Callable[[], None] = lambda: None, interval: float | None = None
+    ) -> NoReturn:
+        """Look after the children until somebody asks to stop: always ends in StopRequested.
+
+        `tick` is called at least every `interval` seconds, if that is given.
+        """
+        while True:
+            self._step(interval)
+            tick()
+
+    def _step(self, longest: float | None) -> None:
+        if self._stopping:
+            raise StopRequested
+        self._watch(self._timeout(longest))
+        self._collect()
+        for child in self._children():
+            if child.restarts.is_due:
+                self._restart(child)
+        for handover in self._handovers():
+            handover.kill_late()
+
+    def _watch(self, timeout: float | None) -> None:
+        for key, _ in self._selector.select(timeout):
+            if key.data is not None:
+                key.data()
+        try:
+            while os.read(self._wake_read, 512):
+                pass
+        except BlockingIOError:
+            pass
+
+    def _timeout(self, longest: float | None) -> float | None:
+        due = [at for child in self._children() if (at := child.restarts.due_at) is not None]
+        due += [at for handover in self._handovers() for at in handover.due_at()]
+        waits = [max(0.0, min(due) - time.monotonic())] if due else []
+        return min([*waits, *([] if longest is None else [longest])], default=None)
+
+    def _children(self) -> Iterable[Child]:
+        return (child for stage in self._stages for child in stage)
+
+    def _handovers(self) -> Iterable[Handover]:
+        return (c.spec.handover for c in self._children() if c.spec.handover is not None)
+
+    def _spawn(self, child: Child) -> None:
+        child.restarts.record_start()
+        child.process = spawn(child.spec.prepare())
+        self._changed()
+
+    def _restart(self, child: Child) -> None:
+        try:
+            self._spawn(child)
+        except (ServerError, OSError) as error:
+            self._died(child, f"cannot be started: {error}")
+        else:
+            self._report(f"{child.spec.name} runs again, process {self.pids()[child.spec.name]}")
+
+    def _collect(self) -> None:
+        """Take note of every process that ended: children, tasks, and orphans of either."""
+        by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
+        while (ended := ending.next_ended()) is not None:
+            if (task := self._tasks.pop(ended, None)) is not None:
+                task.wait()
+            elif (child := by_pid.get(ended)) is not None and child.process is not None:
+                status = child.process.wait()
+                child.process = None
+                if child.spec.handover is not None:
+                    child.spec.handover.keep(ended)
+                self._kill_orphans()
+                self._died(child, describe_exit(status))
+                self._changed()
+            else:
+                os.waitpid(ended, 0)
+                for handover in self._handovers():
+                    handover.forget(ended)
+
+    def _died(self, child: Child, how: str) -> None:
+        delay = child.restarts.record_death(child.spec.backoff or self._backoff)
+        self._report(f"{child.spec.name} {how}; next start in {delay:g} s")
+
+    def _give_up_after(self, attempts: int) -> None:
+        for child in self._children():
+            if (deaths := child.restarts.deaths) >= attempts:
+                said = log_tail(child.spec.log) if child.spec.log else ""
+                message = f"{child.spec.name} ended {deaths} times in a row"
+                raise ChildFailedError(
+                    f"{message}; the end of its log:\n{said}" if said else message
+                )
+
+    def _kill_orphans(self) -> None:
+        """End what a dead child left behind, unless it is to be handed over."""
+        known = {*self.pids().values(), *self._tasks}
+        for process in own_children():
+            is_kept = any(child.owns(process) for child in self._children())
+            if process.pid not in known and not is_kept:
+                send_signal(process.pid, signal.SIGKILL)
+
+    def shutdown(self) -> None:
+        """Stop all children, the last stage first, each stage together and by its deadlines."""
+        for task in self._tasks.values():
+            send_signal(task.pid, signal.SIGKILL)
+        self._tasks.clear()
+        while self._stages:
+            stage = self._stages.pop()
+            stop_together([plan for child in stage for plan in child.stop_plans()])
+            for child in stage:
+                if (handover := child.spec.handover) is not None:
+                    self._selector.unregister(handover.reports)
+                    handover.close()
+        ending.sweep(10.0)

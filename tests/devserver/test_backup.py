@@ -1,0 +1,192 @@
+"""A copy of a running service, and another service made of it that sends nothing."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+import requests
+
+from devserver.backup import _dump
+from devserver.postgres import EmbeddedPostgres
+from devserver.postgres_tools import superuser_url
+from devserver.progress import Progress
+from tests.faults.conftest import ROOT, Receiver, Service, running, until
+from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+@pytest.fixture
+def source() -> Iterator[Service]:
+    """The service that is copied."""
+    with running() as found:
+        yield found
+
+
+def _command(data_dir: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "devserver", *arguments],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def _write_until(service: Service, stop: threading.Event, written: list[str]) -> None:
+    while not stop.is_set():
+        found = service.write(f"document {len(written)}")
+        if found is not None:
+            written.append(found)
+
+
+def _content(service: Service, artifact: str) -> bytes:
+    answer = service.call("GET", f"/artifacts/{artifact}/content")
+    assert answer.status_code == 200, answer.text
+    return answer.content
+
+
+def test_a_restored_copy_has_everything_and_sends_nothing(
+    source: Service, receiver: Receiver, tmp_path: Path
+) -> None:
+    receiver.hold.set()
+    webhook = source.hook(receiver)
+    before: list[str] = []
+    while len(before) < 20:
+        _write_once(source, before)
+    until(lambda: receiver.waiting > 0, "a delivery under way")
+    stop, meanwhile = threading.Event(), list[str]()
+    writer = threading.Thread(target=_write_until, args=(source, stop, meanwhile))
+    writer.start()
+    try:
+        done = _command(source.data_dir, "backup", str(tmp_path / "backup"))
+    finally:
+        stop.set()
+        writer.join()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The backup is complete" in done.stdout
+    assert meanwhile
+    copy_dir = tmp_path / "copy"
+    restored = _command(copy_dir, "restore", str(tmp_path / "backup"))
+    assert restored.returncode == 0, restored.stdout + restored.stderr
+    _check_copy(source, receiver, copy_dir, webhook, before)
+
+
+def _write_once(service: Service, written: list[str]) -> None:
+    found = service.write(f"before {len(written)}")
+    assert found is not None
+    written.append(found)
+
+
+def _check_copy(
+    source: Service, receiver: Receiver, copy_dir: Path, webhook: str, before: list[str]
+) -> None:
+    with running(DATA_DIR=str(copy_dir), OUTBOUND="off") as copy:
+        ready = requests.get(f"{copy.base}/health/ready", timeout=10).json()
+        assert ready["checks"]["outbound"] == "off"
+        artifacts = _all_artifacts(copy)
+        assert set(before) <= set(artifacts)
+        for artifact in artifacts:
+            assert _content(copy, artifact) == _content(source, artifact)
+        seen = receiver.seen.copy()
+        assert copy.write("written to the copy") is not None
+        until(lambda: len(copy.deliveries(webhook)) > len(artifacts), "the event of the copy")
+        found = copy.deliveries(webhook)
+        assert {delivery["status"] for delivery in found} == {"pending"}
+        assert receiver.seen == seen
+    receiver.hold.clear()
+
+
+def _all_artifacts(service: Service) -> list[str]:
+    answer = service.call("GET", "/artifacts", params={"page_size": 1000})
+    return [row["id"] for row in answer.json()["data"] if row["name"] == "fault.txt"]
+
+
+def test_nothing_is_copied_when_nothing_runs(tmp_path: Path) -> None:
+    done = _command(tmp_path / "data", "backup", str(tmp_path / "backup"))
+    assert done.returncode == 1
+    assert "Nothing runs on" in done.stderr
+    assert not (tmp_path / "backup").exists()
+
+
+def test_a_backup_that_broke_off_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / "database.dump").write_bytes(b"PGDMP")
+    done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
+    assert done.returncode == 1
+    assert "no complete backup" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_restore_that_breaks_off_leaves_no_database(tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / "database.dump").write_bytes(b"no dump")
+    (tmp_path / "backup" / "backup.json").write_text("{}")
+    for _ in range(2):
+        done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
+        assert done.returncode == 1
+        assert "pg_restore failed" in done.stderr
+        assert not (tmp_path / "data" / "postgres").exists()
+
+
+@pytest.mark.parametrize("owner", ["somebody", "postgres"])
+def test_tables_of_another_owner_are_restored_for_the_application(
+    tmp_path: Path, owner: str
+) -> None:
+    """A server of one's own may have any owner, one with the name of the superuser too."""
+    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
+        if owner != "postgres":
+            _sql(superuser_url(server), f"CREATE ROLE {owner}")
+        _sql(
+            superuser_url(server),
+            "CREATE ROLE labeling_app",
+            "CREATE EXTENSION pg_trgm",
+            f"GRANT CREATE ON SCHEMA public TO {owner}",
+            f"SET ROLE {owner}",
+            "CREATE TABLE notes (body text)",
+            "ALTER TABLE notes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
+            "RESET ROLE",
+            f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner} GRANT SELECT ON TABLES TO labeling_app",
+        )
+        (tmp_path / "backup").mkdir()
+        _dump(superuser_url(server), tmp_path / "backup" / "database.dump", Progress())
+    (tmp_path / "backup" / "backup.json").write_text(json.dumps({"owner": owner}))
+    done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    with EmbeddedPostgres(tmp_path / "data" / "postgres") as server:
+        assert _sql(
+            superuser_url(server),
+            "SELECT tableowner, pg_get_userbyid(defaclrole) FROM pg_tables, pg_default_acl"
+            " WHERE tablename = 'notes'",
+        ) == [("labeling", "labeling")]
+        roles = "SELECT rolname FROM pg_roles WHERE rolsuper OR rolcanlogin ORDER BY 1"
+        assert _sql(superuser_url(server), roles) == [("labeling",), ("postgres",)]
+        assert _sql(server.url, "SELECT 1") == [(1,)]
+
+
+def _sql(url: str, *statements: str) -> list[tuple[Any, ...]]:
+    """Run statements in one session; return the rows of the last one."""
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        for statement in statements:
+            cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def test_nothing_is_restored_over_a_database(tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / "backup.json").write_text("{}")
+    (tmp_path / "data" / "postgres").mkdir(parents=True)
+    done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
+    assert done.returncode == 1
+    assert "has a database already" in done.stderr

@@ -1,0 +1,91 @@
+"""The proportional set size of processes."""
+
+import ctypes
+import mmap
+import os
+import signal
+
+from devserver import memory, processes
+
+MIB = 1024 * 1024
+
+
+def forked(size):
+    """A child that shares `size` bytes with this process, and this process's own mapping."""
+    shared = mmap.mmap(-1, size)
+    shared[:] = b"x" * size
+    pid = os.fork()
+    if pid == 0:
+        signal.pause()
+    return pid, shared
+
+
+def test_shared_pages_count_once_over_all_sharers(eventually):
+    before = memory.pss([os.getpid()])
+    pid, shared = forked(64 * MIB)
+    try:
+        together = memory.pss([os.getpid(), pid])
+        assert 60 * MIB < together - before < 90 * MIB
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        shared.close()
+
+
+def test_a_process_that_has_ended_counts_as_nothing():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert memory.pss([pid]) == 0
+
+
+def test_a_tree_has_every_descendant_and_no_zombie(eventually):
+    pid, shared = forked(MIB)
+    zombie = os.fork()
+    if zombie == 0:
+        os._exit(0)
+    try:
+        eventually(lambda: not processes.alive(zombie))
+        found = {process.pid for process in processes.tree(os.getpid())}
+        assert {os.getpid(), pid} <= found
+        assert zombie not in found
+        assert memory.tree_pss(os.getpid()) > memory.pss([os.getpid(), pid]) - MIB
+        assert {pid, zombie} & {child.pid for child in processes.own_children()} == {pid}
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.waitpid(zombie, 0)
+        shared.close()
+    assert not processes.alive(pid)
+
+
+def test_a_process_that_this_user_may_not_look_into_counts_too(eventually):
+    reading, writing = os.pipe()
+    hidden = os.fork()
+    if hidden == 0:
+        if os.geteuid() == 0:
+            os.setresuid(1234, 1234, 1234)
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        own = bytearray(b"x") * (32 * MIB)
+        os.write(writing, b"%d" % len(own))
+        signal.pause()
+    assert os.read(reading, 16) == b"%d" % (32 * MIB)
+    # Where the kernel tells no share, what the process was forked with counts as its own.
+    most = 2 * memory.pss([os.getpid()]) + 100 * MIB
+    observer = os.fork()
+    if observer == 0:
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                os.setresuid(1234, 1234, 1234)
+            status = 0 if 30 * MIB < memory.pss([hidden]) < most else 2
+        finally:
+            os._exit(status)
+    try:
+        assert os.waitpid(observer, 0)[1] == 0
+    finally:
+        os.kill(hidden, signal.SIGKILL)
+        os.waitpid(hidden, 0)
+        os.close(reading)
+        os.close(writing)

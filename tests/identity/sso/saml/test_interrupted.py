@@ -1,0 +1,125 @@
+"""Sign-ins that are cut off between the provider's answer and the session."""
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import psycopg2
+import pytest
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from app.identity.sso import arrivals, service
+from app.kit import db, tenancy
+from devserver.postgres import EmbeddedPostgres
+from tests.factories import Org
+from tests.identity.sso.saml.conftest import Browser, Forger, Form
+
+Traces = Callable[[Org], dict[str, int]]
+STEPS = pytest.mark.parametrize("step", ["before", "behind"])
+
+
+Cut = Callable[[pytest.MonkeyPatch, Any, str, str], None]
+
+
+@pytest.fixture
+def cut(postgres: EmbeddedPostgres) -> Cut:
+    """Lose the connection before a step of the sign-in, or behind it and before the commit."""
+
+    def lose_connection() -> None:
+        """End the request's connection to PostgreSQL, as the end of the process would."""
+        pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
+        with closing(psycopg2.connect(postgres.url)) as other, other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+
+    def patch_step(patch: pytest.MonkeyPatch, module: Any, name: str, step: str) -> None:
+        act = getattr(module, name)
+
+        def interrupted(*arguments: Any, **named: Any) -> Any:
+            if step == "before":
+                lose_connection()
+            found = act(*arguments, **named)
+            lose_connection()
+            return found
+
+        patch.setattr(module, name, interrupted)
+
+    return patch_step
+
+
+def count_sessions(forger: Forger) -> int:
+    """The sessions of the person who signs in."""
+    statement = (
+        "SELECT count(*) FROM sessions JOIN users ON users.id = sessions.user_id"
+        " WHERE users.email = :email"
+    )
+    values = {"email": f"{forger.subject}@people.example"}
+    with forger.org.app.app_context(), tenancy.across_organizations(reason="tests count"):
+        return int(db.session().execute(text(statement), values).scalar_one())
+
+
+def answer_of(forger: Forger, browser: Browser) -> Form:
+    forge, relay_state = forger.fitting(browser.start(forger.org))
+    return forger.form(forge.make(), relay_state)
+
+
+def get_code(forger: Forger, browser: Browser) -> str:
+    arrived = browser.post(forger.org, answer_of(forger, browser))
+    assert arrived.status_code == 200, arrived.json
+    return str(arrived.json["data"]["code"])
+
+
+def check_interrupted(answer: TestResponse) -> None:
+    assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
+    assert answer.headers["Retry-After"]
+
+
+@STEPS
+def test_an_arrival_that_is_cut_off_leaves_nothing_but_a_used_request(
+    forger: Forger,
+    browser: Browser,
+    traces: Traces,
+    monkeypatch: pytest.MonkeyPatch,
+    cut: Cut,
+    step: str,
+) -> None:
+    before = traces(forger.org)
+    form = answer_of(forger, browser)
+    with monkeypatch.context() as patch:
+        cut(patch, arrivals.sign_in, "sign_in", step)
+        check_interrupted(browser.post(forger.org, form))
+    # Not even the assertion is remembered: it is, with what it brought about.
+    assert traces(forger.org) == before
+    again = browser.post(forger.org, form)
+    assert (again.status_code, again.json["error"]["field"]) == (400, "RelayState")
+    assert traces(forger.org) == before
+    assert browser.exchange(get_code(forger, browser)).status_code == 200
+    assert traces(forger.org) == {name: count + 1 for name, count in before.items()}
+    assert count_sessions(forger) == 1
+
+
+@STEPS
+def test_an_exchange_that_is_cut_off_uses_the_code_up_and_opens_no_session(
+    forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch, cut: Cut, step: str
+) -> None:
+    code = get_code(forger, browser)
+    with monkeypatch.context() as patch:
+        cut(patch, service.auth, "open_session", step)
+        check_interrupted(browser.exchange(code))
+    assert count_sessions(forger) == 0
+    # Whoever saw the code in the meantime has nothing of it either.
+    again = browser.exchange(code)
+    assert (again.status_code, again.json["error"]["code"]) == (401, "invalid_credentials")
+    assert count_sessions(forger) == 0
+    assert browser.exchange(get_code(forger, browser)).status_code == 200
+    assert count_sessions(forger) == 1
+
+
+def test_a_wrong_proof_uses_the_code_up_though_the_exchange_fails(
+    forger: Forger, browser: Browser, other_browser: Browser
+) -> None:
+    """What is refused commits as well: the one who shows a stolen code gets one try."""
+    code = get_code(forger, browser)
+    assert other_browser.exchange(code).status_code == 401
+    assert browser.exchange(code).status_code == 401
+    assert count_sessions(forger) == 0
