@@ -1,1 +1,1 @@
-"""Benchmarks: our path beside its floor, in one run, on the same machine and data."""
+"""Benchmarks that compare the service with a minimal implementation (the floor) in one run."""

@@ -1,8 +1,9 @@
-"""`make bench`: the measured rows beside their floors, all in one run.
+"""Measure the rows of `make bench` and their floors, all in one run.
 
 make bench BENCH_ARGS="--rows 100000 --only list save"
 
-The rows of `growth` fill a million documents, which takes some minutes: BENCH_ARGS="--only growth".
+The rows of `growth` create a million documents, which takes some minutes:
+BENCH_ARGS="--only growth".
 """
 
 import argparse
@@ -27,10 +28,10 @@ NAMES = (
 
 
 def arguments() -> argparse.Namespace:
-    """The options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="documents in the list")
-    parser.add_argument("--exports", type=int, default=50_000, help="label sets to export")
+    parser.add_argument("--exports", type=int, default=50_000, help="tag sets to export")
     parser.add_argument("--routed", type=int, default=50_000, help="documents to route")
     parser.add_argument("--deliveries", type=int, default=5_000, help="webhooks to deliver")
     parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
@@ -39,11 +40,11 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run; exit code 1 when a bound was missed."""
+    """Run the benchmarks; return 1 if a bound was missed."""
     options = arguments()
     names = set(options.only)
     report = Report()
-    parse_rows.measure(report, names)  # before anything else runs
+    parse_rows.measure(report, names)  # before anything else is running
     if names != {"parse"}:
         _measure_service(report, options, names)
     for name in report.missed():
@@ -101,7 +102,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
 def _background(
     report: Report, service: Service, names: set[str], options: argparse.Namespace
 ) -> None:
-    """Measure what workers do."""
+    """Measure the work of background workers."""
     from bench import backlog_rows, growth_rows, jobs_rows, routing_rows  # noqa: PLC0415 - as above
     from tests.factories import make_org  # noqa: PLC0415 - as above
 

@@ -1,4 +1,4 @@
-"""Rows of comparing label sets: beside one pass that reads every tag of both."""
+"""Compare tag sets; the floor is one pass that reads every tag of both."""
 
 import random
 import time
@@ -24,7 +24,7 @@ _Tags = list[dict[str, Any]]
 
 
 def measure(report: Report) -> None:
-    """Spans that hardly overlap, spans that all do, and a table with a row put in."""
+    """Measure spans that hardly overlap, spans that all overlap, and tables with changed rows."""
     words = _spans(lambda n, turn: (6 * n, 6 * n + 4 + turn))
     _row(report, "2 x 10,000 spans, neighbours overlap", words, _agreed, 25)
     heap = _spans(lambda n, turn: (n, n + 40_000 + turn))
@@ -68,7 +68,7 @@ def _changed(sets: list[_Tags]) -> None:
 
 
 def _read(sets: list[_Tags]) -> None:
-    """What no comparison can do without: the place and the value of each tag."""
+    """Read the place and the value of each tag, which every comparison must do."""
     for tags in sets:
         found: dict[Any, Any] = {}
         for tag in tags:
@@ -85,7 +85,7 @@ def _row(
 
 
 def _milliseconds(what: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
-    """Of the processor: there is no waiting in any of it."""
+    """Return the median processor time; nothing here waits."""
     times = []
     for _ in range(5):
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""Rows of a long backlog: jobs a second with many queued beside few, and another's document."""
+"""Measure a long backlog: the rate of jobs, and the wait for another organization's document."""
 
 import time
 from io import BytesIO
@@ -16,7 +16,7 @@ FEW = 500
 _ARRIVALS = 9
 _PAUSE_SECONDS = 0.02
 _FUNCTION = "webhooks.end"
-"""A job of one statement, and of one row that is not there."""
+"""The name of a job that runs one statement for a row that does not exist."""
 _FILL = """
 INSERT INTO jobs (id, organization_id, queue, function, args)
 SELECT gen_random_uuid(), %(org)s, 'bulk', %(function)s, '{}'
@@ -27,19 +27,19 @@ _DROP = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL
 
 
 def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
-    """`busy` fills the queue; `other` uploads a document meanwhile."""
+    """Let `busy` fill the queue while `other` uploads a document."""
     with plain(service) as cursor:
-        idle = median(_arrival(other) for _ in range(_ARRIVALS))
-        few = median(_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
+        idle = median(_measure_arrival(other) for _ in range(_ARRIVALS))
+        few = median(_measure_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
         _fill(cursor, busy, QUEUED)
-        many = _rate(cursor, busy, 0, seconds=10.0)
-        loaded = median(_arrival(other) for _ in range(_ARRIVALS))
-        left = _left(cursor, busy)
+        many = _measure_rate(cursor, busy, 0, seconds=10.0)
+        loaded = median(_measure_arrival(other) for _ in range(_ARRIVALS))
+        left = _count_left(cursor, busy)
         cursor.execute(_DROP, {"org": str(busy.id)})
     assert left > 0, "the backlog was there to the end"
     report.add(
         Row(
-            f"jobs with {QUEUED:,} queued beside {FEW}",
+            f"jobs with {QUEUED:,} queued, and {FEW}",
             f"{many:,.0f}/s",
             f"{few:,.0f}/s",
             many / few,
@@ -64,23 +64,23 @@ def _fill(cursor: Any, org: Org, count: int) -> None:
     cursor.execute(_FILL, values)
 
 
-def _left(cursor: Any, org: Org) -> int:
+def _count_left(cursor: Any, org: Org) -> int:
     cursor.execute(_LEFT, {"org": str(org.id)})
     return int(cursor.fetchone()[0])
 
 
-def _rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float:
-    """Queue `count` jobs; how many are done a second until none is left or time is up."""
+def _measure_rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float:
+    """Queue `count` jobs; return how many finish per second until none is left or time is up."""
     if count:
         _fill(cursor, org, count)
-    before, began = _left(cursor, org), time.perf_counter()
-    while (left := _left(cursor, org)) and time.perf_counter() - began < seconds:
+    before, began = _count_left(cursor, org), time.perf_counter()
+    while (left := _count_left(cursor, org)) and time.perf_counter() - began < seconds:
         time.sleep(_PAUSE_SECONDS)
     return (before - left) / (time.perf_counter() - began)
 
 
-def _arrival(org: Org) -> float:
-    """Seconds from uploading a document until it is ready."""
+def _measure_arrival(org: Org) -> float:
+    """Return the seconds from the upload of a document until it is ready."""
     api = org.api("labeler")
     began = time.perf_counter()
     content = BytesIO(f"A document of its own: {uuid4()}".encode())

@@ -1,4 +1,4 @@
-"""The SQL that one request of the service runs, so that the floor can run the same."""
+"""Capture the SQL of one request, so that the floor can run the same statements."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,26 +23,26 @@ Statement = tuple[str, Any]
 
 @contextmanager
 def captured(app: Flask) -> Iterator[list[Statement]]:
-    """Collect the statements of the block, the proof of the caller aside."""
-    found: list[Statement] = []
+    """Collect the statements of the block, except those that authenticate the caller."""
+    statements: list[Statement] = []
 
     def note(_c: Any, _k: Any, statement: str, parameters: Any, _x: Any, _m: bool) -> None:  # noqa: FBT001
-        found.append((_SCOPE.sub("", statement), parameters))
+        statements.append((_SCOPE.sub("", statement), parameters))
 
     with app.app_context():
         engines = list(db.db.engines.values())
     for engine in engines:
         event.listen(engine, "before_cursor_execute", note)
-    plain = Prepared._run  # noqa: SLF001 - these run beside SQLAlchemy, unseen by its events
+    plain = Prepared._run  # noqa: SLF001 - these bypass SQLAlchemy's events
 
     def noted(self: Prepared, proxied: Any, info: Any, values: tuple[Any, ...]) -> Any:
         if self.name not in _PROOF:
-            found.append((self.execute_sql, values))
+            statements.append((self.execute_sql, values))
         return plain(self, proxied, info, values)
 
     Prepared._run = noted  # type: ignore[method-assign]  # noqa: SLF001
     try:
-        yield found
+        yield statements
     finally:
         Prepared._run = plain  # type: ignore[method-assign]  # noqa: SLF001
         for engine in engines:
@@ -50,13 +50,14 @@ def captured(app: Flask) -> Iterator[list[Statement]]:
 
 
 def plan_of(app: Flask, known: set[str], perform: Callable[[], Any]) -> dict[str, Any]:
-    """What `perform` ran: {"statements": [[sql, parameters]], "uuids", "hashes"}.
+    """Return what `perform` ran: {"statements": [[sql, parameters]], "uuids", "hashes"}.
 
-    The latter two are the captured values that `perform` made new: all but those in `known`.
+    `uuids` and `hashes` are the captured values that `perform` created: all except those in
+    `known`.
     """
-    with captured(app) as found:
+    with captured(app) as captured_statements:
         perform()
-    statements = [[sql, _plain(parameters)] for sql, parameters in found]
+    statements = [[sql, _plain(parameters)] for sql, parameters in captured_statements]
     texts = set(_texts(statements)) - known
     return {
         "statements": statements,

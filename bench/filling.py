@@ -1,4 +1,4 @@
-"""Filling the database by the hundred thousand, and members, teams and audit entries so filled."""
+"""Fill the database with large numbers of members, teams and audit entries."""
 
 import time
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ _SEALING_SECONDS = 300
 
 @contextmanager
 def plain(service: Service) -> Iterator[Any]:
-    """A cursor of the database's owner, in autocommit, which sees all organizations."""
+    """Provide a cursor of the database owner in autocommit mode that sees all organizations."""
     options = "-c app.all_organizations=on"
     with closing(psycopg2.connect(service.database_url, options=options)) as connection:
         connection.autocommit = True
@@ -49,16 +49,16 @@ def plain(service: Service) -> Iterator[Any]:
 
 
 def analyze(service: Service) -> None:
-    """Do what autovacuum would have done by the time somebody reads."""
+    """Run VACUUM ANALYZE, as autovacuum would do in time."""
     with plain(service) as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 
 @contextmanager
 def quietly(service: Service) -> Iterator[None]:
-    """Run the block without triggers, which would write the audit log of rows that nobody made.
+    """Run the block without triggers, so that the audit log does not record the filling.
 
-    Counts are made afterwards from the rows that are there.
+    Counts are computed afterwards from the existing rows.
     """
     with plain(service) as cursor:
         cursor.execute(
@@ -75,7 +75,7 @@ def quietly(service: Service) -> Iterator[None]:
 
 
 def people(service: Service, org: Org, rows: int) -> None:
-    """`rows` members, each in a team of its own. What triggers would have kept is written too."""
+    """Create `rows` members, each in a team of its own, including what triggers would maintain."""
     values = {"org": org.id, "salt": org.slug, "rows": rows}
     with quietly(service), plain(service) as cursor:
         cursor.execute(_PEOPLE.format(**values))
@@ -84,7 +84,7 @@ def people(service: Service, org: Org, rows: int) -> None:
 
 
 def trail(service: Service, org: Org, rows: int) -> None:
-    """`rows` audit entries, each of a team that was made, and all of them sealed."""
+    """Create `rows` audit entries about new teams, and wait until they are in the hash chain."""
     values = {"org": org.id, "salt": org.slug, "members": 0}
     with plain(service) as cursor:
         for first in range(1, rows + 1, _BATCH):
@@ -96,4 +96,4 @@ def trail(service: Service, org: Org, rows: int) -> None:
             if cursor.fetchone()[0] == 0:
                 return
             time.sleep(0.5)
-    raise TimeoutError("the audit log is not sealed")
+    raise TimeoutError("the audit entries were not appended to the hash chain in time")

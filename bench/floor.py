@@ -1,7 +1,8 @@
-"""The floor: a bare Flask route that runs the same SQL with plain psycopg2 and answers with orjson.
+"""Serve the floor: bare Flask routes that run the same SQL with psycopg2 and answer with orjson.
 
-No authentication, no tenancy, no validation. The statements are those that the service itself ran
-(see `capture`), less the proof of the caller; so both sides do the same work in PostgreSQL.
+There is no authentication, tenancy or validation. The statements are those that the service ran
+(see `capture`), except the authentication of the caller, so both sides do the same work in
+PostgreSQL.
 """
 
 import json
@@ -28,19 +29,21 @@ _local = threading.local()
 
 def _connection(*, autocommit: bool) -> Any:
     name = f"connection_{autocommit}"
-    found = getattr(_local, name, None)
-    if found is None:
-        found = psycopg2.connect(os.environ["DATABASE_URL"], options="-c timezone=UTC -c jit=off")
-        found.autocommit = autocommit
-        setattr(_local, name, found)
-        cursor = found.cursor()
-        # The owner is bound by the policies too; the floor sees everything.
+    connection = getattr(_local, name, None)
+    if connection is None:
+        connection = psycopg2.connect(
+            os.environ["DATABASE_URL"], options="-c timezone=UTC -c jit=off"
+        )
+        connection.autocommit = autocommit
+        setattr(_local, name, connection)
+        cursor = connection.cursor()
+        # Row-level security applies to the owner too; the floor sees everything.
         cursor.execute("SELECT set_config('app.all_organizations', 'on', false)")
         for sql in PLAN["prepare"]:
             cursor.execute(sql)
         if not autocommit:
-            found.commit()
-    return found
+            connection.commit()
+    return connection
 
 
 def _answer(value: Any) -> Response:
@@ -49,13 +52,13 @@ def _answer(value: Any) -> Response:
 
 @app.get("/")
 def ready() -> Response:
-    """Ready."""
+    """Answer that the floor is ready."""
     return _answer({})
 
 
 @app.get("/read/<name>")
 def read(name: str) -> Response:
-    """Run the statements of a read; answer the rows of each."""
+    """Run the statements of a read; return the rows of each."""
     cursor = _connection(autocommit=True).cursor()
     answers = []
     for sql, parameters in PLAN[name]["statements"]:
@@ -67,7 +70,7 @@ def read(name: str) -> Response:
 
 @app.get("/lean/<name>")
 def lean(name: str) -> Response:
-    """Run the statements of a read that are not the service's own; answer the rows of each."""
+    """Run read statements that differ from the service's own; return the rows of each."""
     cursor = _connection(autocommit=True).cursor()
     psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
     answers = []
@@ -82,12 +85,12 @@ def lean(name: str) -> Response:
 def write(name: str) -> Response:
     """Run the statements of a write.
 
-    The captured ids and hashes that the request made new are made new here too; others are replaced
-    where the body says by what.
+    Captured ids and hashes that the request created are replaced by new ones; other values are
+    replaced as the body specifies.
     """
-    given = orjson.loads(request.get_data())
+    body = orjson.loads(request.get_data())
     plan = PLAN[name]
-    values: dict[Any, Any] = dict(given.get("replace", ()))
+    values: dict[Any, Any] = dict(body.get("replace", ()))
     values.update((old, str(uuid.uuid4())) for old in plan["uuids"] if old not in values)
     values.update((old, secrets.token_hex(32)) for old in plan["hashes"])
     connection = _connection(autocommit=False)
@@ -95,7 +98,7 @@ def write(name: str) -> Response:
     for sql, parameters in plan["statements"]:
         cursor.execute(sql, _replaced(parameters, values))
     connection.commit()
-    return _answer({"data": given})
+    return _answer({"data": body})
 
 
 def _replaced(value: Any, values: dict[Any, Any]) -> Any:
@@ -104,13 +107,13 @@ def _replaced(value: Any, values: dict[Any, Any]) -> Any:
     if isinstance(value, list):
         return [_replaced(item, values) for item in value]
     if isinstance(value, int) and abs(value) > _MAX_COUNT:
-        # An advisory lock's key: the same one for all would make them wait for each other.
+        # The key of an advisory lock; a common key would make all requests wait for each other.
         return secrets.randbits(62)
     return values.get(value, value) if isinstance(value, str) else value
 
 
 @app.post("/login")
 def login() -> Response:
-    """One Argon2 hash and the statements of a login."""
+    """Compute one Argon2 hash and run the statements of a login."""
     passwords.verify_password(PLAN["password_hash"], PLAN["password"])
     return write("login")

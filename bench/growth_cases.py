@@ -1,4 +1,4 @@
-"""The requests whose cost must not grow with the organization: who asks, and for what."""
+"""List the requests whose cost must not grow with the organization."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -7,11 +7,11 @@ from app.kit import db
 from bench.growth_filling import Grown
 
 Case = tuple[str, str, str]
-"""A name, the user who asks, and the path."""
+"""The name of a case, the user who sends the request, and the path."""
 
 
 def list_cases(grown: Grown) -> list[Case]:
-    """Return the requests of a grown organization, in the same order for each."""
+    """Return the requests for a grown organization, in the same order for each organization."""
     return [*_documents(grown), *_tag_sets(grown), *_reviews(grown), *_work(grown), *_logs(grown)]
 
 

@@ -1,8 +1,8 @@
-"""Fill an organization of any size for the rows of growth: the same people, more documents.
+"""Fill an organization of any size for the rows of growth: the same users, more documents.
 
-PostgreSQL itself makes them, with the triggers off. Documents are spread evenly over a year, and so
-is what came of them: two thirds are done, a tenth waits for review, a sixth waits to be labeled and
-is mostly assigned to one team. What belongs to people, drafts and skills, does not grow.
+PostgreSQL generates the rows with triggers off. Documents and their results are spread evenly over
+a year: two thirds are done, a tenth waits for review, a sixth waits to be labeled and is mostly
+assigned to one team. Drafts and skills, which belong to users, do not grow.
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,16 @@ from tests.factories import Org, make_org
 from tests.factories.labels import make_field, make_schema
 
 SCHEMAS = 8
-"""The last of them asks for two label sets of each document."""
+"""The number of schemas; the last one requires two tag sets per document."""
 LABELERS = 12
 REVIEWERS = 6
 DRAFTS = 20
-"""Of each labeler."""
+"""The number of drafts of each labeler."""
+_FIELDS = [make_field("field_1", "text")]
 _BATCH = 100_000
 _YEAR = timedelta(days=365)
 
-# A number below `of` that looks like chance and is the same every time.
+# A pseudo-random number below `of` that is the same in every run.
 _CHANCE = "((hashint8(CAST(i AS bigint) * 7919 + {salt}) & 2147483647) % {of})"
 _AT = "CAST(:start AS timestamptz) + i * (interval '365 days' / CAST(:rows AS float8))"
 _ID = """CAST(
@@ -186,7 +187,7 @@ FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
 
 @dataclass(frozen=True)
 class Grown:
-    """What `grow` made."""
+    """The ids of an organization created by `grow`."""
 
     org: Org
     rows: int
@@ -203,7 +204,7 @@ def grow(service: Service, rows: int) -> Grown:
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
     reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
     owner = org.api("owner")
-    made = [make_schema(org, [make_field("field_1", "text")], f"Bill {n}") for n in range(SCHEMAS)]
+    schemas = [make_schema(org, _FIELDS, f"Bill {n}") for n in range(SCHEMAS)]
     team, review_team = (
         owner.post("/teams", {"name": name}).json["data"]["id"] for name in ("Labels", "Reviews")
     )
@@ -223,17 +224,19 @@ def grow(service: Service, rows: int) -> Grown:
         "drafts": DRAFTS * LABELERS,
         "labelers": labelers,
         "reviewers": reviewers,
-        "schema_ids": [str(schema) for schema, _ in made],
-        "version_ids": [str(version) for _, version in made],
+        "schema_ids": [str(schema) for schema, _ in schemas],
+        "version_ids": [str(version) for _, version in schemas],
         "team": team,
         "review_team": review_team,
         "owner": str(org.users["owner"]),
         "webhook": webhook,
-        "overlapping": str(made[-1][0]),
+        "overlapping": str(schemas[-1][0]),
     }
     with filling.quietly(service):
         _fill(service, values)
-    return Grown(org, rows, made[0][0], made[-1][0], UUID(team), UUID(review_team), UUID(webhook))
+    return Grown(
+        org, rows, schemas[0][0], schemas[-1][0], UUID(team), UUID(review_team), UUID(webhook)
+    )
 
 
 def _fill(service: Service, values: dict[str, Any]) -> None:
@@ -243,7 +246,10 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
         for statement in (_ARTIFACTS, _TAG_SETS)
         for first in range(1, rows + 1, _BATCH)
     ]
-    steps += [(one, {}) for one in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)]
+    steps += [
+        (statement, {})
+        for statement in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)
+    ]
     progress = Progress()
     progress.begin(f"{rows:,} documents")
     with filling.plain(service) as cursor:

@@ -1,5 +1,7 @@
-"""Rows of growth: what a request takes in an organization of a million documents beside the same in
-one of ten thousand. To fill them takes some minutes."""
+"""Compare requests in an organization of a million documents with one of ten thousand.
+
+Filling them takes some minutes.
+"""
 
 import time
 from statistics import median
@@ -13,39 +15,45 @@ from bench.service import Service
 SMALL, LARGE = 10_000, 1_000_000
 BOUND = 2.0
 OWN_WORK = {
-    # Others' tag sets of documents that the labeler has submitted are found one by one.
+    # Tag sets of others for documents that the labeler has submitted are found one at a time.
     "tag sets as a labeler who labels blind",
-    # It reads what one person did in thirty days.
+    # It reads the activity of one user in thirty days.
     "one's own activity",
 }
-"""What grows with one person's own work. There is a hundred times as much of it in the large
-organization, which no person does: 170 submissions a day, and 40,000 tag sets labeled blind."""
+"""The cases that grow with one user's own work.
+
+The large organization has a hundred times as much of it, which no person does: 170 submissions a
+day, and 40,000 tag sets labeled blind.
+"""
 OWN_BOUND = 20.0
 _ROUNDS = 15
 _WARM = 2
 
 
 def measure(report: Report, service: Service) -> None:
-    """Fill both organizations, and measure each request in both, in turns."""
+    """Fill both organizations, and measure each request in both, alternately."""
     began = time.perf_counter()
     small, large = grow(service, SMALL), grow(service, LARGE)
     filling.analyze(service)
     print(f"{LARGE:,} documents in {time.perf_counter() - began:.0f} s", flush=True)
     connection = load.Connection(service.base)
-    for one, other in zip(list_cases(small), list_cases(large), strict=True):
-        assert one[0] == other[0]
+    for small_case, large_case in zip(list_cases(small), list_cases(large), strict=True):
+        assert small_case[0] == large_case[0]
         times: tuple[list[float], list[float]] = ([], [])
         for turn in range(_WARM + _ROUNDS):
-            for grown, case, taken in ((small, one, times[0]), (large, other, times[1])):
+            for grown, case, times_of in (
+                (small, small_case, times[0]),
+                (large, large_case, times[1]),
+            ):
                 seconds = _time(connection, grown, case)
                 if turn >= _WARM:
-                    taken.append(seconds)
+                    times_of.append(seconds)
         base, grown_to = median(times[0]), median(times[1])
         ratio = grown_to / base
-        bound = OWN_BOUND if one[0] in OWN_WORK else BOUND
+        bound = OWN_BOUND if small_case[0] in OWN_WORK else BOUND
         report.add(
             Row(
-                one[0],
+                small_case[0],
                 f"{grown_to * 1000:.1f} ms",
                 f"{base * 1000:.1f} ms",
                 ratio,

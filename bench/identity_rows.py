@@ -1,4 +1,4 @@
-"""Rows of identity: what proving a caller adds to a request, login beside its hash, long lists."""
+"""Measure authentication, login and its hash, and long lists."""
 
 import json
 import time
@@ -32,7 +32,7 @@ _LOGINS = 60
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """The rows of `names`, or all; `rows` is how long the lists are."""
+    """Measure the rows of `names`, or all; `rows` is the length of the lists."""
 
     def wanted(name: str) -> bool:
         return not names or name in names
@@ -50,14 +50,14 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
 
 
 def _tokens(org: Org) -> list[dict[str, str]]:
-    """Headers of many people of one organization."""
+    """Return the headers of many users of one organization."""
     for number in range(_CALLERS):
         org.add_user(f"person{number}", "viewer")
     return [org.api(f"person{number}").headers() for number in range(_CALLERS)]
 
 
 def _keys(org: Org) -> list[dict[str, str]]:
-    """Headers of many keys of one organization, used a moment ago."""
+    """Return the headers of many recently used keys of one organization."""
     owner = Caller(
         user_id=org.users["owner"],
         email="",
@@ -69,20 +69,20 @@ def _keys(org: Org) -> list[dict[str, str]]:
         role=Role.owner,
     )
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        made = [
+        keys = [
             api_keys.create(owner, name=f"Key {n}", role="viewer")["key"] for n in range(_CALLERS)
         ]
         session.execute(text("UPDATE api_keys SET last_used_at = now()"))
-    return [{"X-API-Key": key} for key in made]
+    return [{"X-API-Key": key} for key in keys]
 
 
 def _proof(
     report: Report, service: Service, what: str, bound: float, callers: list[dict[str, str]]
 ) -> None:
-    """All that a route does for its caller before anything else, called as the route calls it.
+    """Measure the authentication of a caller, called in the same way as a route calls it.
 
-    It stands beside the round trip of a statement that does nothing: what no proof that asks the
-    database at every request can go below.
+    The floor is the round trip of a statement that does nothing, which every authentication that
+    queries the database needs.
     """
     listing = next(op for op in operations(features.BLUEPRINTS) if op.name == "list_artifacts")
     proofs, trips = [], []
@@ -97,7 +97,7 @@ def _proof(
                 break
     tenancy.bind(None)
     db.set_reading(reading=False)
-    # Each caller's first time is not the hot path.
+    # The first request of each caller fills caches and does not count.
     ours, trip = (1000 * median(times[len(callers) :]) for times in (proofs, trips))
     report.add(
         Row(
@@ -118,7 +118,7 @@ def _timed(call: Callable[[], object]) -> float:
 
 
 def _login(report: Report, service: Service, org: Org) -> None:
-    """One login after the other, and between them the hash that each of them has to make."""
+    """Measure one login after the other, alternating with the hash that each login computes."""
     body = json.dumps({"email": org.email("labeler"), "password": PASSWORD}).encode()
     request = load.request("POST", "/api/v1/auth/login", {"Content-Type": "application/json"}, body)
     connection = load.Connection(service.base)
@@ -145,7 +145,7 @@ def _login(report: Report, service: Service, org: Org) -> None:
 
 
 class _List(Requests):
-    """One list of a large organization."""
+    """The measurement of one list of a large organization."""
 
     reader = "admin"
 
@@ -177,6 +177,6 @@ def _lists(
         ("audit", trail, f"/organizations/{trail.slug}/audit-log"),
     ):
         if wanted(name):
-            one = _List(service, org, name, path, rows)
-            one.seconds = seconds
-            one.measure(report, set())
+            measurement = _List(service, org, name, path, rows)
+            measurement.seconds = seconds
+            measurement.measure(report, set())

@@ -1,4 +1,4 @@
-"""Rows of work in the background: an export beside COPY, deliveries beside a loop of requests."""
+"""Measure background work: an export and COPY, deliveries and a loop of requests."""
 
 import socket
 import subprocess
@@ -55,7 +55,7 @@ class _Sink:
 
 
 def export(report: Report, service: Service, org: Org, count: int) -> None:
-    """A jsonl export of `count` accepted label sets of 4 tags."""
+    """Measure a jsonl export of `count` accepted tag sets of 4 tags."""
     with quietly(service):
         make_labeled(org, count)
     analyze(service)
@@ -71,7 +71,7 @@ def export(report: Report, service: Service, org: Org, count: int) -> None:
     ratio = median(jobs) / median(floors)
     report.add(
         Row(
-            f"export of {count:,} label sets to jsonl",
+            f"export of {count:,} tag sets to jsonl",
             f"{median(jobs):.2f} s",
             f"{median(floors):.2f} s COPY",
             ratio,
@@ -83,18 +83,18 @@ def export(report: Report, service: Service, org: Org, count: int) -> None:
 
 
 def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
-    """One export: its seconds, and the workers' peak in MB."""
+    """Run one export; return its seconds, and the workers' peak memory in MB."""
     api = org.api("reviewer")
     job = api.post("/exports", {"format": "jsonl"}).json["data"]
     peak = 0.0
     while True:
         peak = max(peak, _peak(service))
-        found = api.get(f"/exports/{job['id']}").json["data"]
-        if found["status"] in ("completed", "failed"):
+        state = api.get(f"/exports/{job['id']}").json["data"]
+        if state["status"] in ("completed", "failed"):
             break
         time.sleep(0.05)
-    assert found["status"] == "completed", found
-    assert found["row_count"] == count, found
+    assert state["status"] == "completed", state
+    assert state["row_count"] == count, state
     with org.app.app_context(), tenancy.organization(org.id):
         from app.delivery.exports.models import Export  # noqa: PLC0415
 
@@ -106,10 +106,10 @@ def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
 
 
 def _peak(service: Service) -> float:
-    """The largest peak of resident memory among the workers that live now, in MB."""
+    """Return the largest peak of resident memory among the current workers, in MB."""
     peaks = [0.0]
     for process in psutil.Process(service.process.pid).children(recursive=True):
-        # A worker's child lives as long as its job: it may be gone at any of these steps.
+        # A worker's child lives as long as its job and may end at any of these steps.
         with suppress(psutil.Error, OSError, KeyError):
             if any("worker.py" in part for part in process.cmdline()):
                 status = Path(f"/proc/{process.pid}/status").read_text()
@@ -133,7 +133,7 @@ def _memory(report: Report, megabytes: float) -> None:
 
 @contextmanager
 def _receiver() -> Iterator[str]:
-    """`bench.receiver` in a process of its own; its URL."""
+    """Run `bench.receiver` in a process of its own; yield its URL."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port = probe.getsockname()[1]
@@ -155,15 +155,15 @@ def _receiver() -> Iterator[str]:
 
 
 def deliver(report: Report, org: Org, count: int) -> None:
-    """`count` events to one receiver on loopback, from the first delivery to the last."""
+    """Deliver `count` events to one receiver on loopback; measure from first to last delivery."""
     with _receiver() as url:
         body = {"url": f"{url}/hook", "events": ["export.completed"]}
         answer = org.api("admin").post("/webhooks", body)
         assert answer.status_code == 201, answer.text
         _emit(org, count)
-        seconds = _received(url, count)
+        seconds = _wait_until_received(url, count)
         ours = count / seconds
-        floor = count / _loop(url, count)
+        floor = count / _measure_loop(url, count)
     ratio = ours / floor
     met = ours >= 300 and ratio >= 0.5
     report.add(
@@ -185,16 +185,16 @@ def _emit(org: Org, count: int) -> None:
             events.emit("export.completed", data)
 
 
-def _received(url: str, count: int) -> float:
+def _wait_until_received(url: str, count: int) -> float:
     while True:
-        found = requests.get(url, timeout=5).json()
-        if found["count"] >= count:
-            return float(found["seconds"])
+        counted = requests.get(url, timeout=5).json()
+        if counted["count"] >= count:
+            return float(counted["seconds"])
         time.sleep(0.2)
 
 
-def _loop(url: str, count: int) -> float:
-    """A plain loop of requests over threads, each with a session."""
+def _measure_loop(url: str, count: int) -> float:
+    """Send requests from threads, each with a session; return the seconds."""
     body = b'{"event":"export.completed","timestamp":"2026-11-21T00:00:00Z","data":{}}'
     headers = {"Content-Type": "application/json"}
 

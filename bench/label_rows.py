@@ -1,4 +1,4 @@
-"""Rows of label sets: what a large one costs to save beside a small one, and its revisions."""
+"""Compare saving a large tag set with a small one, and list many revisions."""
 
 import json
 import time
@@ -37,7 +37,7 @@ _TEXT = "119 " * 250
 
 
 def measure(report: Report, service: Service, org: Org, names: set[str]) -> None:
-    """The rows of `names`, or all."""
+    """Measure the rows of `names`, or all."""
     desk = Desk(org)
     schema_id = desk.schema(fields=_FIELDS)
     if not names or "large" in names:
@@ -50,22 +50,22 @@ def measure(report: Report, service: Service, org: Org, names: set[str]) -> None
 
 
 def _tags(count: int, turn: int = 0) -> list[dict[str, Any]]:
-    """`count` cells of a table, each with where it stands; every turn changes one."""
-    found = []
+    """Return `count` table cells with evidence; each turn changes one cell."""
+    tags = []
     for number in range(count):
         column = _COLUMNS[number % len(_COLUMNS)]
         at = 4 * number % 900
         piece = {"page": 1, "box": [0.1, 0.2, 0.3, 0.4], "start": at, "end": at + 3, "text": "119"}
         value = f"Turn {turn}" if number == 0 else _VALUES[column]
         row = number // len(_COLUMNS)
-        found.append({"field": f"lines.{column}", "value": value, "row": row, "evidence": [piece]})
-    return found
+        tags.append({"field": f"lines.{column}", "value": value, "row": row, "evidence": [piece]})
+    return tags
 
 
 def _saver(
     connection: load.Connection, org: Org, draft: dict[str, Any], count: int
 ) -> Callable[[int], float]:
-    """Saves a draft with so many tags; how long that took, in milliseconds."""
+    """Return a function that saves a draft with `count` tags and returns the milliseconds."""
     headers = {"Content-Type": "application/json", **org.api("labeler").headers()}
 
     def save(turn: int) -> float:
@@ -82,7 +82,7 @@ def _saver(
 
 
 def _large(report: Report, service: Service, org: Org, drafts: list[dict[str, Any]]) -> None:
-    """One save after the other, in turns, on one connection: both wait alike for the machine."""
+    """Alternate saves of both sizes on one connection, so that both have the same load."""
     connection = load.Connection(service.base)
     small, large = (
         _saver(connection, org, draft, count) for draft, count in zip(drafts, (4, 200), strict=True)
@@ -102,7 +102,7 @@ def _large(report: Report, service: Service, org: Org, drafts: list[dict[str, An
 
 
 def _revisions(report: Report, service: Service, org: Org, draft: dict[str, Any]) -> None:
-    """A page of 100 out of 1,000 revisions of 200 tags, with what each changed."""
+    """Measure a page of 100 of 1,000 revisions of 200 tags, including the changes of each."""
     connection = load.Connection(service.base)
     save = _saver(connection, org, draft, 200)
     for turn in range(1000):

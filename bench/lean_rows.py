@@ -1,6 +1,6 @@
-"""Rows of reads beside the leanest SQL that gives the answer, which is not what the service runs.
+"""Compare reads with the leanest SQL that returns the answer, which the service does not run.
 
-The floor knows the organization, proves nobody, and answers the columns as they are.
+The floor knows the organization, does not authenticate, and returns the columns unchanged.
 """
 
 import json
@@ -55,7 +55,7 @@ _STATEMENTS = {
 def measure(
     report: Report, service: Service, names: set[str], org: Org, labeled: Labeled, seconds: float
 ) -> None:
-    """Measure the rows of `names`, or all of them."""
+    """Measure the rows of `names`, or all."""
     api = org.api("viewer")
     tag_set = api.get("/tag-sets?page_size=1").json["data"][0]
     artifact_id = tag_set["artifact_id"]
@@ -71,7 +71,7 @@ def measure(
         plan[name] = {"statements": [[sql, values] for sql in statements]}
     path = service.folder / "lean.json"
     path.write_text(json.dumps(plan))
-    # Lists of tag sets leave others' drafts out for those who do not review.
+    # The tag sets of other labelers' drafts are only listed for reviewers.
     headers = {name: org.api("viewer").headers() for name in rows}
     headers["tag_sets"] = org.api("reviewer").headers()
     with floor(service, path) as base:

@@ -1,4 +1,4 @@
-"""A load generator of plain sockets: a few connections, one request after the other on each."""
+"""Generate load with plain sockets: few connections, one request after the other on each."""
 
 import socket
 import threading
@@ -9,25 +9,25 @@ from statistics import median
 from urllib.parse import urlsplit
 
 MakeRequest = Callable[[int, int], bytes]
-"""(connection, count) → the bytes of a request."""
+"""A function from (connection, count) to the bytes of a request."""
 Answer = Callable[[int, int, bytes], None]
-"""(connection, count, body) → look at an answer; raises on a wrong one."""
+"""A function of (connection, count, body) that checks an answer and raises if it is wrong."""
 
 
 @dataclass
 class Result:
-    """What a round measured. Times in seconds."""
+    """The measurements of one round, in seconds."""
 
     seconds: float = 0.0
     times: list[float] = field(default_factory=list)
 
     @property
     def per_second(self) -> float:
-        """Requests answered a second."""
+        """Return the number of answers per second."""
         return len(self.times) / self.seconds
 
     def quantile(self, share: float) -> float:
-        """A quantile of the answer times."""
+        """Return a quantile of the answer times."""
         ordered = sorted(self.times)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -35,14 +35,14 @@ class Result:
 def request(
     method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    """The bytes of a request on a kept-alive connection."""
+    """Return the bytes of a request on a keep-alive connection."""
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
 
 
 class Connection:
-    """One kept-alive connection."""
+    """A keep-alive connection."""
 
     def __init__(self, base: str) -> None:
         parts = urlsplit(base)
@@ -53,7 +53,7 @@ class Connection:
         self.rest = b""
 
     def send(self, data: bytes) -> tuple[int, bytes]:
-        """Send a request; its answer's status and body."""
+        """Send a request; return the status and body of its answer."""
         self.socket.sendall(data)
         while b"\r\n\r\n" not in self.rest:
             self._more()
@@ -86,7 +86,7 @@ def run(
     expect: int = 200,
     answer: Answer | None = None,
 ) -> Result:
-    """Send for `seconds` on each connection; raises when an answer is not the expected one."""
+    """Send requests for `seconds` on each connection; raise if an answer is unexpected."""
     result, failures = Result(), []
     start = threading.Barrier(connections + 1)
 
@@ -105,7 +105,7 @@ def run(
                     answer(number, count, body)
                 count += 1
             connection.socket.close()
-        except Exception as failure:  # noqa: BLE001 - told to the one who asked
+        except Exception as failure:  # noqa: BLE001 - raised again in the caller's thread
             failures.append(failure)
             start.abort()
         result.times.extend(times)
@@ -126,11 +126,11 @@ def run(
 def compare(
     ours: Callable[[], Result], floor: Callable[[], Result], rounds: int = 5
 ) -> tuple[Result, Result, float]:
-    """Both in turn; the median round of each, and the median of the ratios round by round.
+    """Alternate both; return the median round of each, and the median of the ratios per round.
 
-    Few connections may all stick to one of two workers, so single rounds have two peaks.
+    Few connections may all stick to one of two workers, so the rates of rounds have two peaks.
     """
-    ours(), floor()  # warm
+    ours(), floor()  # warm up
     mine, theirs = [], []
     for _ in range(rounds):
         mine.append(ours())

@@ -1,4 +1,4 @@
-"""How much memory the idle service takes."""
+"""Measure the memory of the idle service."""
 
 import time
 
@@ -11,7 +11,7 @@ _SETTLE_SECONDS = 10
 
 
 def idle(report: Report, service: Service) -> None:
-    """All processes, databases included, after a moment of rest."""
+    """Measure all processes, databases included, after a pause."""
     time.sleep(_SETTLE_SECONDS)
     megabytes = tree_pss(service.process.pid) / 1e6
     report.add(

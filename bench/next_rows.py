@@ -1,4 +1,4 @@
-"""Rows of handing out documents: the draw by many at once, and bulk assignment by filter."""
+"""Measure claiming the next document with many callers, and bulk assignment by filter."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ CALLERS = 16
 _IN_THE_WAY = 20_000
 _PAUSE = 0.05
 _JSON = {"Content-Type": "application/json"}
-# As ids are that are made one after the other: in the order of time.
+# Ids in chronological order, like those created one after the other.
 _ARTIFACT_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint) + i), 12, '0')
     || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5('{salt}' || i), 1, 15) AS uuid)"""
 _WAITING = f"""
@@ -45,7 +45,7 @@ WHERE organization_id = '{org}' AND id IN (
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """The rows of `names`, or all; `rows` is how many documents wait."""
+    """Measure the rows of `names`, or all; `rows` is the number of pending documents."""
     if not names or "next" in names:
         org = make_org(service.app)
         for number in range(CALLERS):
@@ -56,7 +56,7 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
 
 
 def waiting(service: Service, org: Org, rows: int) -> Labeled:
-    """`rows` documents of all priorities that wait for labels, of a new schema."""
+    """Create `rows` documents of all priorities with a new schema that wait for labels."""
     fields = [make_field("total", "money")]
     schema_id, version_id = make_schema(org, fields)
     values = {"org": org.id, "schema": schema_id, "owner": org.users["owner"]}
@@ -67,35 +67,35 @@ def waiting(service: Service, org: Org, rows: int) -> Labeled:
 
 
 class Draws(Requests):
-    """The next document, asked for by many at the same instant."""
+    """Many callers that claim the next document at the same time."""
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {"next": self._next}
 
     def _next(self) -> Any:
-        wish = {"skip_held": True}
-        self._capture("next", lambda: self.org.api("caller0").post("/artifacts/next", wish))
+        criteria = {"skip_held": True}
+        self._capture("next", lambda: self.org.api("caller0").post("/artifacts/next", criteria))
         callers = [f"caller{number}" for number in range(CALLERS)]
-        handed: list[str] = []
+        claimed: list[str] = []
 
         def row(report: Report, base: str) -> None:
             mine = self._compare(
                 report,
                 0.4,
-                lambda: self._draws(callers, wish, handed),
-                lambda: self._floor_draws(base, callers),
+                lambda: self._measure_claims(callers, criteria, claimed),
+                lambda: self._measure_floor_claims(base, callers),
                 f"next of {self.labeled.count:,}, {CALLERS} callers",
             )
             _spread(report, mine)
-            report.add(_once(handed))
-            self._behind(report, wish)
+            report.add(_count_duplicates(claimed))
+            self._behind(report, criteria)
 
         return row
 
-    def _draws(
-        self, callers: list[str], wish: dict[str, Any], handed: list[str] | None = None
+    def _measure_claims(
+        self, callers: list[str], criteria: dict[str, Any], claimed: list[str] | None = None
     ) -> load.Result:
-        body = json.dumps(wish).encode()
+        body = json.dumps(criteria).encode()
         requests = [
             load.request("POST", "/api/v1/artifacts/next", {**_JSON, **self._headers(name)}, body)
             for name in callers
@@ -103,8 +103,8 @@ class Draws(Requests):
 
         def answer(_number: int, _count: int, body: bytes) -> None:
             document = json.loads(body)["data"]
-            if handed is not None:
-                handed.append(document["id"])
+            if claimed is not None:
+                claimed.append(document["id"])
 
         return load.run(
             self.service.base,
@@ -114,7 +114,7 @@ class Draws(Requests):
             answer=answer,
         )
 
-    def _floor_draws(self, base: str, callers: list[str]) -> load.Result:
+    def _measure_floor_claims(self, base: str, callers: list[str]) -> load.Result:
         first = str(self.org.users[callers[0]])
 
         def make(number: int, _: int) -> bytes:
@@ -127,14 +127,14 @@ class Draws(Requests):
 
         return load.run(base, make, connections=len(callers), seconds=self.seconds, answer=answer)
 
-    def _behind(self, report: Report, wish: dict[str, Any]) -> None:
-        """One caller, with documents at the head of the queue that they labeled already."""
+    def _behind(self, report: Report, criteria: dict[str, Any]) -> None:
+        """Measure one caller who has already labeled the documents at the head of the queue."""
         values = {"org": self.org.id, "user": self.org.users["caller0"], "rows": _IN_THE_WAY}
         with filling.plain(self.service) as cursor:
             cursor.execute(_LABELED.format(**values))
         filling.analyze(self.service)
-        alone = self._draws(["caller1"], wish).quantile(0.5)
-        behind = self._draws(["caller0"], wish).quantile(0.5)
+        alone = self._measure_claims(["caller1"], criteria).quantile(0.5)
+        behind = self._measure_claims(["caller0"], criteria).quantile(0.5)
         report.add(
             Row(
                 f"next behind {_IN_THE_WAY:,} that one labeled",
@@ -161,9 +161,9 @@ def _spread(report: Report, mine: load.Result) -> None:
     )
 
 
-def _once(handed: list[str]) -> Row:
-    twice = len(handed) - len(set(handed))
-    return Row("next, documents handed out twice", str(twice), "", None, "0", twice == 0)
+def _count_duplicates(claimed: list[str]) -> Row:
+    twice = len(claimed) - len(set(claimed))
+    return Row("next, documents claimed twice", str(twice), "", None, "0", twice == 0)
 
 
 def _assign(report: Report, service: Service, rows: int) -> None:
@@ -196,24 +196,26 @@ def _assign(report: Report, service: Service, rows: int) -> None:
                 done and took <= 20,
             )
         )
-        found = [wait for wait in waits if wait is not None]
-        longest = max(found, default=inf)
+        answered = [wait for wait in waits if wait is not None]
+        longest = max(answered, default=inf)
         report.add(
             Row(
                 f"next meanwhile, of {len(waits)} the longest",
                 f"{longest * 1000:.0f} ms",
-                f"{len(waits) - len(found)} found nothing",
+                f"{len(waits) - len(answered)} found nothing",
                 None,
                 "<= 2 s, 0",
-                longest <= 2 and len(found) == len(waits),
+                longest <= 2 and len(answered) == len(waits),
             )
         )
 
 
 @contextmanager
 def _drawing(service: Service, org: Org, by: str) -> Iterator[list[float | None]]:
-    """Somebody draws one document after the other during the block: how long each took in seconds,
-    None where they were told that there is none."""
+    """Claim one document after the other during the block.
+
+    Yields a list of the seconds of each request, or None for a request that found no document.
+    """
     data = json.dumps({"skip_held": True}).encode()
     headers = {**_JSON, **org.api(by).headers()}
     request = load.request("POST", "/api/v1/artifacts/next", headers, data)

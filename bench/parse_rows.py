@@ -1,4 +1,4 @@
-"""Parsing of one-page PDFs through the sandbox, beside plain text extraction in one process."""
+"""Compare parsing of one-page PDFs in the sandbox with text extraction in one process."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _LINES = [f"{n}. Delivery of machine parts, as agreed: 12 pieces, 1,234.56 EUR" 
 
 
 def measure(report: Report, names: set[str]) -> None:
-    """Documents per second on one core: caller, fork server and sandboxed processes together."""
+    """Measure documents per second on one core, including caller, fork server and processes."""
     if names and "parse" not in names:
         return
     report.head()
@@ -39,8 +39,8 @@ def measure(report: Report, names: set[str]) -> None:
 
 
 def _main() -> None:
-    """Measure in rounds by turns, bound to one core, and print both medians."""
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # the fork server inherits it
+    """Alternate both measurements on one core, and print both medians."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # the fork server inherits this
     import pypdfium2  # type: ignore[import-untyped] # noqa: PLC0415
 
     from app.engines import documents  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""A receiver that only counts: POST is a delivery, GET tells how many came and over how long."""
+"""Receive deliveries and count them: POST is a delivery, GET returns the count and the seconds."""
 
 import socket
 import sys
@@ -29,7 +29,7 @@ def _serve(connection: socket.socket) -> None:
             data += connection.recv(1 << 16)
         data = data[length:]
         if head.startswith(b"GET"):
-            connection.sendall(_told())
+            connection.sendall(_counted())
             continue
         if head.startswith(b"POST /hook"):
             with _lock:
@@ -39,7 +39,7 @@ def _serve(connection: socket.socket) -> None:
         connection.sendall(_ANSWER)
 
 
-def _told() -> bytes:
+def _counted() -> bytes:
     seconds = _times.get("last", 0.0) - _times.get("first", 0.0)
     body = f'{{"count": {_count}, "seconds": {seconds}}}'.encode()
     head = (
@@ -49,7 +49,7 @@ def _told() -> bytes:
 
 
 def main() -> None:
-    """Serve for ever, a thread per connection."""
+    """Serve forever, with one thread per connection."""
     with socket.create_server((sys.argv[1], int(sys.argv[2])), backlog=256) as server:
         while True:
             connection, _ = server.accept()

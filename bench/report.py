@@ -1,4 +1,4 @@
-"""The table that a run prints."""
+"""Print the table of a run."""
 
 import sys
 from dataclasses import dataclass, field
@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Row:
-    """One measured path beside its floor. `ratio` ours to the floor's; `met` None: no bound."""
+    """One measured path and its floor; `ratio` is ours divided by the floor's.
+
+    `met` is None if the row has no bound.
+    """
 
     name: str
     ours: str
@@ -18,16 +21,16 @@ class Row:
 
 @dataclass
 class Report:
-    """Rows as they come, printed as they come."""
+    """The rows of a run, printed as they are added."""
 
     rows: list[Row] = field(default_factory=list)
 
     def head(self) -> None:
-        """The table's head."""
+        """Print the head of the table."""
         print(f"{'path':<44}{'ours':>20}{'floor':>20}{'ratio':>8}  bound")
 
     def add(self, row: Row) -> None:
-        """Take and print a row."""
+        """Add and print a row."""
         self.rows.append(row)
         ratio = f"{row.ratio:.2f}" if row.ratio is not None else ""
         word = {True: "met", False: "MISSED", None: ""}[row.met]
@@ -35,5 +38,5 @@ class Report:
         sys.stdout.flush()
 
     def missed(self) -> list[str]:
-        """The names of the rows whose bound was not met."""
+        """Return the names of the rows whose bound was missed."""
         return [row.name for row in self.rows if row.met is False]

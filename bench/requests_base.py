@@ -1,4 +1,4 @@
-"""What rows of single requests share: a floor of the SQL they run, and pages of lists."""
+"""Provide the base of rows of single requests: a floor with the same SQL, and list pages."""
 
 import json
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ CONNECTIONS = 8
 
 
 class Requests(ABC):
-    """The measured requests of one organization, and their floors."""
+    """The measured requests of one organization and their floors."""
 
     reader = "viewer"
 
@@ -31,7 +31,7 @@ class Requests(ABC):
         self.plan: dict[str, Any] = {}
 
     def measure(self, report: Report, names: set[str]) -> None:
-        """Capture every row's SQL, start the floor with it, and measure in turns."""
+        """Capture the SQL of every row, start the floor with it, and measure alternately."""
         rows = {name: make() for name, make in self._rows().items() if not names or name in names}
         if not rows:
             return
@@ -43,7 +43,7 @@ class Requests(ABC):
 
     @abstractmethod
     def _rows(self) -> dict[str, Callable[[], Any]]:
-        """Return what prepares each row, by its name."""
+        """Return the function that prepares each row, by the row's name."""
 
     def _whole_plan(self) -> dict[str, Any]:
         from app.kit.prepared import REGISTRY  # noqa: PLC0415
@@ -59,7 +59,7 @@ class Requests(ABC):
 
     def _capture(self, name: str, perform: Callable[[], Any]) -> Any:
         answers: list[Any] = []
-        perform()  # what a connection prepares once is not part of a request
+        perform()  # a connection prepares statements once, which is not part of a request
         self.plan[name] = capture.plan_of(
             self.org.app, self.known, lambda: answers.append(perform())
         )
@@ -104,7 +104,7 @@ class Requests(ABC):
         return mine
 
     def _pages(self, name: str, path: str, what: str, count: int) -> Any:
-        """A list of `count` records: its first page beside the floor's, and a page far down."""
+        """Compare the first page of a list of `count` records with the floor and a deep page."""
         api = self.org.api(self.reader)
         first = f"{path}?page_size=100"
         self._capture(name, lambda: api.get(first))

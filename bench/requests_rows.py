@@ -1,4 +1,4 @@
-"""Rows of single requests: lists, one record, login, saving tags, creating a document."""
+"""Measure single requests: lists, one record, login, saving tags, creating a document."""
 
 import json
 from collections.abc import Callable
@@ -11,13 +11,16 @@ from bench.requests_base import CONNECTIONS, Requests
 from tests.factories.orgs import PASSWORD
 
 LOG_INS = 2
-"""More than a process has places for would be a flood, and refused (`app.kit.secrets.Gate`)."""
+"""The number of concurrent logins; more than a process has slots for would be refused.
+
+See `app.kit.secrets.Gate`.
+"""
 _JSON = {"Content-Type": "application/json"}
 TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text. " * 18
 
 
 class SingleRequests(Requests):
-    """Bench rows for single requests on one organization's documents."""
+    """The benchmark rows of single requests on one organization's documents."""
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {
@@ -173,7 +176,7 @@ class SingleRequests(Requests):
             return load.request("POST", "/write/save", _JSON, body)
 
         def answer(number: int, _: int, body: bytes) -> None:
-            # Both sides parse an answer and saved a revision.
+            # The service parses an answer and saves a revision, so the floor must do the same.
             json.loads(body)
             drafts[number]["revision"] += 1
 

@@ -1,4 +1,4 @@
-"""Rows of the review queue: the draw under many callers, its worst case, and verdicts in bulk."""
+"""Measure the review queue: claiming with many callers, its worst case, and bulk decisions."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ UPDATE tag_sets SET status = 'submitted', reviewer_id = NULL, decided_at = NULL,
     review_rank = 50 * 10::bigint ^ 13 + extract(epoch FROM created_at) * 1000
 WHERE organization_id = '{org}'
 """
-# What a verdict does to the queue, by whichever side handed the item out.
+# The effect of a review decision on the queue, whichever side assigned the item.
 _FINISH = """
 UPDATE tag_sets SET status = 'accepted', claim_user_id = NULL, claim_expires_at = NULL
 WHERE organization_id = %s AND claim_user_id = %s AND status = 'submitted' RETURNING id
@@ -35,7 +35,7 @@ _NEWEST = """
 SELECT created_at FROM tag_sets WHERE organization_id = %s AND status = 'submitted'
 ORDER BY created_at DESC OFFSET %s LIMIT 1
 """
-# The first half of the queue is of one who reviews too.
+# Makes the first half of the queue the work of a labeler who also reviews.
 _OWN = """
 UPDATE tag_sets SET labeler_id = '{user}' WHERE organization_id = '{org}' AND status = 'submitted'
 AND review_rank < (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY review_rank) FROM tag_sets
@@ -44,7 +44,7 @@ AND review_rank < (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY review_ran
 
 
 class Reviews(Requests):
-    """The queue of one organization, and those who work through it."""
+    """The review queue of one organization and its reviewers."""
 
     reader = "caller0"
 
@@ -67,7 +67,7 @@ class Reviews(Requests):
         }
 
     def _whole_plan(self) -> dict[str, Any]:
-        # The floor takes none of its plan's values for new ones but the caller.
+        # The floor must not replace any id of the plan except the caller's.
         return {**super()._whole_plan(), **{k: {**v, "uuids": []} for k, v in self.plan.items()}}
 
     def _queue(self) -> Any:
@@ -84,11 +84,11 @@ class Reviews(Requests):
                 lambda: self._next(base, floor=True),
                 f"review next, {CALLERS} callers, {self.rows:,} items",
             )
-            assert len(set(self.drawn)) == len(self.drawn), "an item was handed out twice"
+            assert len(set(self.drawn)) == len(self.drawn), "an item was assigned twice"
             p50, p99 = (1000 * mine.quantile(share) for share in (0.5, 0.99))
             report.add(
                 Row(
-                    "its p99 beside its p50",
+                    "its p99 and its p50",
                     f"{p99:.1f} ms",
                     f"{p50:.1f} ms p50",
                     p99 / p50,
@@ -100,7 +100,7 @@ class Reviews(Requests):
         return row
 
     def _next(self, base: str, *, floor: bool = False) -> load.Result:
-        """Each caller draws and is done with it, time after time; only the draws are timed."""
+        """Let each caller claim and finish items repeatedly; only the claims are timed."""
         local, done = threading.local(), []
         headers = [self.org.api(f"caller{n}").headers() for n in range(CALLERS)]
 
@@ -117,10 +117,12 @@ class Reviews(Requests):
             if not hasattr(local, "cursor"):
                 local.cursor = self._cursor()
             local.cursor.execute(_FINISH, (str(self.org.id), str(self.users[number])))
-            found = [str(row[0]) for row in local.cursor.fetchall()]
+            finished = [str(row[0]) for row in local.cursor.fetchall()]
             if not floor:
-                assert found == [json.loads(body)["data"]["id"]], "somebody else has it too"
-            done.extend(found)
+                assert finished == [json.loads(body)["data"]["id"]], (
+                    "another caller claimed the item too"
+                )
+            done.extend(finished)
 
         result = load.run(base, make, connections=CALLERS, seconds=self.seconds, answer=answer)
         self.drawn += done
@@ -136,11 +138,11 @@ class Reviews(Requests):
 
     def _behind_own(self) -> Any:
         def row(report: Report, _base: str) -> None:
-            plain = median(self._alone() for _ in range(_ROUNDS))
+            plain = median(self._measure_alone() for _ in range(_ROUNDS))
             with filling.quietly(self.service), filling.plain(self.service) as cursor:
                 cursor.execute(_OWN.format(org=self.org.id, user=self.users[0]))
             filling.analyze(self.service)
-            behind = median(self._alone() for _ in range(_ROUNDS))
+            behind = median(self._measure_alone() for _ in range(_ROUNDS))
             report.add(
                 Row(
                     f"next behind {self.rows // 2:,} of one's own",
@@ -154,8 +156,8 @@ class Reviews(Requests):
 
         return row
 
-    def _alone(self) -> float:
-        """The median draw of one caller, in milliseconds."""
+    def _measure_alone(self) -> float:
+        """Return the median claim of one caller, in milliseconds."""
         connection, times = load.Connection(self.service.base), []
         headers = {**_JSON, **self.org.api(self.reader).headers()}
         request = load.request("POST", "/api/v1/review-queue/next", headers, b"{}")
@@ -169,25 +171,25 @@ class Reviews(Requests):
         return median(times)
 
     def _accept(self) -> Any:
-        taken = iter(self._ids(BULK * (_ROUNDS + 1)))
+        ids = iter(self._ids(BULK * (_ROUNDS + 1)))
 
         def body() -> dict[str, Any]:
-            return {"tag_set_ids": [str(next(taken)) for _ in range(BULK)], "note": "Good"}
+            return {"tag_set_ids": [str(next(ids)) for _ in range(BULK)], "note": "Good"}
 
         api = self.org.api("caller1")
-        with capture.captured(self.org.app) as found:
+        with capture.captured(self.org.app) as statements:
             assert api.post("/review-queue/bulk-accept", body()).json["data"]["failed"] == 0
 
         def row(report: Report, _base: str) -> None:
-            seconds = median(self._accepting(body()) for _ in range(_ROUNDS))
+            seconds = median(self._measure_accept(body()) for _ in range(_ROUNDS))
             report.add(
                 Row(
                     f"accept {BULK:,} at once",
                     f"{seconds:.2f} s",
-                    f"{len(found)} statements",
+                    f"{len(statements)} statements",
                     None,
                     "<= 1.5 s, < 12",
-                    seconds <= 1.5 and len(found) < 12,
+                    seconds <= 1.5 and len(statements) < 12,
                 )
             )
             report.add(self._accept_by_filter())
@@ -195,12 +197,12 @@ class Reviews(Requests):
         return row
 
     def _accept_by_filter(self) -> Row:
-        # Found by the time of the oldest of them: a period includes its start.
+        # The filter starts at the time of the oldest of these items; a period includes its start.
         with filling.plain(self.service) as cursor:
             cursor.execute(_NEWEST, (str(self.org.id), FILTERED - 1))
             since = cursor.fetchone()[0].isoformat()
         body = {"filter": {"created_after": since}, "expected_count": FILTERED}
-        seconds = self._accepting(body, FILTERED)
+        seconds = self._measure_accept(body, FILTERED)
         return Row(
             f"accept {FILTERED:,} by filter",
             f"{seconds:.1f} s",
@@ -210,19 +212,19 @@ class Reviews(Requests):
             seconds <= 6,
         )
 
-    def _accepting(self, body: dict[str, Any], count: int = BULK) -> float:
+    def _measure_accept(self, body: dict[str, Any], count: int = BULK) -> float:
         headers = {**_JSON, **self.org.api("caller1").headers()}
         path = "/api/v1/review-queue/bulk-accept"
         request = load.request("POST", path, headers, json.dumps(body).encode())
         began = time.perf_counter()
         status, answer = load.Connection(self.service.base).send(request)
-        taken = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         assert status == 200, answer
         assert json.loads(answer)["data"]["succeeded"] == count, answer[:300]
-        return taken
+        return seconds
 
     def _ids(self, count: int) -> list[UUID]:
-        # From the far end of the queue: the draws take the near one.
+        # From the end of the queue, because claims take items from its head.
         with filling.plain(self.service) as cursor:
             cursor.execute(
                 "SELECT id FROM tag_sets WHERE organization_id = %s AND status = 'submitted'"
@@ -235,5 +237,5 @@ class Reviews(Requests):
 def measure(
     report: Report, service: Service, org: Org, names: set[str], rows: int, seconds: float
 ) -> None:
-    """The rows of `names`, or all, over a queue of `rows`."""
+    """Measure the rows of `names`, or all, with a queue of `rows` items."""
     Reviews(service, org, rows, seconds).measure(report, names)

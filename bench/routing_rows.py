@@ -1,4 +1,4 @@
-"""Routing rows: many documents through many rules, beside what writing them alone takes."""
+"""Route many documents through many rules; the floor only writes the assignments."""
 
 import random
 import resource
@@ -25,7 +25,7 @@ _VENDORS = 60
 _KINDS = ("invoice", "receipt", "lease", "letter")
 _BATCH = 1_000
 
-# Of every kind of attribute that most rules of people ask for.
+# Documents with every type of attribute that most rules use.
 _DOCUMENTS = text(
     """
     INSERT INTO artifacts (organization_id, id, name, metadata, priority, gold, archived,
@@ -51,7 +51,7 @@ _TEXTS = text(
 
 
 def measure(report: Report, service_: Service, rows: int) -> None:
-    """The rows: rules on what stands in the documents' rows, and with one that reads their text."""
+    """Measure rules on attributes of documents, and rules of which one reads the text."""
     for reading in (False, True):
         org = make_org(service_.app)
         with filling.quietly(service_):
@@ -86,8 +86,11 @@ def _fill(org: Org, rows: int) -> None:
 
 
 def _rules(org: Org, *, reading: bool) -> None:
-    """Rules as organizations have them: by vendor, amount, name, language; groups, patterns; all
-    strategies. Four documents of five match one, most only after many others did not."""
+    """Create typical rules: by vendor, amount, name and language, with groups and patterns.
+
+    All strategies occur. Four of five documents match a rule, most of them after many others did
+    not match.
+    """
     router, draw = Router(Desk(org)), random.Random(7)
     team = router.team(*(f"member{number}" for number in range(_MEMBERS)))
     strategies = ("round_robin", "least_loaded", "skills", "everyone")
@@ -118,12 +121,12 @@ def _route(org: Org) -> int:
 
 
 def _floor(service_: Service, rows: int) -> float:
-    """Documents a second when all that is done is to write the same assignees, batch by batch."""
+    """Return the documents per second when the same assignees are only written in batches."""
     org = make_org(service_.app)
     with filling.quietly(service_):
         _fill(org, rows)
     filling.analyze(service_)
-    given: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]
+    assignees: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         ids = list(
             session.scalars(
@@ -132,12 +135,14 @@ def _floor(service_: Service, rows: int) -> float:
         )
         began = time.perf_counter()
         for start in range(0, rows, _BATCH):
-            batch = [Assigned(one, given, 10) for one in ids[start : start + _BATCH]]
+            batch = [
+                Assigned(artifact_id, assignees, 10) for artifact_id in ids[start : start + _BATCH]
+            ]
             assignment.assign_many(batch)
             db.checkpoint()
         return rows / (time.perf_counter() - began)
 
 
 def _peak() -> float:
-    """This process's peak of resident memory, in MB."""
+    """Return this process's peak of resident memory, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

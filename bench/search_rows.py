@@ -1,4 +1,4 @@
-"""Rows of documents: full-text search beside the plain list, statistics, bulk actions."""
+"""Compare full-text search with the plain list; measure statistics and bulk actions."""
 
 import json
 import time
@@ -16,11 +16,11 @@ from tests.factories import Org, make_org
 from tests.factories.labels import make_labeled
 
 CONNECTIONS = 2
-"""As many as there are cores: times are of the work, not of the queue for it."""
+"""One connection per core, so that times contain the work and no queueing."""
 ROUNDS = 7
 BULK = 1000
 
-# Sixty words out of some ten thousand, a rarer one the higher its number, as in a language.
+# Sixty of some ten thousand words, rarer with increasing number, as in natural language.
 _TEXTS = """
 INSERT INTO artifact_texts (organization_id, artifact_id, text)
 SELECT :org, id, CASE WHEN n % 2 = 0 THEN 'Common. ' ELSE '' END
@@ -35,7 +35,7 @@ _INDEX = "INSERT INTO artifact_search_backlog (organization_id) VALUES (:org)"
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """The rows of `names`, or all, over `rows` documents of text."""
+    """Measure the rows of `names`, or all, with `rows` documents of text."""
     org = make_org(service.app)
     _fill(service, org, rows)
     if not names or "search" in names:
@@ -77,8 +77,8 @@ def _search(report: Report, service: Service, org: Org, rows: int, seconds: floa
         ("half of the documents", "common", rows // 2),
         ("half, without 1,000", "common -middling", None),
     ):
-        found = api.get(f"/artifacts?page_size=1&q={quote(word)}").json["meta"]["total"]
-        assert count is None or found == count, (word, found)
+        total = api.get(f"/artifacts?page_size=1&q={quote(word)}").json["meta"]["total"]
+        assert count is None or total == count, (word, total)
         query = f"&q={quote(word)}"
         pairs = [(page(query).quantile(0.5), page("").quantile(0.5)) for _ in range(ROUNDS)]
         ours, plain = (1000 * median(times) for times in zip(*pairs, strict=True))
@@ -103,17 +103,17 @@ def _stats(report: Report, service: Service, org: Org, rows: int) -> None:
 def _timed(service: Service, org: Org, method: str, path: str) -> float:
     connection = load.Connection(service.base)
     request = load.request(method, f"/api/v1{path}", org.api("admin").headers())
-    found = []
+    times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
         status, body = connection.send(request)
-        found.append(1000 * (time.perf_counter() - began))
+        times.append(1000 * (time.perf_counter() - began))
         assert status == 200, body
-    return median(found)
+    return median(times)
 
 
 def _archive(report: Report, service: Service, org: Org) -> None:
-    """A thousand documents by id, archived and taken back by turns."""
+    """Archive and restore a thousand documents by id, alternately."""
     api = org.api("admin")
     listed = api.get(f"/artifacts?page_size={BULK}").json["data"]
     ids = [document["id"] for document in listed]
@@ -132,13 +132,15 @@ def _archive(report: Report, service: Service, org: Org) -> None:
 
 
 def _all_at_once(report: Report, service: Service, org: Org, rows: int) -> None:
-    """All documents by filter, archived, taken back and deleted, with every trigger on.
-    Then there are none any more."""
+    """Archive, restore and delete all documents by filter, with every trigger on.
+
+    Afterwards no documents are left.
+    """
     headers = {**org.api("admin").headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)
     for what, path, body in (
         ("archive", "archive", {"filter": {}}),
-        ("take back", "archive", {"filter": {"archived": "true"}, "archived": False}),
+        ("restore", "archive", {"filter": {"archived": "true"}, "archived": False}),
         ("delete", "delete", {"filter": {}}),
     ):
         data = json.dumps({**body, "expected_count": rows}).encode()

@@ -1,4 +1,4 @@
-"""The service under measurement: started as an operator would, and its floor beside it."""
+"""Run the measured service as an operator would, and its floor."""
 
 import json
 import os
@@ -21,7 +21,7 @@ INSIDE = "127.0.0.2/32"
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -42,7 +42,7 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float 
 
 @dataclass
 class Service:
-    """The running service. `app` is an application in this process on the same database."""
+    """The running service; `app` is an application in this process on the same database."""
 
     base: str
     environ: dict[str, str]
@@ -52,12 +52,12 @@ class Service:
 
     @property
     def database_url(self) -> str:
-        """Its database."""
+        """Return the URL of the service's database."""
         return self.environ["DATABASE_URL"]
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process and wait for it."""
+    """Terminate a process and wait for it."""
     process.send_signal(signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(60)
@@ -67,7 +67,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def running(**settings: str) -> Iterator[Service]:
-    """The whole service under its supervisor, on a fresh data folder."""
+    """Run the whole service under its supervisor with a new data folder."""
     with tempfile.TemporaryDirectory(prefix="labeling-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -94,21 +94,21 @@ def running(**settings: str) -> Iterator[Service]:
 
 
 def _application(environ: dict[str, str]) -> Flask:
-    """An application of this process on the service's servers, for filling and asking."""
+    """Create an application in this process on the service's servers, to fill and query them."""
     record = Path(environ["DATA_DIR"]) / "running.json"
     until = time.monotonic() + 30
     while not record.exists() and time.monotonic() < until:
         time.sleep(0.1)
     environ.update(json.loads(record.read_text())["environment"])
     os.environ.update(environ)
-    from app.factory import create_app  # noqa: PLC0415 - after the environment is known
+    from app.factory import create_app  # noqa: PLC0415 - needs the environment
 
     return create_app({**environ, "LOG_LEVEL": "WARNING"})
 
 
 @contextmanager
 def floor(service: Service, plan: Path) -> Iterator[str]:
-    """The bare Flask routes of `bench.floor` under gunicorn's own threads; their base address."""
+    """Run the bare routes of `bench.floor` under gunicorn threads; yield their base address."""
     port = free_port()
     environ = {**service.environ, "PORT": str(port), "BENCH_PLAN": str(plan)}
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "-k", "gthread"]

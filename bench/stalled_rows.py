@@ -1,4 +1,4 @@
-"""Rows of requests beside clients that stall: half a head, half a body, a download not read."""
+"""Measure requests while clients stall: half a head, half a body, an unread download."""
 
 import json
 import os
@@ -13,14 +13,14 @@ from tests.factories import Org
 from tests.faults.stalling import stalling
 
 STALLED = 500
-"""Connections of each of the three kinds."""
+"""The number of connections of each of the three types."""
 ROUNDS = 3
 BOUND = 3.0
 _DOWNLOAD_BYTES = 8 * 1024 * 1024
 
 
 def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
-    """Compare the slowest in a hundred requests with and without stalled connections."""
+    """Compare the 99th percentile of requests with and without stalled connections."""
     viewer = org.api("viewer").headers()
     download = f"/api/v1/artifacts/{_upload(service, org)}/content"
     lines = [f"{name}: {value}" for name, value in viewer.items()]
@@ -34,7 +34,7 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
         return result.quantile(0.99)
 
     usual: dict[str, list[float]] = {name: [] for name in requests}
-    beside: dict[str, list[float]] = {name: [] for name in requests}
+    stalled: dict[str, list[float]] = {name: [] for name in requests}
     for _ in range(ROUNDS):
         for name, data in requests.items():
             usual[name].append(slowest(data))
@@ -43,15 +43,15 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
             for kind, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
                 stack.enter_context(stalling(port, kind, STALLED, *options))
             for name, data in requests.items():
-                beside[name].append(slowest(data))
+                stalled[name].append(slowest(data))
     for name in requests:
-        _add(report, name, median(beside[name]), median(usual[name]))
+        _add(report, name, median(stalled[name]), median(usual[name]))
 
 
 def _add(report: Report, name: str, stalled: float, usual: float) -> None:
     report.add(
         Row(
-            f"{name} beside {3 * STALLED:,} stalled clients, p99",
+            f"{name} with {3 * STALLED:,} stalled clients, p99",
             f"{stalled * 1000:.1f} ms",
             f"{usual * 1000:.1f} ms without",
             stalled / usual,
@@ -62,7 +62,7 @@ def _add(report: Report, name: str, stalled: float, usual: float) -> None:
 
 
 def _upload(service: Service, org: Org) -> Any:
-    """Store a file that no socket takes at once, through the running service."""
+    """Store a file, through the running service, that exceeds the buffer of a socket."""
     boundary = "bench"
     content = b"%PDF-1.7\n" + os.urandom(_DOWNLOAD_BYTES)
     disposition = 'Content-Disposition: form-data; name="file"; filename="large.pdf"'

@@ -1,18 +1,18 @@
-"""What the audit log shows of a value, and how it counts entries: functions in the database."""
+"""Define the database functions that show values in the audit log and create entry ids."""
 
 LARGE = 2048
-"""Bytes of JSON from which on a value is shown by its size and its SHA-256."""
+"""The size in bytes of JSON above which a value is shown by its size and its SHA-256."""
 
-# Members of JSON whose names say that nobody may read their values.
+# JSON members with these names contain secrets, so their values are never shown.
 _NAMES = "(passwords?|secrets?|tokens?|api_?keys?|private_?keys?|credentials?)"
 _MEMBER = f"{_NAMES}(_hash|_encrypted)?$"
-# Finding a word takes a tenth of the time of taking the JSON apart.
+# Searching for a word takes a tenth of the time of parsing the JSON.
 _WORDS = ("password", "secret", "token", "apikey", "api_key", "privatekey", "private_key")
 _WORDS += ("credential",)
 _MENTIONED = " OR ".join(f"strpos(lower(written), '{word}') > 0" for word in _WORDS)
 _DEEPEST = 20
 
-# A UUIDv7 (RFC 9562, section 5.7) of microseconds since the epoch.
+# A UUIDv7 (RFC 9562, section 5.7) from microseconds since the epoch.
 IDENTIFIER = """
 CREATE FUNCTION audit_id(tick bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
     SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING
@@ -20,7 +20,7 @@ CREATE FUNCTION audit_id(tick bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
         'hex')::uuid
 $$
 """
-# JSON without what its members' names call secret, whatever kind of value it is.
+# JSON without the values of members whose names indicate a secret, whatever their type.
 REDACTED = f"""
 CREATE FUNCTION audit_redacted(value jsonb, level int) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -39,7 +39,7 @@ BEGIN
     END IF;
     RETURN value;
 END $$
-"""  # noqa: S608 - made of constants
+"""  # noqa: S608 - consists of constants
 SHOWN = f"""
 CREATE FUNCTION audit_shown(written text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$

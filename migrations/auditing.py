@@ -1,9 +1,9 @@
-"""The triggers that write the audit log; used by migrations.
+"""Create the triggers that write the audit log; used by migrations.
 
-A trigger runs once a statement, whatever number of rows it changed, and writes an entry for each
-row whose watched columns changed, in one set-based insert. Each table has a function of its own,
-made of its columns: one that takes rows apart as JSON takes twenty times as long. It runs as its
-owner: the application's role itself may only read the log.
+A trigger runs once per statement, regardless of the number of changed rows, and writes an entry for
+each row whose watched columns changed, in one set-based insert. Each table has its own function,
+generated from its columns, because a generic function that parses rows as JSON takes twenty times
+as long. The functions run as their owner; the application's role may only read the log.
 """
 
 import re
@@ -14,12 +14,12 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
-"""Stands for an organization where a record belongs to none."""
+"""The id that represents an organization if a record belongs to none."""
 BATCH = 1000
-"""How many entries at most wait for their seal in one row."""
+"""The maximum number of entries in one row that wait to be appended to the hash chain."""
 
 _IGNORED = frozenset({"created_at", "updated_at", "revision"})
-# Columns whose names say that nobody may read their values.
+# Columns with these names contain secrets, so their values are never shown.
 _NAME = "(password|secret|token|api_key|private_key|credentials?)"
 _SECRET_COLUMN = re.compile(f"(^|_){_NAME}(_hash|_encrypted)?$|_hash$")
 _SHORT = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
@@ -92,14 +92,14 @@ _REFERENCING = {
 }
 
 
-_TOLD = text(
+_SAVE_WATCH = text(
     "INSERT INTO audit_watches (table_name, kind, label, target, secret, ignored)"
     " VALUES (:table, :kind, :label, :target, :secret, :ignored)"
     " ON CONFLICT (table_name) DO UPDATE SET kind = excluded.kind, label = excluded.label,"
     " target = excluded.target, secret = excluded.secret, ignored = excluded.ignored"
 )
 _WATCH = text("SELECT * FROM audit_watches WHERE table_name = :table")
-# Generated columns tell nothing that those they are made of do not.
+# Generated columns contain no information beyond the columns they are generated from.
 _COLUMNS = text(
     "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute"
     " WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 AND NOT attisdropped"
@@ -114,7 +114,7 @@ _KEYS = text(
 
 @dataclass(frozen=True)
 class _Watch:
-    """What `audited` was told of a table, and what PostgreSQL says of it."""
+    """The options of `audited` for a table, and its columns and keys according to PostgreSQL."""
 
     table: str
     kind: str
@@ -163,7 +163,7 @@ class _Watch:
             organization = "id"
         return _WRITE.format(
             organization=self.either(organization) if organization else "CAST(NULL AS uuid)",
-            # A month's record has its month in the label.
+            # A monthly record has its month in the label.
             target=self.either(self.target)
             if self.columns[self.target] == "uuid"
             else "CAST(NULL AS uuid)",
@@ -176,7 +176,7 @@ class _Watch:
         )
 
     def function(self) -> str:
-        # A full join is never made by nested loops, and a changed key still writes its entries.
+        # A full join is never executed as nested loops, and a changed key still writes its entries.
         same = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
         pairs = f"new_rows n FULL JOIN old_rows o ON {same}"
         empty = f"LEFT JOIN {self.table} {{side}} ON false"
@@ -200,18 +200,20 @@ def audited(
     kind: str | None = None,
     target: str = "id",
 ) -> None:
-    """Let every insert, update and delete on `table` write into the audit log.
+    """Record every insert, update and delete on `table` in the audit log.
 
-    `label` is the column that names a record to a reader; with `user_id` it is the person's e-mail
-    address. Of `secret` columns, and of those whose names say so, it is told that they changed,
-    never from what to what; so with members of JSON columns whose names say so. A change of
-    `ignored` columns alone writes nothing. `kind` is the type of the record where the API calls it
-    otherwise than the table (then the model's table says so too, in its info: `audited_as`),
-    `target` the column with its id: the last of the key, if there is none of that name, and told
-    only where it is a UUID. Calling it again replaces what was said before.
+    `label` is the column that identifies a record to readers; `user_id` stands for the email
+    address of that user. For `secret` columns, for columns with secret names, and for members of
+    JSON columns with secret names, the log only shows that they changed. Changes that only affect
+    `ignored` columns write nothing.
+
+    `kind` is the type of the record if the API's name differs from the table's; the model's table
+    must then set `audited_as` in its info. `target` is the column with the record's id, by default
+    the last key column if there is no `id`; it is only recorded if it is a UUID. Calling this again
+    replaces the earlier options.
     """
     connection = op.get_bind()
-    told = {
+    options = {
         "table": table,
         "kind": kind or table,
         "label": label,
@@ -219,19 +221,19 @@ def audited(
         "secret": list(secret),
         "ignored": list(ignored),
     }
-    connection.execute(_TOLD, told)
+    connection.execute(_SAVE_WATCH, options)
     install(connection, table)
 
 
 def unaudited(table: str) -> None:
-    """Stop watching `table`."""
+    """Stop recording changes of `table`."""
     op.execute(f"DROP FUNCTION audit_{table}() CASCADE")
-    told = text("DELETE FROM audit_watches WHERE table_name = :table")
-    op.get_bind().execute(told, {"table": table})
+    statement = text("DELETE FROM audit_watches WHERE table_name = :table")
+    op.get_bind().execute(statement, {"table": table})
 
 
 def install(connection: Connection, table: str) -> None:
-    """(Re)make the function and the triggers of a table from its columns as they are now."""
+    """Create or replace the function and the triggers of a table from its current columns."""
     connection.exec_driver_sql(_watch(connection, table).function())
     connection.exec_driver_sql(f"REVOKE ALL ON FUNCTION audit_{table}() FROM PUBLIC")
     for event, tables in _REFERENCING.items():
@@ -242,28 +244,28 @@ def install(connection: Connection, table: str) -> None:
 
 
 def refresh(connection: Connection) -> None:
-    """Make the functions anew whose tables got or lost columns; called by env.py."""
+    """Recreate the functions of tables whose columns have changed; called by env.py."""
     if connection.scalar(text("SELECT to_regclass('audit_watches')")) is None:
         return
     for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():
         source = text("SELECT prosrc FROM pg_proc WHERE proname = :name")
-        found = connection.scalar(source, {"name": f"audit_{table}"})
-        if found is None or f"$${found}$$" not in _watch(connection, table).function():
+        current = connection.scalar(source, {"name": f"audit_{table}"})
+        if current is None or f"$${current}$$" not in _watch(connection, table).function():
             install(connection, table)
 
 
 def _watch(connection: Connection, table: str) -> _Watch:
-    told = connection.execute(_WATCH, {"table": table}).one()
+    watch = connection.execute(_WATCH, {"table": table}).one()
     columns = {str(row[0]): str(row[1]) for row in connection.execute(_COLUMNS, {"table": table})}
     keys = connection.scalars(_KEYS, {"table": table}).all()
     return _Watch(
         table=table,
-        kind=told.kind,
-        label=told.label,
-        target=told.target if told.target in columns else keys[-1],
-        secret=frozenset(told.secret),
-        # The entry tells these beside.
-        ignored=_IGNORED | set(told.ignored) | ({"id", "organization_id"} & set(keys)),
+        kind=watch.kind,
+        label=watch.label,
+        target=watch.target if watch.target in columns else keys[-1],
+        secret=frozenset(watch.secret),
+        # The entry has its own columns for these.
+        ignored=_IGNORED | set(watch.ignored) | ({"id", "organization_id"} & set(keys)),
         columns=columns,
         keys=keys,
     )

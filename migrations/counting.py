@@ -1,10 +1,10 @@
-"""Exact counts of rows by their facets; used by migrations. See `app.kit.counters`.
+"""Maintain exact counts of rows by facets with triggers; used by migrations.
 
-A *source* counts the rows of a table, all of them or those of a condition, by its facets: texts
-made of their columns. Triggers append to `count_deltas` what each statement changes, a row for each
-combination of facets that is more or fewer by it. `fold_counts` moves deltas into the cells of the
-source's *cubes* (`counts`), each of which has some of the facets. What sources and cubes there are
-is kept in tables, so that whichever release folds does the same.
+See `app.kit.counters`. A *source* counts the rows of a table, all or those that meet a condition,
+by facets: texts computed from their columns. Triggers append to `count_deltas` the change of each
+statement, one row per combination of facets whose count changes. `fold_counts` moves deltas into
+the cells of the source's *cubes* (`counts`), each of which has some of the facets. Sources and
+cubes are stored in tables, so that every release folds in the same way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 FOLDING = 7_203_114_560
-"""Advisory lock of whoever changes cells."""
+"""The advisory lock for changing cells."""
 
 _SAVE_SOURCE = text(
     "INSERT INTO count_sources (source, table_name, condition, facets, expressions, measure)"
@@ -58,9 +58,9 @@ _ROWS = """
 
 @dataclass(frozen=True)
 class Cube:
-    """Cells by some of a source's facets; `key` and `bucket` are what a reader finds them by.
+    """A set of cells by some of a source's facets; readers select cells by `key` and `bucket`.
 
-    Of the bucket's facet, a time as text, the first `length` characters are kept.
+    Only the first `length` characters of the bucket's facet, a time as text, are kept.
     """
 
     name: str
@@ -72,8 +72,11 @@ class Cube:
 
 @dataclass(frozen=True)
 class Source:
-    """What is counted of the rows `r` of a table: facets and the SQL that makes each a text, '' for
-    none. `measure`, a whole number, is added up beside the rows."""
+    """The definition of what is counted in the rows `r` of a table.
+
+    `facets` maps names to SQL expressions that return text, '' for none. `measure`, an SQL
+    expression for a whole number, is summed in addition to the number of rows.
+    """
 
     name: str
     facets: Mapping[str, str]
@@ -83,8 +86,11 @@ class Source:
 
 
 def as_hour(column: str) -> str:
-    """Return SQL of the hour, in UTC, that a time is in. The end of an hour is part of it, and its
-    start is not: so what is due at five o'clock sharp needs no look at rows at a quarter past."""
+    """Return SQL for the hour, in UTC, that contains a time.
+
+    An hour includes its end but not its start, so that rows due at exactly five o'clock need not be
+    examined at a quarter past.
+    """
     return (
         f"""coalesce(to_char(({column} - interval '1 microsecond') AT TIME ZONE 'UTC',"""
         """ 'YYYY-MM-DD"T"HH24'), '')"""
@@ -92,12 +98,12 @@ def as_hour(column: str) -> str:
 
 
 def as_text(column: str) -> str:
-    """Return SQL of any other value as a facet."""
+    """Return SQL that converts any other value to a facet."""
     return f"coalesce(CAST({column} AS text), '')"
 
 
 def counted(table: str, *sources: Source) -> None:
-    """Count the rows of `table` from now on; those that are there are counted by `live.recount`.
+    """Count the rows of `table` from now on; `live.recount` counts the existing rows.
 
     May be called again for other sources of the table.
     """
@@ -108,7 +114,7 @@ def counted(table: str, *sources: Source) -> None:
 
 
 def uncounted(*sources: str) -> None:
-    """Stop counting by these sources, and forget what was counted."""
+    """Stop counting by these sources, and delete their counts."""
     connection = op.get_bind()
     for source in sources:
         table = connection.scalar(
@@ -156,7 +162,7 @@ def _save(connection: Connection, table: str, source: Source) -> None:
 
 
 def _install(connection: Connection, table: str) -> None:
-    """(Re)make the function and the triggers of a table from its sources."""
+    """Create or replace the function and the triggers of a table from its sources."""
     sources = connection.execute(_SOURCES, {"table": table}).all()
     if not sources:
         connection.exec_driver_sql(f"DROP FUNCTION count_{table}() CASCADE")

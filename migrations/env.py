@@ -1,8 +1,8 @@
-"""Alembic's environment: connects as the owner (DATABASE_URL without the application's role).
+"""Configure Alembic to connect as the owner (DATABASE_URL without the application's role).
 
-The service may be at work meanwhile, with the code of before. A migration waits for a table only
-briefly, and tries again for minutes (`migrations/waiting.py`); what takes long is a step of
-`migrations/live.py`. An advisory lock lets several instances that start at once migrate once.
+The service may be running with the previous release. A migration waits for a table only briefly and
+retries for minutes (`migrations/waiting.py`); long-running work is done in steps of
+`migrations/live.py`. An advisory lock ensures that only one of several starting instances migrates.
 """
 
 import os
@@ -26,12 +26,12 @@ def _url() -> str:
 
 
 def run() -> None:
-    """Migrate."""
+    """Run the migrations."""
     url = _url()
     options = {"options": waiting.OPTIONS, "application_name": "labeling-migrate"}
     engine = create_engine(url, connect_args={**deadlines_for(url), **options})
     if getattr(context.config.cmd_opts, "autogenerate", False):
-        import_module("app.features")  # knows every model
+        import_module("app.features")  # imports every model
     with engine.connect() as connection:
         waiting.alone(connection, _ADVISORY_LOCK)
         waiting.patiently(partial(_migrate, connection))
@@ -39,7 +39,7 @@ def run() -> None:
 
 
 def _migrate(connection: Connection) -> None:
-    """Go on from the revision that the database is at."""
+    """Upgrade or downgrade from the current revision of the database."""
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,
@@ -49,13 +49,13 @@ def _migrate(connection: Connection) -> None:
     )
     with context.begin_transaction():
         context.run_migrations()
-    connection.commit()  # of what autogenerating only read
+    connection.commit()  # ends the transaction in which autogenerate only reads
     with connection.begin():
         auditing.refresh(connection)
 
 
 def _applied(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
-    # A column that went must not be told of. One that came is written by nobody yet.
+    # A removed column must not be recorded any more. A new column is not written yet.
     if not step.is_upgrade:
         assert ctx.connection is not None
         auditing.refresh(ctx.connection)

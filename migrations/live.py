@@ -1,15 +1,16 @@
-"""Steps of a migration on tables that others are using meanwhile.
+"""Provide migration steps that are safe on tables in use.
 
-A plain migration is one transaction: it happens or it does not. It may hold locks that keep
-everybody out, so nothing in it may take long. What takes long is a step of this module, in a
-migration of its own that follows the plain one:
+A plain migration is one transaction: it happens completely or not at all. It may hold exclusive
+locks, so nothing in it may take long. Work that takes long is a step of this module, in a separate
+migration after the plain one:
 
-* each step commits by itself, and none keeps out whoever reads or writes rows;
-* each can be run again after it failed in its middle, and passes over what is done already.
+* each step commits by itself and does not block readers or writers of rows;
 
-So a migration of steps that failed is run again from its beginning, by the same command. A step
-refuses to run where the migration has changed something in its own transaction before: that would
-be committed half-done, and fail the second time.
+* each step can be repeated after a failure and skips what is already done.
+
+A migration of steps that failed is therefore run again from its beginning with the same command. A
+step refuses to run if the migration has already changed something in its own transaction, because
+that change would be committed incompletely and fail the second time.
 """
 
 import sys
@@ -28,9 +29,9 @@ from migrations.walking import Walk
 
 BATCH = 1000
 
-# A build queues behind older transactions and nobody queues behind it: it may wait, and take long.
-_UNHURRIED = "SET lock_timeout = '1h'; SET statement_timeout = 0"
-_HURRIED = "RESET lock_timeout; RESET statement_timeout"
+# An index build waits for older transactions but blocks none, so it may wait and take long.
+_LONG_TIMEOUTS = "SET lock_timeout = '1h'; SET statement_timeout = 0"
+_SHORT_TIMEOUTS = "RESET lock_timeout; RESET statement_timeout"
 _CHANGED = text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
 _INVALID = text(
     "SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(:name) AND NOT indisvalid)"
@@ -60,11 +61,10 @@ def create_index(
     unique: bool = False,
     **options: Any,
 ) -> None:
-    """Build an index CONCURRENTLY, or do nothing where it is; `options` as of `op.create_index`.
+    """Build an index CONCURRENTLY unless it exists; `options` are those of `op.create_index`.
 
-    What a build that was cut off left behind (an INVALID index) is dropped and built again. An
-    index that changes gets a new name: then no moment is without either, and the second run can
-    tell them apart.
+    An INVALID index left by an interrupted build is dropped and built again. Give a changed index a
+    new name: then one of the two always exists, and a second run can distinguish them.
     """
     with _step(name) as (connection, _):
         if connection.scalar(_INVALID, {"name": name}):
@@ -81,21 +81,21 @@ def create_index(
 
 
 def drop_index(name: str) -> None:
-    """Drop an index CONCURRENTLY, or do nothing where it is gone."""
+    """Drop an index CONCURRENTLY if it exists."""
     with _step(name):
         _drop(name)
 
 
 def validate(name: str, table: str) -> None:
-    """Check the rows of before against a constraint that was added with `postgresql_not_valid`."""
+    """Check existing rows against a constraint that was added with `postgresql_not_valid`."""
     with _step(name):
         op.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}")
 
 
 def set_not_null(table: str, column: str) -> None:
-    """Let a column be NOT NULL, once every row was seen to have a value without keeping it locked.
+    """Set a column NOT NULL after checking every row without a lock that blocks others.
 
-    Fails where one has none: `backfill` comes first.
+    Fails if a row has no value; run `backfill` before.
     """
     name = f"ck_{table}_{column}_filled"
     column_is = {"table": table, "column": column}
@@ -103,25 +103,25 @@ def set_not_null(table: str, column: str) -> None:
         if connection.scalar(_REQUIRED, column_is):
             return
         if not connection.scalar(_CONSTRAINED, {"table": table, "name": name}):
-            _briefly(
+            _run_with_short_timeouts(
                 f"ALTER TABLE {table} ADD CONSTRAINT {name} CHECK ({column} IS NOT NULL) NOT VALID"
             )
         op.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}")
-        # PostgreSQL takes the valid check for proof and reads no row.
-        _briefly(
+        # PostgreSQL uses the valid check as proof and reads no rows.
+        _run_with_short_timeouts(
             "-- squawk-ignore adding-not-nullable-field, ban-drop-constraint\n"
             f"ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL, DROP CONSTRAINT {name}"
         )
 
 
 def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> None:
-    """Change the rows of `table` for which the condition `pending` holds.
+    """Change the rows of `table` that meet the condition `pending`.
 
-    The table is walked in the order of its primary key, `size` rows to a transaction. `change` is
-    an UPDATE, INSERT or DELETE that names `batch`: the keys of the rows among them that are
-    pending. They are locked, in the order of the key, before it runs, so that it sees what whoever
-    held them before has written. `pending` must not hold any more of what `change` has come to;
-    so a second run passes over what the first has done. Rows of all organizations are seen.
+    The table is read in primary key order, `size` rows per transaction. `change` is an UPDATE,
+    INSERT or DELETE that refers to `batch`: the keys of the pending rows among them. The rows are
+    locked in key order before it runs, so that it sees what previous lock holders have written.
+    After `change`, `pending` must no longer hold for a row, so that a second run skips it. Rows of
+    all organizations are processed.
     """
     with _step(f"filling {table}") as (connection, progress):
         walk = Walk(connection.engine, table, change, pending, size)
@@ -132,11 +132,10 @@ def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> Non
 
 
 def recount(*sources: str) -> None:
-    """Count the rows of before by these sources, organization by organization.
+    """Count existing rows by these sources, one organization at a time.
 
-    Comes after the migration whose triggers count what is written meanwhile. A row is counted once,
-    whoever counted it: only what differs from the rows of that moment is added. A second run finds
-    no differences.
+    Run this after the migration whose triggers count new changes. Each row is counted once, because
+    only the difference to the current rows is added. A second run finds no differences.
     """
     with _step(f"counting {', '.join(sources)}") as (connection, progress):
         organizations = connection.scalars(_ORGANIZATIONS).all()
@@ -147,16 +146,23 @@ def recount(*sources: str) -> None:
 
 
 class Reporter(Protocol):
-    """Who is told how far a step has come; see `devserver.progress.Progress`."""
+    """The receiver of progress reports; see `devserver.progress.Progress`."""
 
-    def begin(self, step: str) -> None: ...
-    def advance(self, done: int, total: int) -> None: ...
-    def done(self, note: str) -> None: ...
-    def failed(self) -> None: ...
+    def begin(self, step: str) -> None:
+        """Report the start of a step."""
+
+    def advance(self, done: int, total: int) -> None:
+        """Report how much of the step is done."""
+
+    def done(self, note: str) -> None:
+        """Report the end of the step."""
+
+    def failed(self) -> None:
+        """Report the failure of the step."""
 
 
 def _reporter() -> Reporter:
-    """Who is told: what the command has in `config.attributes["progress"]`, or the terminal."""
+    """Return the reporter in `config.attributes["progress"]`, or one that writes to stderr."""
     config = op.get_context().config
     found: Reporter | None = config.attributes.get("progress") if config else None
     return found or Progress(sys.stderr)
@@ -164,28 +170,30 @@ def _reporter() -> Reporter:
 
 @contextmanager
 def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
-    """Outside of a transaction, with time; tells of the step's beginning and end."""
+    """Run a step outside of a transaction with long timeouts, and report its start and end."""
     if op.get_bind().scalar(_CHANGED):
-        raise RuntimeError(f"{name}: steps come before all else of a migration, or in another one")
+        raise RuntimeError(
+            f"{name}: put steps before all other changes of a migration, or in a separate one"
+        )
     progress = _reporter()
     with op.get_context().autocommit_block():
         connection = op.get_bind()
-        connection.exec_driver_sql(_UNHURRIED)
+        connection.exec_driver_sql(_LONG_TIMEOUTS)
         progress.begin(name)
         try:
-            with _watched(connection, progress):
+            with _report_build_progress(connection, progress):
                 yield connection, progress
         except BaseException:
             progress.failed()
             raise
         finally:
-            connection.exec_driver_sql(_HURRIED)
+            connection.exec_driver_sql(_SHORT_TIMEOUTS)
         progress.done("")
 
 
 @contextmanager
-def _watched(connection: Connection, progress: Reporter) -> Iterator[None]:
-    """Tell meanwhile, by another connection, how far PostgreSQL says that a build has come."""
+def _report_build_progress(connection: Connection, progress: Reporter) -> Iterator[None]:
+    """Report the progress of an index build from another connection during the block."""
     pid = {"pid": connection.scalar(text("SELECT pg_backend_pid()"))}
     over = Event()
 
@@ -209,15 +217,15 @@ def _drop(name: str) -> None:
     op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
 
 
-def _briefly(statement: str) -> None:
-    """Run a statement that keeps everybody out, and for which everybody would queue."""
+def _run_with_short_timeouts(statement: str) -> None:
+    """Run a statement that takes an exclusive lock, with short timeouts and retries."""
     connection = op.get_bind()
 
     def attempt() -> None:
-        connection.exec_driver_sql(_HURRIED)
+        connection.exec_driver_sql(_SHORT_TIMEOUTS)
         try:
             op.execute(statement)
         finally:
-            connection.exec_driver_sql(_UNHURRIED)
+            connection.exec_driver_sql(_LONG_TIMEOUTS)
 
     patiently(attempt)

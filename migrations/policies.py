@@ -1,7 +1,7 @@
-"""Row-level security as every tenant table has it; used by migrations.
+"""Apply the row-level security of tenant tables; used by migrations.
 
-The settings are read in sub-selects, so that PostgreSQL evaluates them once a statement and not
-once a row. Unset or empty, they match nothing.
+The settings are read in sub-selects, so that PostgreSQL evaluates them once per statement instead
+of once per row. If unset or empty, they match nothing.
 """
 
 import os
@@ -17,7 +17,10 @@ _EVERYTHING = "(SELECT current_setting('app.all_organizations', true) = 'on')"
 
 
 def create_role() -> None:
-    """The application's role: no login, no superuser, owner of nothing; its name is per cluster."""
+    """Create the application's role: no login, no superuser, owner of nothing.
+
+    Roles belong to the cluster, so the role may already exist.
+    """
     op.execute(
         f"""
         DO $$ BEGIN
@@ -48,7 +51,7 @@ def create_role() -> None:
 
 
 def protect(table: str, *, force: bool = True) -> None:
-    """Hold `table` to the bound organization, for its owner too unless `force` is off."""
+    """Restrict `table` to the bound organization, for its owner too unless `force` is off."""
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     if force:
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")

@@ -1,4 +1,4 @@
-"""How a migration waits: for tables briefly and again, for another migration until it is done."""
+"""Wait for locks on tables, briefly and repeatedly, and for other migrations until they end."""
 
 import logging
 import time
@@ -9,23 +9,23 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 
 PATIENCE = 600.0
-"""Seconds after which a step that never gets its locks fails."""
+"""The number of seconds after which a step without its locks fails."""
 
 LOCK_TIMEOUT = "800ms"
-"""How long a migration waits for a table or a row at a time.
+"""The maximum time that a migration waits for a table or a row at a time.
 
-Everybody who wants the table after it waits too. And whoever has waited for `deadlock_timeout`
-(1 s) looks for a deadlock and is the one that fails: a migration that has given up by then never
-makes a request fail.
+Other sessions that need the table queue behind the migration. A session that has waited for
+`deadlock_timeout` (1 s) checks for deadlocks and is the one that fails; a migration that has
+stopped waiting by then never makes a request fail.
 """
 
-# Row-level security binds the owner too. And when nobody waits for an answer any more, the server
-# is to stop, so that what was begun is not ended beside a second attempt.
+# Row-level security applies to the owner too. If the client disconnects, the server must stop the
+# statement, so that it does not run at the same time as a second attempt.
 OPTIONS = (
     f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout=15min -c timezone=UTC"
     " -c app.all_organizations=on -c client_connection_check_interval=2s"
 )
-"""Start-up options of a migrating connection."""
+"""The start-up options of a migrating connection."""
 
 _TRY = text("SELECT pg_try_advisory_lock(:key)")
 _BUSY = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
@@ -36,9 +36,10 @@ T = TypeVar("T")
 
 
 def patiently(attempt: Callable[[], T], *, patience: float = PATIENCE) -> T:
-    """Do `attempt`, which leaves nothing behind when it fails, until it gets its locks.
+    """Run `attempt` until it gets its locks, and return its result.
 
-    Raises what it raised when it did not within `patience` seconds, or for another reason.
+    `attempt` must have no effect when it fails. Raises its exception after `patience` seconds, or
+    at once if the cause is not a lock.
     """
     give_up = time.monotonic() + patience
     for pause in _pauses():
@@ -48,9 +49,12 @@ def patiently(attempt: Callable[[], T], *, patience: float = PATIENCE) -> T:
             busy = getattr(failure.orig, "pgcode", None) in _BUSY
             if not busy or time.monotonic() > give_up:
                 raise
-            log.warning("Somebody holds what is to be changed; trying again in %.1f s", pause)
+            log.warning(
+                "Another session holds a lock on the rows or tables to change; retrying in %.1f s",
+                pause,
+            )
         time.sleep(pause)
-    raise AssertionError("there is always another pause")
+    raise AssertionError("the pauses never end")
 
 
 def _pauses() -> Iterator[float]:
@@ -63,13 +67,13 @@ def _pauses() -> Iterator[float]:
 def alone(connection: Connection, key: int) -> None:
     """Take the advisory lock `key` for the session, however long another process holds it.
 
-    Asked for again and again: who waits inside a statement holds a snapshot, and whoever builds an
-    index CONCURRENTLY waits for every snapshot, so that the two would wait for each other.
+    The lock is polled, because a session that waits inside a statement holds a snapshot, and an
+    index build with CONCURRENTLY waits for all snapshots: the two would wait for each other.
     """
     for pause in _pauses():
-        taken = connection.scalar(_TRY, {"key": key})
+        locked = connection.scalar(_TRY, {"key": key})
         connection.commit()
-        if taken:
+        if locked:
             return
-        log.warning("Another process migrates; waiting for it")
+        log.warning("Another process is migrating the database; waiting for it")
         time.sleep(pause)

@@ -1,6 +1,6 @@
-"""A way through a table in the order of its primary key, some rows to a transaction."""
+"""Process a table in primary key order, a limited number of rows per transaction."""
 
-# ruff: noqa: S608 - the SQL is made of a migration's own words
+# ruff: noqa: S608 - the SQL only contains text from migrations
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +16,9 @@ _KEY = text(
 
 
 class Walk:
-    """Changes rows of a table that are pending, see `migrations.live.backfill`.
+    """Changes the pending rows of a table; see `migrations.live.backfill`.
 
-    Keys travel as text, whatever their types. The SQL is made of a migration's own words.
+    Keys are passed as text, whatever their types. The SQL only contains text from migrations.
     """
 
     def __init__(self, engine: Engine, table: str, change: str, pending: str, size: int) -> None:
@@ -34,22 +34,22 @@ class Walk:
         names = ", ".join(self._key)
         own = [f"{table}.{name}" for name in self._key]
         self._own = ", ".join(own)
-        # Not under their own names: ORDER BY would take the texts for what it is to order by.
+        # With their own names, ORDER BY would sort by these texts instead of the keys.
         self._shown = ", ".join(f"CAST({name} AS text) AS key_{n}" for n, name in enumerate(own))
         lists = ", ".join(f"CAST(CAST(:{n} AS text[]) AS {k}[])" for n, k in self._key.items())
-        given = f"({names}) AS (SELECT * FROM unnest({lists}))"
-        # The condition may ask other tables: the planner is to know of how few rows it asks.
+        keys = f"({names}) AS (SELECT * FROM unnest({lists}))"
+        # The condition may read other tables, so the planner must know that there are few rows.
         self._lock = text(
-            f"WITH near {given} SELECT {self._shown} FROM near JOIN {table} USING ({names})"
+            f"WITH near {keys} SELECT {self._shown} FROM near JOIN {table} USING ({names})"
             f" WHERE {pending} ORDER BY {self._own} FOR NO KEY UPDATE OF {table}"
         )
-        self._change = text(f"WITH batch {given} {change}")
+        self._change = text(f"WITH batch {keys} {change}")
 
     def step(self) -> bool:
-        """Change the pending ones of the next rows, and commit; False when these were the last.
+        """Change the pending rows among the next rows, and commit; return False at the end.
 
-        The rows are locked by a statement before the one that changes them, so that this one sees
-        what whoever held them before has written. A step that fails has not happened.
+        One statement locks the rows before another changes them, so that the change sees what
+        previous lock holders have written. A step that fails has no effect.
         """
         with self._engine.begin() as connection:
             near = self._near(connection)
@@ -61,7 +61,7 @@ class Walk:
         return len(near) == self._size
 
     def _near(self, connection: Connection) -> Sequence[Row[Any]]:
-        """The keys of the next rows."""
+        """Return the keys of the next rows."""
         values, later = {}, ""
         if self._reached:
             values = {f"after_{n}": k for n, k in zip(self._key, self._reached, strict=True)}

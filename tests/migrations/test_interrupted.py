@@ -82,7 +82,7 @@ def test_two_that_start_at_once_do_not_wait_for_each_other(
         first = migrating.start("upgrade", "head")
         until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
         second = migrating.start("upgrade", "head")
-        assert said(second, "Another process migrates")
+        assert said(second, "Another process is migrating")
     migrating.ended(first)
     migrating.ended(second)
     assert migrating.invalid() == []
@@ -93,6 +93,6 @@ def test_a_table_that_somebody_holds_is_asked_for_again(
 ) -> None:
     with held(migrating, "LOCK TABLE schemas IN ACCESS EXCLUSIVE MODE"):
         process = migrating.start("upgrade", "202611212300")
-        assert said(process, "trying again")
+        assert said(process, "retrying in")
     migrating.ended(process)
     assert migrating.rows("SELECT version_num FROM alembic_version") == [("202611212300",)]

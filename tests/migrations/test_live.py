@@ -171,7 +171,7 @@ def test_a_step_refuses_to_commit_half_of_a_migration(
         op.add_column("things", sa.Column("more", sa.Integer()))
         live.create_index("ix_more", "things", ["more"])
 
-    with pytest.raises(RuntimeError, match="ix_more: steps come before"):
+    with pytest.raises(RuntimeError, match="ix_more: put steps before"):
         migrate(mixed)
     assert "more" not in [
         row[0]

@@ -1,19 +1,21 @@
-"""Several label sets of one document beside each other: what differs, how far they agree, and what
-most of them say.
+"""Compare tag sets of one document: their differences, their agreement, and their majority.
 
-Pure: tags in normal form (`engines.fields`) in, values out. Tags stand at a *place*: a field, or a
-column of a table with its row. Which row of one label set is which of another's, `line_up` says by
-what stands in them; the others go by the number, and are given what it lined up. Two tags of one
-place say the same when
+All functions are pure: they take tags in normal form (`engines.fields`) and return values. A
+*place* is a field, or a table column together with a row number. `line_up` matches the rows of
+different tag sets by content and renumbers them; the other functions then match rows by number.
 
-- their values are equal; amounts of money as numbers, so that 1.50 EUR is 1.500 EUR; text as
-  Unicode has it (NFC), so that an é is the same written as one character or as two;
-- in a span field, their stretches of the text overlap by half: code points in both, divided by
-  code points in either (Jaccard);
+Two tags at the same place agree when
+
+- their values are equal; amounts of money are compared as numbers, so 1.50 EUR equals 1.500 EUR;
+text is compared after Unicode NFC normalization;
+
+- in a span field, their text ranges overlap by half: code points in both, divided by code points in
+either (Jaccard index);
+
 - in a region field, their values are equal and their boxes on one page overlap by half in the same
-  sense (intersection over union, as in the PASCAL VOC and COCO evaluations).
+sense (intersection over union, as in the PASCAL VOC and COCO evaluations).
 
-Where a place has several tags, each is matched with at most one of the other set's, the best pair
+Where a place has several tags, each tag is matched with at most one tag of the other set, best pair
 first.
 """
 

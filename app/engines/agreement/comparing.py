@@ -1,4 +1,4 @@
-"""What became of one label set's tags in another."""
+"""Compute the differences between two tag sets."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,15 @@ _MEMBERS = ("value", "evidence", "confidence", "source")
 
 
 class ContentDiff(NamedTuple):
-    """Two label sets, rows of tables compared by what they say.
+    """The differences between two tag sets, with table rows matched by content.
 
-    `changes` are those of `diff`, but that the tags of one may stand in different rows; `row` is
-    that of `to`, or of `from` where there is no `to`. `moved`: {table, from, to, count}, as many
-    rows one after another that have the numbers `from` on before and `to` on after. To make the
-    one of the other, take out what the changes have in `from`, renumber by `moved` what is left,
-    and put in what they have in `to`.
+    `changes` has the same form as the result of `diff`, except that the tags of one change may be
+    in different rows; `row` is the row of `to`, or of `from` when `to` is None. `moved` is a list
+    of {table, from, to, count}: `count` consecutive rows that started at number `from` before and
+    start at `to` after.
+
+    To turn the first tag set into the second, remove the `from` tags of all changes, renumber the
+    remaining rows by `moved`, and insert the `to` tags.
     """
 
     changes: list[Change]
@@ -39,40 +41,40 @@ class ContentDiff(NamedTuple):
 
 
 def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], known: Shapes) -> ContentDiff:
-    """What differs between two label sets, whatever the numbers of their rows."""
+    """Compare two tag sets, matching table rows by content instead of by number."""
     lined = line_up([before, after], known)
-    ours, theirs = lined.sets
+    old, new = lined.sets
     changes = [
         {
             **change,
-            "row": _number(lined, change, 1 if change["to"] else 0),
-            "from": _original(lined, change, 0),
-            "to": _original(lined, change, 1),
+            "row": _get_row_number(lined, change, 1 if change["to"] else 0),
+            "from": _get_original_tag(lined, change, 0),
+            "to": _get_original_tag(lined, change, 1),
         }
-        for change in diff(ours, theirs, known)
+        for change in diff(old, new, known)
     ]
-    return ContentDiff(changes, _moved(lined))
+    return ContentDiff(changes, _find_moved_runs(lined))
 
 
-def _number(lined: Lineup, change: Change, side: int) -> int | None:
+def _get_row_number(lined: Lineup, change: Change, side: int) -> int | None:
     if change["row"] is None:
         return None
     return lined.rows[table_of(change["field"]), change["row"]][side]
 
 
-def _original(lined: Lineup, change: Change, side: int) -> Tag | None:
+def _get_original_tag(lined: Lineup, change: Change, side: int) -> Tag | None:
     tag = change["to" if side else "from"]
-    row = _number(lined, change, side)
+    row = _get_row_number(lined, change, side)
     return tag if tag is None or tag["row"] == row else {**tag, "row": row}
 
 
-def _moved(lined: Lineup) -> list[dict[str, Any]]:
-    """Runs of rows that moved together."""
-    found: list[dict[str, Any]] = []
+def _find_moved_runs(lined: Lineup) -> list[dict[str, Any]]:
+    """Return the runs of consecutive rows that moved by the same distance."""
+    runs: list[dict[str, Any]] = []
     for (table, _), (old, new) in sorted(lined.rows.items()):
         if old is None or new is None or old == new:
             continue
-        last = found[-1] if found else None
+        last = runs[-1] if runs else None
         if (
             last
             and table == last["table"]
@@ -80,42 +82,43 @@ def _moved(lined: Lineup) -> list[dict[str, Any]]:
         ):
             last["count"] += 1
         else:
-            found.append({"table": table, "from": old, "to": new, "count": 1})
-    return found
+            runs.append({"table": table, "from": old, "to": new, "count": 1})
+    return runs
 
 
 def diff(
     before: Sequence[Tag], after: Sequence[Tag], known: Shapes, *, same: bool = False
 ) -> list[Change]:
-    """What differs, place by place in the schema's order; with `same` also what does not.
+    """Compare two tag sets and return the changes, place by place in schema order.
 
-    Each: field, row, kind (`added`, `removed`, `changed`, `same`), members (of a changed tag, which
-    of value, evidence, confidence and source differ), from and to (the tags, or None).
+    Each change has field, row, kind (`added`, `removed`, `changed`, `same`), members (which of
+    value, evidence, confidence and source differ in a changed tag), from and to (the tags, or
+    None). Unchanged tags are included only with `same`.
 
-    A field that takes one value has at most one change per place. Where a place has several tags,
-    equal ones go together first, then equal values, then marks that overlap (spans at all, regions
-    by half); what is left was removed or added. Their order is no difference. Applying the changes
-    to `before` gives `after`, but for that order. Rows are matched by their number: that makes the
-    changes all that a client needs to save anew. `diff_by_content` matches them by what they say.
+    Where a place has several tags, identical tags are paired first, then equal values, then marks
+    that overlap (spans by any amount, regions by half); the rest was removed or added. The order of
+    tags does not count as a difference. Rows are matched by number, so applying the changes to
+    `before` gives `after`, except for that order. `diff_by_content` matches rows by content
+    instead.
     """
-    ours, theirs = by_place(before), by_place(after)
-    found: list[Change] = []
-    for place in in_order(ours.keys() | theirs.keys(), known):
-        left, right = ours.get(place, []), theirs.get(place, [])
+    tags_before, tags_after = by_place(before), by_place(after)
+    changes: list[Change] = []
+    for place in in_order(tags_before.keys() | tags_after.keys(), known):
+        left, right = tags_before.get(place, []), tags_after.get(place, [])
         if left == right and not same:
             continue
         shape = known.get(place[0], UNKNOWN)
-        found.extend(_changes(place, _aligned(left, right, shape), same=same))
-    return found
+        changes.extend(_list_changes(place, _align_tags(left, right, shape), same=same))
+    return changes
 
 
-def _changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
-    for one, other in aligned:
+def _list_changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
+    for old, new in aligned:
         members: list[str] = []
-        if one is None or other is None:
-            kind = "added" if one is None else "removed"
+        if old is None or new is None:
+            kind = "added" if old is None else "removed"
         else:
-            members = [name for name in _MEMBERS if one[name] != other[name]]
+            members = [name for name in _MEMBERS if old[name] != new[name]]
             kind = "changed" if members else "same"
         if kind != "same" or same:
             field, row = place
@@ -124,42 +127,44 @@ def _changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
                 "row": row,
                 "kind": kind,
                 "members": members,
-                "from": one,
-                "to": other,
+                "from": old,
+                "to": new,
             }
 
 
-def _aligned(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
-    """Which tag of one place became which; None on the side that has none."""
+def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
+    """Pair the tags of one place; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
-    found, left, right = _alike(left, right, written)
+    aligned, left, right = _pair_by_key(left, right, written)
     if not shape.is_mark:
-        more, left, right = _alike(left, right, value_key)
-        found += more
-    # Where a mark stands tells more than its value, which may have been what was changed.
-    ours, theirs = (marks_of(tags, shape, labelled=False) for tags in (left, right))
-    if ours and theirs:
-        chosen = pairs(ours, theirs, 0.0 if shape.kind == "span" else ALIKE)
-        found += [(left[here], right[there]) for here, there in chosen]
+        same_value, left, right = _pair_by_key(left, right, value_key)
+        aligned += same_value
+    # The position of a mark identifies it better than its value, which may be what was edited.
+    left_marks, right_marks = (marks_of(tags, shape, labelled=False) for tags in (left, right))
+    if left_marks and right_marks:
+        chosen = pairs(left_marks, right_marks, 0.0 if shape.kind == "span" else ALIKE)
+        aligned += [(left[here], right[there]) for here, there in chosen]
         gone, come = {here for here, _ in chosen}, {there for _, there in chosen}
         left = [tag for position, tag in enumerate(left) if position not in gone]
         right = [tag for position, tag in enumerate(right) if position not in come]
-    return [*found, *((tag, None) for tag in left), *((None, tag) for tag in right)]
+    return [*aligned, *((tag, None) for tag in left), *((None, tag) for tag in right)]
 
 
-def _alike(left: list[Tag], right: list[Tag], key: Any) -> tuple[_Pairs, list[Tag], list[Tag]]:
-    """Pairs of equal `key`, and what is left of both sides; the key is of the tag."""
-    waiting: dict[Any, list[Tag]] = defaultdict(list)
+def _pair_by_key(
+    left: list[Tag], right: list[Tag], key: Any
+) -> tuple[_Pairs, list[Tag], list[Tag]]:
+    """Pair tags whose `key(tag)` is equal; return the pairs and the unpaired tags of both sides."""
+    unpaired: dict[Any, list[Tag]] = defaultdict(list)
     for tag in reversed(right):
-        waiting[key(tag)].append(tag)
-    found: _Pairs = []
+        unpaired[key(tag)].append(tag)
+    matched: _Pairs = []
     rest = []
     for tag in left:
-        others = waiting.get(key(tag))
-        if others:
-            found.append((tag, others.pop()))
+        candidates = unpaired.get(key(tag))
+        if candidates:
+            matched.append((tag, candidates.pop()))
         else:
             rest.append(tag)
-    unmatched = {id(tag) for others in waiting.values() for tag in others}
-    return found, rest, [tag for tag in right if id(tag) in unmatched]
+    unmatched = {id(tag) for candidates in unpaired.values() for tag in candidates}
+    return matched, rest, [tag for tag in right if id(tag) in unmatched]

@@ -1,9 +1,9 @@
-"""Many marks in one heap, where nearly every one overlaps nearly every other.
+"""Match large numbers of marks that nearly all overlap each other.
 
-Up to `LISTED` pairs are weighed as arrays and sorted. Of more, listing would take as long as there
-are pairs: each mark asks for its best partner instead, which reads the marks near it as one array,
-a few thousand questions whatever the marks are like. Imported when it is first needed: numpy costs
-every process memory.
+Up to `LISTED` candidate pairs are scored as arrays and sorted. Beyond that, each mark looks up its
+best partner in one array operation over the nearby marks, so the cost grows with the number of
+marks and not with the number of pairs. Imported lazily, because numpy increases the memory of every
+process.
 """
 
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from app.engines.agreement.windows import Box, Effort, Windows, down, each_once
 
 LISTED = 300_000
-"""So many pairs are listed."""
+"""The maximum number of candidate pairs that are scored and sorted."""
 MOST_LOOKED = 50_000_000
-"""Marks that `groups` looks at, each as often as it is near another: half a second."""
+"""The maximum number of mark comparisons in `groups`: about half a second of work."""
 _SMALL = 64
-"""So few dead entries are not worth leaving out."""
+"""Removed entries are kept in the arrays up to this number; rebuilding would cost more."""
 _FULL = (0.0, 1.0)
 
 
 class _Heap:
-    """Marks of one page, from top to bottom, that can be asked who overlaps a box, and taken out.
+    """Marks of one page, from top to bottom, that can be searched by overlap and removed.
 
-    `numbers` in the answers are positions in the sequence that it was made of, which go down it.
+    Results are positions in the sequence that was passed in.
     """
 
     def __init__(self, boxes: Sequence[Box], least: float) -> None:
@@ -34,47 +34,47 @@ class _Heap:
         self.least = least
         self._flat = all((box[0], box[2]) == _FULL for box in boxes)
         self._alive = np.ones(len(boxes), bool)
-        self._hold(np.arange(len(boxes)))
+        self._load(np.arange(len(boxes)))
 
-    def _hold(self, numbers: NDArray[np.int64]) -> None:
+    def _load(self, numbers: NDArray[np.int64]) -> None:
         self._numbers = numbers
         kept = [self.boxes[number] for number in numbers.tolist()]
         self._windows = Windows(kept, self.least)
         corners = np.array(kept, np.float64).reshape(-1, 4).T
         self._left, self._top, self._right, self._bottom = (row.copy() for row in corners)
-        # By the very sums of `marks.overlap`: the same overlap must be the same number here.
+        # Uses the same arithmetic as `marks.overlap`, so that equal overlaps give equal numbers.
         self._area = (self._right - self._left) * (self._bottom - self._top)
         self._index = {number: place for place, number in enumerate(numbers.tolist())}
         self._dead = 0
 
     def take(self, number: int) -> None:
-        """Leave a mark out of all answers from now on."""
+        """Exclude a mark from all later results."""
         self._alive[number] = False
-        # Turned inside out by more than any box reaches, it has no height in common with any.
+        # With its top at +inf and its bottom at -inf, the box cannot overlap any other.
         place = self._index[number]
         self._top[place], self._bottom[place] = np.inf, -np.inf
         self._dead += 1
         if self._dead > _SMALL and 2 * self._dead > len(self._numbers):
-            self._hold(self._numbers[self._alive[self._numbers]])
+            self._load(self._numbers[self._alive[self._numbers]])
 
     def best(self, box: Box) -> int | None:
-        """The mark that overlaps `box` most, by `least` or more; of equals the first."""
-        first, last, shares = self._shares(box)
+        """Return the mark that overlaps `box` most, at least by `least`; the first one on a tie."""
+        first, last, shares = self._compute_shares(box)
         if first == last:
             return None
         place = int(shares.argmax())
         share = shares[place]
-        found = share > 0 and share >= self.least
-        return int(self._numbers[first + place]) if found else None
+        overlaps = share > 0 and share >= self.least
+        return int(self._numbers[first + place]) if overlaps else None
 
     def alike(self, box: Box, effort: Effort) -> list[int]:
-        """All marks that overlap `box` by `least` or more. Raises TooMuch."""
-        first, last, shares = self._shares(box)
+        """Return all marks that overlap `box` by `least` or more. Raises TooMuch."""
+        first, last, shares = self._compute_shares(box)
         effort.spend(last - first)
-        found: list[int] = self._numbers[first:last][shares >= self.least].tolist()
-        return found
+        numbers: list[int] = self._numbers[first:last][shares >= self.least].tolist()
+        return numbers
 
-    def _shares(self, box: Box) -> tuple[int, int, Any]:
+    def _compute_shares(self, box: Box) -> tuple[int, int, Any]:
         first, last = self._windows.of(box)
         x0, y0, x1, y1 = box
         near = slice(first, last)
@@ -94,14 +94,17 @@ class _Heap:
 def listed(
     left: Sequence[Box], right: Sequence[Box], stretches: list[tuple[int, int]], least: float
 ) -> list[tuple[int, int]]:
-    """Positions in `left` and `right`, both down the page, of what goes together; `stretches` of
-    `right` may overlap each of `left`."""
+    """Score all candidate pairs and return the greedy matching as positions in `left` and `right`.
+
+    Both sequences are sorted down the page. `stretches` gives, for each box of `left`, the range of
+    `right` that may overlap it.
+    """
     first, last = np.array(stretches, np.int64).reshape(-1, 2).T
     near = last - first
     here = np.repeat(np.arange(len(left)), near)
     there = np.arange(len(here)) + np.repeat(first - (np.cumsum(near) - near), near)
     ours, theirs = (np.array(side, np.float64).reshape(-1, 4).T for side in (left, right))
-    # By the very sums of `marks.overlap`: the same overlap must be the same number here.
+    # Uses the same arithmetic as `marks.overlap`, so that equal overlaps give equal numbers.
     shared, width = (
         np.minimum(ours[end][here], theirs[end][there])
         - np.maximum(ours[start][here], theirs[start][there])
@@ -112,28 +115,30 @@ def listed(
     share = shared / (areas[1][there] + areas[0][here] - shared)
     kept = (share > 0) & (share >= least)
     here, there, share = here[kept], there[kept], share[kept]
-    # Of equal overlaps the pair further up the page, whichever side each of it is of.
+    # Of equal overlaps, prefer the pair higher on the page, whichever side its boxes are on.
     height = {box: rank for rank, box in enumerate(sorted({*left, *right}, key=down))}
-    up, beside = (
+    left_rank, right_rank = (
         np.array([height[box] for box in side], np.int64)[places]
         for side, places in ((left, here), (right, there))
     )
-    order = np.lexsort((np.maximum(up, beside), np.minimum(up, beside), -share))
+    order = np.lexsort(
+        (np.maximum(left_rank, right_rank), np.minimum(left_rank, right_rank), -share)
+    )
     return each_once(zip(here[order].tolist(), there[order].tolist(), strict=True))
 
 
 def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple[int, int]]:
-    """Positions in `left` and `right`, both down the page, of what goes together.
+    """Return the greedy matching as positions in `left` and `right`, both sorted down the page.
 
-    From a mark to its best partner, from there to that one's best, and so on until two are each
-    other's best: no pair that either could make is better, so they are a pair of the greedy
-    matching too (Preis 1999, "locally heaviest edges"). Each mark enters the chain once, and each
-    pair makes one more look around: three questions a mark at most.
+    Follows a chain from each mark to its best partner until two marks are each other's best. No
+    better pair exists for either, so the greedy matching contains that pair too (Preis 1999,
+    "locally heaviest edges"). Each mark enters the chain once, and each pair causes one more
+    lookup: at most three lookups per mark.
     """
     heaps = (_Heap(left, least), _Heap(right, least))
     chosen: list[tuple[int, int]] = []
     free = [True] * len(left)
-    chain: list[int] = []  # of the left and the right by turns
+    chain: list[int] = []  # alternates between left and right
     for start in range(len(left)):
         if free[start]:
             chain.append(start)
@@ -142,15 +147,15 @@ def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple
             here = chain[-1]
             there = heaps[1 - side].best(heaps[side].boxes[here])
             if there is None:
-                # It never will have a partner: what is taken does not come back.
+                # It will never have a partner, because removed marks do not return.
                 heaps[side].take(chain.pop())
                 if side == 0:
                     free[here] = False
             elif len(chain) > 1 and chain[-2] == there:
                 pair = (here, there) if side == 0 else (there, here)
                 del chain[-2:]
-                for heap, taken in zip(heaps, pair, strict=True):
-                    heap.take(taken)
+                for heap, number in zip(heaps, pair, strict=True):
+                    heap.take(number)
                 free[pair[0]] = False
                 chosen.append(pair)
             else:
@@ -159,20 +164,23 @@ def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple
 
 
 def groups(boxes: Sequence[Box], least: float) -> list[int]:
-    """For each of `boxes`, down the page, the first position among those that it is linked to by
-    overlaps of `least` or more. Raises TooMuch."""
+    """Return for each box the position of the first box in its overlap group.
+
+    Boxes are sorted down the page. Two boxes are in one group if a chain of overlaps of at least
+    `least` connects them. Raises TooMuch.
+    """
     heap = _Heap(boxes, least)
     effort = Effort(MOST_LOOKED)
-    found = [-1] * len(boxes)
+    firsts = [-1] * len(boxes)
     for start in range(len(boxes)):
-        if found[start] >= 0:
+        if firsts[start] >= 0:
             continue
-        found[start] = start
+        firsts[start] = start
         heap.take(start)
-        waiting = [start]
-        while waiting:
-            for other in heap.alike(boxes[waiting.pop()], effort):
-                found[other] = start
-                heap.take(other)
-                waiting.append(other)
-    return found
+        pending = [start]
+        while pending:
+            for number in heap.alike(boxes[pending.pop()], effort):
+                firsts[number] = start
+                heap.take(number)
+                pending.append(number)
+    return firsts

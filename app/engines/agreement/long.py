@@ -1,4 +1,4 @@
-"""`sequences` with thousands of members on both sides; imported when needed: numpy costs memory."""
+"""Align long sequences with numpy; imported lazily because numpy costs memory."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -7,13 +7,16 @@ import numpy as np
 
 
 def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> list[tuple[int, int]]:
-    """As `sequences` says, by the same table; a row of it at once, and kept as two bits an entry:
-    whether the entry before, and whether that above, weighs as much."""
+    """Return the pairs of a heaviest alignment, as `sequences._align_heaviest` does.
+
+    Computes one table row at a time and keeps two bits per entry: whether the entry to the left and
+    the entry above have the same weight.
+    """
     places: dict[int, list[int]] = defaultdict(list)
     for there, member in enumerate(right):
         for part in member:
             places[part].append(there)
-    where = {part: np.array(found) for part, found in places.items()}
+    where = {part: np.array(positions) for part, positions in places.items()}
     above = np.zeros(len(right) + 1, np.int32)
     as_before, as_above = [], []
     for member in left:
@@ -23,12 +26,12 @@ def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> lis
             if part in where:
                 weighed[where[part]] += times
         np.maximum(row[1:], weighed, out=row[1:])
-        # Skipping costs nothing: what was reached further left is reached here too.
+        # Skipping costs nothing, so each entry is at least as large as the one to its left.
         np.maximum.accumulate(row, out=row)
         as_before.append(np.packbits(row[1:] == row[:-1]))
         as_above.append(np.packbits(row[1:] == above[1:]))
         above = row
-    found = []
+    aligned = []
     here, there = len(left), len(right)
     while here and there:
         byte, bit = divmod(there - 1, 8)
@@ -38,5 +41,5 @@ def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> lis
             here -= 1
         else:
             here, there = here - 1, there - 1
-            found.append((here, there))
-    return found[::-1]
+            aligned.append((here, there))
+    return aligned[::-1]

@@ -1,4 +1,4 @@
-"""Stretches of text and boxes on pages: how far two of them overlap, and which belong together."""
+"""Compute the overlap of text spans and page boxes, and match or group the marks that overlap."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 from app.engines.agreement.windows import Box, Effort, Windows, down, each_once
 
 ALIKE = 0.5
-"""From this share of overlap up, two marks are taken for the same (PASCAL VOC; Everingham 2010)."""
+"""Marks with at least this overlap count as the same (PASCAL VOC; Everingham 2010)."""
 LISTED = 20_000
-"""More pairs that may overlap are not listed one by one; what comes out is the same."""
+"""The maximum number of candidate pairs in plain Python; above it numpy gives the same result."""
 IN_HEAP = 8
-"""As how many a mark counts in the effort where there are more pairs than `dense` lists."""
+"""The cost of one mark, in units of effort, when there are more pairs than `dense` lists."""
 
 
 class Mark(NamedTuple):
-    """What a tag marks: a box of (x0, y0, x1, y1), of a span (0, start, 1, end).
+    """The position of a tag: a box (x0, y0, x1, y1), or (0, start, 1, end) for a span.
 
-    Marks on different pages, or of different labels, have nothing in common.
+    Marks on different pages or with different labels never overlap.
     """
 
     page: int
@@ -28,7 +28,7 @@ class Mark(NamedTuple):
 
 
 def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
-    """The first stretch of text."""
+    """Return the first text span of the evidence, or None."""
     for piece in evidence:
         if piece["start"] is not None:
             return Mark(0, (0, piece["start"], 1, piece["end"]))
@@ -36,7 +36,7 @@ def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
 
 
 def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | None:
-    """The first box."""
+    """Return the first box of the evidence, or None."""
     for piece in evidence:
         if piece["box"] is not None:
             x0, y0, x1, y1 = piece["box"]
@@ -44,12 +44,12 @@ def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | Non
     return None
 
 
-def overlap(one: Box, other: Box) -> float:
-    """Intersection over union, 0 to 1."""
-    if one == other:
+def overlap(a: Box, b: Box) -> float:
+    """Return the intersection over union of two boxes, from 0 to 1."""
+    if a == b:
         return 1.0
-    (a0, b0, a1, b1), (c0, d0, c1, d1) = one, other
-    # Plain comparisons: `min` and `max` would take most of the time that many label sets take.
+    (a0, b0, a1, b1), (c0, d0, c1, d1) = a, b
+    # Plain comparisons instead of `min` and `max`, which would dominate the run time.
     width = (a1 if a1 < c1 else c1) - (a0 if a0 > c0 else c0)
     height = (b1 if b1 < d1 else d1) - (b0 if b0 > d0 else d0)
     if width <= 0 or height <= 0:
@@ -64,124 +64,135 @@ def pairs(
     least: float = ALIKE,
     effort: Effort | None = None,
 ) -> list[tuple[int, int]]:
-    """Positions in `left` and `right`, in order, of marks that overlap by `least` or more, each in
-    one pair at most; the greatest overlap is paired first. With 0, any overlap will do.
+    """Return the sorted positions in `left` and `right` of marks that overlap by `least` or more.
 
-    Of equal overlaps the one further up the page goes first: what is paired depends neither on the
-    order of the marks nor on which side is which. Raises TooMuch when `effort` is used up.
+    Each mark is in at most one pair, and the greatest overlap is paired first. With `least` 0, any
+    overlap counts. Of equal overlaps, the pair higher on the page goes first, so the result depends
+    neither on the order of the marks nor on which side is which. Raises TooMuch when `effort` is
+    used up.
     """
     if effort:
         effort.spend(len(left) + len(right))
-    ours, theirs = _sheets(left), _sheets(right)
+    left_sheets, right_sheets = _group_by_sheet(left), _group_by_sheet(right)
     chosen: list[tuple[int, int]] = []
-    for sheet in ours.keys() & theirs.keys():
-        same, here, there = _identical(left, ours[sheet], right, theirs[sheet])
+    for sheet in left_sheets.keys() & right_sheets.keys():
+        same, here, there = _pair_identical(left, left_sheets[sheet], right, right_sheets[sheet])
         chosen += same
-        one, other = [left[i].box for i in here], [right[i].box for i in there]
-        chosen += ((here[i], there[j]) for i, j in _matched(one, other, least, effort))
+        left_boxes, right_boxes = [left[i].box for i in here], [right[i].box for i in there]
+        chosen += (
+            (here[i], there[j]) for i, j in _match_boxes(left_boxes, right_boxes, least, effort)
+        )
     return sorted(chosen)
 
 
 def groups(marks: Sequence[Mark]) -> list[int]:
-    """For each mark the number of its group: what is alike is together, and so is what is linked by
-    others. The order of the marks does not matter to who is with whom. Raises TooMuch where many
-    thousands are near each other and few alike."""
-    found = [0] * len(marks)
-    for positions in _sheets(marks).values():
+    """Return a group number for each mark; overlapping marks and chains of them share a group.
+
+    The order of the marks does not change the groups. Raises TooMuch when many thousands of marks
+    are near each other and few overlap enough.
+    """
+    numbers_of_marks = [0] * len(marks)
+    for positions in _group_by_sheet(marks).values():
         boxes = list(dict.fromkeys(marks[position].box for position in positions))
-        linked = dict(zip(boxes, _linked(boxes), strict=True))
+        linked = dict(zip(boxes, _group_boxes(boxes), strict=True))
         numbers: dict[int, int] = {}
         for position in positions:
-            found[position] = numbers.setdefault(linked[marks[position].box], position)
-    return found
+            numbers_of_marks[position] = numbers.setdefault(linked[marks[position].box], position)
+    return numbers_of_marks
 
 
 def choices(
     marks: Sequence[Mark], voters: Sequence[int], effort: Effort | None = None
 ) -> list[Hashable]:
-    """For each mark what it is a vote for: its group, as far as nobody has two marks of a group.
+    """Return for each mark the choice that it votes for.
 
-    Where somebody has, each of theirs is another choice: the marks of the others are matched with
-    them, each with one at most. Marks of one voter come in an order of their own, which decides
-    between the very same ones. Raises TooMuch, also when `effort` is used up.
+    A choice is the mark's group, unless a voter has several marks in that group. Then each mark of
+    that voter is a separate choice, and the marks of other voters are matched with those choices,
+    at most one mark per choice. The order of one voter's marks decides between identical marks.
+    Raises TooMuch, also when `effort` is used up.
     """
-    found: list[Hashable] = list(groups(marks))
-    votes = list(zip(found, voters, strict=True))
-    several = {group for (group, _), times in Counter(votes).items() if times > 1}
+    choice_of: list[Hashable] = list(groups(marks))
+    votes = list(zip(choice_of, voters, strict=True))
+    repeated = {group for (group, _), times in Counter(votes).items() if times > 1}
     of_voters: dict[int, list[int]] = defaultdict(list)
     for position, (group, voter) in enumerate(votes):
-        if group in several:
+        if group in repeated:
             of_voters[voter].append(position)
-    # Marks of different groups are not alike: all of them can be matched in one go.
-    for number, choice in enumerate(_told_apart(marks, list(of_voters.values()), effort)):
+    # Marks of different groups do not overlap enough, so all can be matched in one pass.
+    for number, choice in enumerate(_separate_choices(marks, list(of_voters.values()), effort)):
         for position in choice:
-            found[position] = ("apart", number)
-    return found
+            choice_of[position] = ("apart", number)
+    return choice_of
 
 
-def _told_apart(
+def _separate_choices(
     marks: Sequence[Mark], of_voters: list[list[int]], effort: Effort | None
 ) -> list[list[int]]:
-    """The positions of each choice, of the marks that each voter has."""
-    # Whoever tells most apart goes first; what they marked decides among equals.
-    of_voters.sort(key=lambda held: (-len(held), sorted(down(marks[one].box) for one in held)))
-    found: list[list[int]] = []
+    """Return the positions of the marks of each choice, from the positions per voter."""
+    # The voter with the most separate marks goes first; the marks themselves decide ties.
+    of_voters.sort(
+        key=lambda positions: (-len(positions), sorted(down(marks[i].box) for i in positions))
+    )
+    choice_positions: list[list[int]] = []
     known: dict[tuple[Mark, ...], list[int]] = {}
-    for held in of_voters:
-        theirs = tuple(marks[one] for one in held)
-        if theirs not in known:
-            known[theirs] = _matching(found, marks, theirs, effort)
-        for position, number in zip(held, known[theirs], strict=True):
-            if number == len(found):
-                found.append([])
-            found[number].append(position)
-    return found
+    for positions in of_voters:
+        voter_marks = tuple(marks[i] for i in positions)
+        if voter_marks not in known:
+            known[voter_marks] = _match_choices(choice_positions, marks, voter_marks, effort)
+        for position, number in zip(positions, known[voter_marks], strict=True):
+            if number == len(choice_positions):
+                choice_positions.append([])
+            choice_positions[number].append(position)
+    return choice_positions
 
 
-def _matching(
+def _match_choices(
     choices_so_far: list[list[int]],
     marks: Sequence[Mark],
-    theirs: Sequence[Mark],
+    voter_marks: Sequence[Mark],
     effort: Effort | None,
 ) -> list[int]:
-    """For each mark the number of the choice that it goes with, or the next free one."""
+    """Return for each mark the number of its matching choice, or the next unused number."""
     firsts = [marks[choice[0]] for choice in choices_so_far]
-    matched = {there: here for here, there in pairs(firsts, theirs, effort=effort)}
+    matched = {there: here for here, there in pairs(firsts, voter_marks, effort=effort)}
     free = count(len(firsts))
-    return [matched[there] if there in matched else next(free) for there in range(len(theirs))]
+    return [matched[there] if there in matched else next(free) for there in range(len(voter_marks))]
 
 
-def _sheets(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
-    """The positions, down the page, of marks that may overlap: those of one page and label."""
-    found: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
+def _group_by_sheet(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
+    """Group the positions of marks by page and label, sorted down the page."""
+    sheets: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
     for position in sorted(range(len(marks)), key=lambda position: down(marks[position].box)):
-        found[marks[position].page, marks[position].label].append(position)
-    return found
+        sheets[marks[position].page, marks[position].label].append(position)
+    return sheets
 
 
-def _identical(
-    left: Sequence[Mark], ours: list[int], right: Sequence[Mark], theirs: list[int]
+def _pair_identical(
+    left: Sequence[Mark],
+    left_positions: list[int],
+    right: Sequence[Mark],
+    right_positions: list[int],
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of one and the same box, and the positions that are left of both sides, in order."""
-    waiting: dict[Box, list[int]] = defaultdict(list)
-    for position in reversed(theirs):
-        waiting[right[position].box].append(position)
+    """Pair identical boxes; return the pairs and the unpaired positions of both sides in order."""
+    unpaired: dict[Box, list[int]] = defaultdict(list)
+    for position in reversed(right_positions):
+        unpaired[right[position].box].append(position)
     same, rest = [], []
-    for position in ours:
-        others = waiting.get(left[position].box)
-        if others:
-            same.append((position, others.pop()))
+    for position in left_positions:
+        candidates = unpaired.get(left[position].box)
+        if candidates:
+            same.append((position, candidates.pop()))
         else:
             rest.append(position)
-    taken = {there for _, there in same}
-    return same, rest, [position for position in theirs if position not in taken]
+    paired = {there for _, there in same}
+    return same, rest, [position for position in right_positions if position not in paired]
 
 
-def _matched(
+def _match_boxes(
     left: list[Box], right: list[Box], least: float, effort: Effort | None
 ) -> Sequence[tuple[int, int]]:
-    """What `pairs` pairs of boxes on one page, both down the page."""
-    stretches = _stretches(left, right, least)
+    """Match boxes of one page, both sides sorted down the page, as `pairs` does."""
+    stretches = _find_windows(left, right, least)
     near = sum(last - first for first, last in stretches)
     if near > LISTED:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
@@ -191,41 +202,41 @@ def _matched(
                 effort.spend((IN_HEAP - 1) * (len(left) + len(right)))
             return dense.pairs(left, right, least)
         return dense.listed(left, right, stretches, least)
-    found = []
-    for here, there in _each(stretches):
+    scored = []
+    for here, there in _iterate_pairs(stretches):
         shared = overlap(left[here], right[there])
         if shared > 0 and shared >= least:
             places = sorted((down(left[here]), down(right[there])))
-            found.append((-shared, places, (here, there)))
-    found.sort(key=itemgetter(0, 1))
-    return each_once(pair for *_, pair in found)
+            scored.append((-shared, places, (here, there)))
+    scored.sort(key=itemgetter(0, 1))
+    return each_once(pair for *_, pair in scored)
 
 
-def _linked(boxes: list[Box]) -> Sequence[int]:
-    """For each of different boxes down a page a number, the same as for those it is linked to."""
-    stretches = _stretches(boxes, boxes, ALIKE)
+def _group_boxes(boxes: list[Box]) -> Sequence[int]:
+    """Return a group number for each box; the boxes are distinct and sorted down the page."""
+    stretches = _find_windows(boxes, boxes, ALIKE)
     if sum(last - first for first, last in stretches) > LISTED:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
 
         return dense.groups(boxes, ALIKE)
     parents = list(range(len(boxes)))
 
-    def root(one: int) -> int:
-        while parents[one] != one:
-            parents[one] = parents[parents[one]]
-            one = parents[one]
-        return one
+    def root(position: int) -> int:
+        while parents[position] != position:
+            parents[position] = parents[parents[position]]
+            position = parents[position]
+        return position
 
-    for here, there in _each(stretches):
+    for here, there in _iterate_pairs(stretches):
         if here < there and overlap(boxes[here], boxes[there]) >= ALIKE:
             parents[root(here)] = root(there)
     return [root(position) for position in range(len(boxes))]
 
 
-def _stretches(left: list[Box], right: list[Box], least: float) -> list[tuple[int, int]]:
+def _find_windows(left: list[Box], right: list[Box], least: float) -> list[tuple[int, int]]:
     windows = Windows(right, least)
     return [windows.of(box) for box in left]
 
 
-def _each(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _iterate_pairs(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     return ((h, there) for h, (first, last) in enumerate(stretches) for there in range(first, last))

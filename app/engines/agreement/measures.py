@@ -1,4 +1,4 @@
-"""How far label sets agree, as a share from 0 to 1."""
+"""Measure the agreement of tag sets as a share from 0 to 1."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -22,22 +22,22 @@ from app.engines.agreement.windows import Effort, TooMuch
 from app.engines.fields import Tag
 
 MOST_MATCHED = 200_000
-"""Marks that `agrees` matches with others, over all pairs of sets: less than half a second."""
+"""The maximum number of marks that `agrees` matches, over all pairs: under half a second."""
 _CLOSE = 1e-6
 Counts = tuple[int, int]
-"""Tags of both sets that found their like, of tags in both sets."""
-_Said = dict[Place, list[Hashable]]
-"""What a set says at each place: marks, or what tells its values apart."""
-_Heard: TypeAlias = frozenset[tuple[Hashable, int]]
-"""The same of one place, without order: what is said twice is another the second time."""
+"""Twice the number of matched tags, and the number of tags in both sets."""
+_PlaceValues = dict[Place, list[Hashable]]
+"""For each place the values or marks of one tag set."""
+_DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
+"""The values of one place without order; a repeated value is numbered, so it differs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Shares from 0 to 1: over all, of each field, and of each place that has a tag.
+    """The agreement of tag sets: overall, per field, and per place with a tag; shares from 0 to 1.
 
-    Where the effort allowed did not reach to match the marks of a place, `overall` is None, and
-    neither the place nor its field is among the others.
+    If the effort limit did not suffice to match the marks of a place, `overall` is None and the
+    place and its field are missing.
     """
 
     overall: float | None
@@ -48,37 +48,39 @@ class Agreement:
 def agreement(
     sets: Sequence[Sequence[Tag]], known: Shapes, effort: Effort | None = None
 ) -> Agreement | None:
-    """The mean over all pairs of sets; None of fewer than two.
+    """Return the mean agreement over all pairs of tag sets; None for fewer than two sets.
 
-    Of a pair, A and B, it is 2 * |A and B| / (|A| + |B|), where |A and B| counts the tags of A that
-    found their like in B: the coefficient of Dice, which is the F1 of either set measured by the
-    other (Hripcsak and Rothschild, 2005, JAMIA 12:296). It is taken over the tags of a place, of a
-    field, or of all fields.
+    For a pair A and B it is 2 * |A and B| / (|A| + |B|), where |A and B| is the number of tags of A
+    that have a match in B: the Dice coefficient, which is the F1 score of either set against the
+    other (Hripcsak and Rothschild, 2005, JAMIA 12:296). It is computed over the tags of a place, of
+    a field, or of all fields.
 
-    Empty and empty: of a field or place that any of the sets has a tag in, a pair that both leave
-    empty agrees fully, 1. In the overall share such a field has no weight, as neither gave a value
-    to count; two sets without any tags agree fully.
+    If any set has a tag in a field or place, a pair that both leave it empty agrees fully (1). In
+    the overall share such a pair has no weight, because neither set gave a value to count. Two sets
+    without any tags agree fully.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
-    indexed = [_said(tags, known) for tags in sets]
+    indexed = [_list_values(tags, known) for tags in sets]
     sums: dict[str, _Sums] = {}
     by_cell: dict[Place, float] = {}
     unknown: set[str] = set()
     for place in in_order({place for cells in indexed for place in cells}, known):
         name = place[0]
-        held = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
+        values_of = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
         of_field = sums.setdefault(name, _Sums(len(sets)))
         try:
-            by_cell[place] = of_field.add(held, known.get(name, UNKNOWN), effort)
+            by_cell[place] = of_field.add(values_of, known.get(name, UNKNOWN), effort)
         except TooMuch:
             unknown.add(name)
-    return _summed(sums, unknown, by_cell)
+    return _combine_fields(sums, unknown, by_cell)
 
 
-def _summed(sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, float]) -> Agreement:
-    """What the fields come to; of the `unknown` ones a place was not compared."""
-    counts = {name: found.counts() for name, found in sums.items()}
+def _combine_fields(
+    sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, float]
+) -> Agreement:
+    """Combine the counts of all fields; a place of each `unknown` field could not be compared."""
+    counts = {name: field_sums.counts() for name, field_sums in sums.items()}
     by_field = {
         name: _mean(list(map(_share, counted)))
         for name, counted in counts.items()
@@ -94,31 +96,32 @@ def _summed(sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, fl
 
 
 def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool | None:
-    """Whether `agreement(...).overall` is `least` or more; None of fewer than two sets.
+    """Return whether `agreement(...).overall` is at least `least`; None for fewer than two sets.
 
-    Tells no more than that, at a fraction of the cost: it counts a pair of sets as a whole, and
-    stops at the pair from which on the others cannot change the answer. It is asked in the middle
-    of a request: where thousands of marks on top of each other would have to be told apart for
-    longer than that can wait, agreement is not shown, which is False (see `MOST_MATCHED`).
+    Much cheaper than `agreement`, because it counts each pair of sets as a whole and stops as soon
+    as the remaining pairs cannot change the answer. It runs within a request, so when matching
+    would take too long (see `MOST_MATCHED`), agreement is not proven and the result is False.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
     numbers: dict[Hashable, int] = {}
-    counted = [_Numbered(_said(tags, known), numbers) for tags in sets]
+    counted = [_Numbered(_list_values(tags, known), numbers) for tags in sets]
     couples = list(combinations(counted, 2))
     try:
-        return _reach(couples, least, Effort(MOST_MATCHED))
+        return _is_reached(couples, least, Effort(MOST_MATCHED))
     except TooMuch:
         return False
 
 
-def _reach(couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effort: Effort) -> bool:
+def _is_reached(
+    couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effort: Effort
+) -> bool:
     shares: list[float] = []
-    for left, (one, other) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
-        shares.append(_share((2 * one.matches(other, effort), one.size + other.size)))
-        # Nothing is left to chance but rounding: close to the line, all of them are counted.
+    for remaining, (first, second) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
+        shares.append(_share((2 * first.matches(second, effort), first.size + second.size)))
+        # Close to the threshold count every pair, so that rounding cannot decide.
         missing = least * len(couples) - fsum(shares)
-        if missing > left + _CLOSE:
+        if missing > remaining + _CLOSE:
             return False
         if missing < -_CLOSE:
             return True
@@ -126,114 +129,124 @@ def _reach(couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effor
 
 
 class _Numbered:
-    """What a set says, as numbers: equal ones for what is equal, wherever it is said."""
+    """The values of one tag set as numbers; equal values have equal numbers in all sets."""
 
-    def __init__(self, said: _Said, numbers: dict[Hashable, int]) -> None:
+    def __init__(self, said: _PlaceValues, numbers: dict[Hashable, int]) -> None:
         self.said: set[int] = set()
         self.marks: dict[int, tuple[Place, Mark]] = {}
-        for place, held in said.items():
+        for place, values in said.items():
             times: Counter[Hashable] = Counter()
-            for one in held:
-                times[one] += 1
-                # Said twice, it finds its like only where it is said twice.
-                number = numbers.setdefault((place, one, times[one]), len(numbers))
+            for value in values:
+                times[value] += 1
+                # A value that is repeated in a place only matches the same repetition in another
+                # set.
+                number = numbers.setdefault((place, value, times[value]), len(numbers))
                 self.said.add(number)
-                if isinstance(one, Mark):
-                    self.marks[number] = (place, one)
+                if isinstance(value, Mark):
+                    self.marks[number] = (place, value)
         self.size = len(self.said)
 
     def matches(self, other: "_Numbered", effort: Effort) -> int:
-        """How many of its tags find their like in another set. Raises TooMuch."""
+        """Return how many tags have a match in another set. Raises TooMuch."""
         same = self.said & other.said
-        ours, theirs = self.rest(same), other.rest(same)
+        own_marks, other_marks = self.rest(same), other.rest(same)
         alike = (
-            pairs(ours[place], theirs[place], effort=effort)
-            for place in ours.keys() & theirs.keys()
+            pairs(own_marks[place], other_marks[place], effort=effort)
+            for place in own_marks.keys() & other_marks.keys()
         )
         return len(same) + sum(map(len, alike))
 
     def rest(self, same: set[int]) -> dict[Place, list[Mark]]:
-        """Its marks at each place, but those that both sets have."""
-        found: dict[Place, list[Mark]] = defaultdict(list)
+        """Return the marks at each place, without those that both sets contain."""
+        remaining: dict[Place, list[Mark]] = defaultdict(list)
         for number, (place, mark) in self.marks.items():
             if number not in same:
-                found[place].append(mark)
-        return found
+                remaining[place].append(mark)
+        return remaining
 
 
-def _said(tags: Sequence[Tag], known: Shapes) -> _Said:
-    found: _Said = {}
-    for place, held in by_place(tags).items():
-        marks = marks_of(held, known.get(place[0], UNKNOWN))
-        found[place] = [value_key(tag) for tag in held] if marks is None else list(marks)
-    return found
+def _list_values(tags: Sequence[Tag], known: Shapes) -> _PlaceValues:
+    said: _PlaceValues = {}
+    for place, place_tags in by_place(tags).items():
+        marks = marks_of(place_tags, known.get(place[0], UNKNOWN))
+        said[place] = [value_key(tag) for tag in place_tags] if marks is None else list(marks)
+    return said
 
 
 class _Sums:
-    """Of each pair of `count` sets the tags that found their like, and of each set its tags."""
+    """The number of matched tags for each pair of sets, and the number of tags of each set."""
 
     def __init__(self, count: int) -> None:
         self._couples = list(combinations(range(count), 2))
         self._sizes = [0] * count
         self._matched: Counter[tuple[int, int]] = Counter()
-        # Most places are said alike by the same sets: those are counted together.
+        # At most places the same sets agree, so the groups of equal sets are counted together.
         self._alike: Counter[tuple[int, ...]] = Counter()
 
-    def add(self, held: dict[int, list[Hashable]], shape: Shape, effort: Effort | None) -> float:
-        """Count a place that so many sets say so much at; how far they agree on it, over all pairs.
-        What sets say alike is compared once. Raises TooMuch when `effort` is used up."""
-        heard: dict[_Heard, list[int]] = defaultdict(list)
-        for number, said in held.items():
-            heard[_distinct(said)].append(number)
-            self._sizes[number] += len(said)
-        empty = len(self._sizes) - len(held)
+    def add(
+        self, values_of: dict[int, list[Hashable]], shape: Shape, effort: Effort | None
+    ) -> float:
+        """Count one place and return the agreement on it over all pairs of sets.
+
+        `values_of` maps the number of a set to its values there. Equal values are compared once.
+        Raises TooMuch when `effort` is used up.
+        """
+        sets_of: dict[_DistinctValues, list[int]] = defaultdict(list)
+        for number, values in values_of.items():
+            sets_of[_number_repeats(values)].append(number)
+            self._sizes[number] += len(values)
+        empty = len(self._sizes) - len(values_of)
         same = empty * (empty - 1) // 2
-        for distinct, numbers in heard.items():
+        for distinct, numbers in sets_of.items():
             self._alike[tuple(numbers)] += len(distinct)
             same += len(numbers) * (len(numbers) - 1) // 2
         shares = [float(same)]
-        single = not shape.is_mark and max(map(len, heard)) == 1
-        for one, other in () if single else combinations(heard, 2):
-            matched = _matches(one, other, shape, effort)
+        single = not shape.is_mark and max(map(len, sets_of)) == 1
+        for left, right in () if single else combinations(sets_of, 2):
+            matched = _count_matches(left, right, shape, effort)
             if matched:
-                pairs_of = list(product(heard[one], heard[other]))
-                shares += [2 * matched / (len(one) + len(other))] * len(pairs_of)
+                pairs_of = list(product(sets_of[left], sets_of[right]))
+                shares += [2 * matched / (len(left) + len(right))] * len(pairs_of)
                 for here, there in pairs_of:
                     self._matched[min(here, there), max(here, there)] += matched
         return fsum(shares) / len(self._couples)
 
     def counts(self) -> list[Counts]:
-        """Of each pair of sets."""
+        """Return the matched and total tag counts for each pair of sets."""
         matched = self._matched.copy()
         for numbers, count in self._alike.items():
             for couple in combinations(numbers, 2):
                 matched[couple] += count
         return [
-            (2 * matched[one, other], self._sizes[one] + self._sizes[other])
-            for one, other in self._couples
+            (2 * matched[first, second], self._sizes[first] + self._sizes[second])
+            for first, second in self._couples
         ]
 
 
-def _distinct(said: list[Hashable]) -> _Heard:
-    if len(said) == 1:
-        return frozenset(((said[0], 1),))
+def _number_repeats(values: list[Hashable]) -> _DistinctValues:
+    if len(values) == 1:
+        return frozenset(((values[0], 1),))
     times: Counter[Hashable] = Counter()
-    found: list[tuple[Hashable, int]] = []
-    for one in said:
-        times[one] += 1
-        found.append((one, times[one]))
-    return frozenset(found)
+    distinct: list[tuple[Hashable, int]] = []
+    for value in values:
+        times[value] += 1
+        distinct.append((value, times[value]))
+    return frozenset(distinct)
 
 
-def _matches(one: _Heard, other: _Heard, shape: Shape, effort: Effort | None) -> int:
-    """How many find their like, of what `_distinct` made of two sets' tags at a place."""
-    same = one & other
+def _count_matches(
+    left: _DistinctValues, right: _DistinctValues, shape: Shape, effort: Effort | None
+) -> int:
+    """Return how many values of two results of `_number_repeats` for one place match."""
+    same = left & right
     if not shape.is_mark:
         return len(same)
-    ours, theirs = (
-        [mark for mark, _ in said - same if isinstance(mark, Mark)] for said in (one, other)
+    left_marks, right_marks = (
+        [mark for mark, _ in values - same if isinstance(mark, Mark)] for values in (left, right)
     )
-    return len(same) + (len(pairs(ours, theirs, effort=effort)) if ours and theirs else 0)
+    return len(same) + (
+        len(pairs(left_marks, right_marks, effort=effort)) if left_marks and right_marks else 0
+    )
 
 
 def _share(counted: Counts) -> float:
@@ -242,5 +255,5 @@ def _share(counted: Counts) -> float:
 
 
 def _mean(shares: list[float]) -> float:
-    # Exactly summed: the order of the sets does not show in the last digits.
+    # `fsum` is exact, so the order of the sets cannot change the last digits.
     return fsum(shares) / len(shares)

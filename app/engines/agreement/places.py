@@ -1,4 +1,4 @@
-"""Where tags stand, and what of a tag tells whether another one says the same."""
+"""Define the places of tags and the keys by which tags are compared."""
 
 import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -12,12 +12,12 @@ from app.engines.agreement.marks import Mark, region_of, span_of
 from app.engines.fields import Field, Tag
 
 Place: TypeAlias = tuple[str, int | None]
-"""A field (or `table.column`), and the row."""
+"""A field (or `table.column`), and the row number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a field's tags are like: of which type, and whether a place may have several."""
+    """The type of a field, and whether one place may have several tags."""
 
     kind: str
     multiple: bool
@@ -34,34 +34,34 @@ UNKNOWN = Shape("text", multiple=True)
 
 
 def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
-    """The shape of every name that a tag may carry, in the schema's order."""
-    found: dict[str, Shape] = {}
+    """Return the shape of every field and table column by its full name, in schema order."""
+    by_name: dict[str, Shape] = {}
     for field in fields:
         if field["type"] != "table":
-            found[field["key"]] = Shape(field["type"], bool(field["multiple"]))
+            by_name[field["key"]] = Shape(field["type"], bool(field["multiple"]))
         for column in field["columns"]:
             name = f"{field['key']}.{column['key']}"
-            found[name] = Shape(column["type"], bool(column["multiple"]))
-    return found
+            by_name[name] = Shape(column["type"], bool(column["multiple"]))
+    return by_name
 
 
 def by_place(tags: Iterable[Tag]) -> dict[Place, list[Tag]]:
-    """The tags of each place, in their order."""
-    found: dict[Place, list[Tag]] = {}
+    """Group the tags by place, keeping their order."""
+    tags_of: dict[Place, list[Tag]] = {}
     for tag in tags:
-        found.setdefault((tag["field"], tag["row"]), []).append(tag)
-    return found
+        tags_of.setdefault((tag["field"], tag["row"]), []).append(tag)
+    return tags_of
 
 
 def in_order(places: Iterable[Place], known: Shapes) -> list[Place]:
-    """Places in the schema's order, the rows of a column together; unknown fields last."""
+    """Sort places in schema order with the rows of a column together; unknown fields come last."""
     ranks = {name: rank for rank, name in enumerate(known)}
     last = len(ranks)
     return sorted(places, key=lambda p: (ranks.get(p[0], last), p[0], -1 if p[1] is None else p[1]))
 
 
 def value_key(tag: Tag) -> Hashable:
-    """Equal for equal values, whatever their notation left open."""
+    """Return a key that is equal for equal values, even if they are written differently."""
     value = tag["value"]
     if type(value) is bool:
         return ("boolean", value)  # True would be 1 otherwise
@@ -75,21 +75,21 @@ def value_key(tag: Tag) -> Hashable:
 
 
 def written(tag: Tag) -> bytes:
-    """The whole tag: equal for tags between which nothing differs."""
+    """Return the serialized tag; two tags are identical if and only if this is equal."""
     return orjson.dumps(tag, option=orjson.OPT_SORT_KEYS)
 
 
 def marks_of(tags: Sequence[Tag], shape: Shape, *, labelled: bool = True) -> list[Mark] | None:
-    """What the tags mark, in their order; None where the field does not, or one of them did not.
+    """Return the marks of the tags, or None if the field has none or a tag has no position.
 
-    Spans are alike whatever their text: it follows from the stretch. The value of a region is what
-    somebody wrote to it, and with `labelled` tells it from others.
+    Spans are compared by their range alone, because it determines their text. With `labelled`, the
+    value of a region must be equal too.
     """
     if shape.kind == "span":
-        found = [span_of(tag["evidence"]) for tag in tags]
+        marks = [span_of(tag["evidence"]) for tag in tags]
     elif shape.kind == "region":
-        found = [region_of(tag["evidence"], value_key(tag) if labelled else None) for tag in tags]
+        marks = [region_of(tag["evidence"], value_key(tag) if labelled else None) for tag in tags]
     else:
         return None
-    known = [mark for mark in found if mark is not None]
-    return known if len(known) == len(found) else None
+    known = [mark for mark in marks if mark is not None]
+    return known if len(known) == len(marks) else None

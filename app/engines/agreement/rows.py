@@ -1,17 +1,16 @@
-"""Which rows of a table in several label sets are the same row.
+"""Align the rows of a table across several tag sets.
 
-A number says where a row stands in its own label set; one row put in at the top moves all the
-others. So rows are lined up by what their cells say, in order, as lines of text are by a diff: of
-all ways to line up two tables without crossing, one under which the most cells are equal
-(Needleman and Wunsch 1970, J Mol Biol 48:443, gaps free). What is left between two such rows, and
-like none, is lined up from the top: a row of which every cell was changed is still that row.
+A row number is only valid within its tag set: one inserted row shifts all rows below it. Rows are
+therefore aligned by the content of their cells, in order, as a diff aligns lines of text: among all
+alignments that do not cross, one in which the most cells are equal (Needleman and Wunsch 1970, J
+Mol Biol 48:443, gaps free). Unmatched rows between two aligned rows are paired from the top, so a
+row whose cells were all changed is still the same row.
 
-More than two tables are lined up one after another with those already in line, the one first that
-has the most rows in common with the others; a cell counts once for each label set that has it
-(progressive alignment, Feng and Doolittle 1987). Where that would be too much work, rows that are
-wholly alike are what the others are lined up between; where even that would be, rows of one number
-are one row. Neither the order of the label sets nor that
-of their tags matters.
+More than two tables are aligned one after another with the rows aligned so far, beginning with the
+table that has the most in common with the others; a cell counts once for each tag set that has it
+(progressive alignment, Feng and Doolittle 1987). If that is too much work, only identical rows are
+aligned and the rest is paired between them; if even that is too much, rows are matched by number.
+Neither the order of the tag sets nor that of their tags changes the result.
 """
 
 from collections import Counter
@@ -34,27 +33,31 @@ from app.engines.agreement.windows import Effort, TooMuch
 from app.engines.fields import Tag
 
 MOST_WEIGHED = 60_000_000
-"""Pairs of rows that are weighed for one table, over all label sets: a third of a second. Two
-tables of 5,000 rows, no two alike, take less than half."""
+"""The maximum number of row pairs compared for one table over all tag sets: about 0.35 s of work.
+
+Two tables of 5,000 rows, all different, take less than half.
+"""
 MOST_LINES = 400_000
-"""Rows that are looked at, over all label sets and tables, before the rest goes by number: half a
-second. Twenty tables of 5,000 rows that are much alike take half of it."""
+"""The maximum number of rows aligned over all tag sets and tables: about half a second of work.
+
+Twenty similar tables of 5,000 rows take half. The remaining rows are matched by number.
+"""
 MAX_ROW = 9999
-"""The last number that a row may have."""
+"""The highest row number allowed."""
 _Cells: TypeAlias = list[list[int]]
-"""Of each row of a table its cells, as numbers: equal ones for what says the same."""
+"""The cells of each row as numbers; equal cells have equal numbers."""
 _Table: TypeAlias = dict[int, list[Tag]]
-"""The tags of each row of a table in one label set, by its number, in order."""
+"""The tags of each row of a table in one tag set, by row number in ascending order."""
 _Line: TypeAlias = tuple[int | None, ...]
-"""One row of all: its number in each label set, None where a label set does not have it."""
+"""One aligned row: its number in each tag set, or None where the set does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lineup:
-    """Label sets whose rows of one number are one row.
+    """Tag sets in which rows with equal numbers are the same row.
 
-    `sets`: the tags in their order, with `row` renumbered. `rows`: {(table, number): the number of
-    that row in each set as it was, None where the set has no such row}.
+    `sets` has the tags in their original order, with `row` renumbered. `rows` maps (table, number)
+    to the original number of that row in each set, or None where the set has no such row.
     """
 
     sets: list[list[Tag]]
@@ -62,50 +65,50 @@ class Lineup:
 
 
 def line_up(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
-    """Label sets of one document with their rows lined up by content; other tags as they are.
+    """Align the table rows of several tag sets by content; other tags stay as they are.
 
-    A row keeps its number as far as those above leave room: it gets the least that one of the sets
-    gives it, or else the next one.
+    A row keeps the lowest number that any of the sets gives it, or gets the next free number if
+    that one is taken by a row above.
     """
-    split = [_tables(tags) for tags in sets]
+    split = [_group_by_table(tags) for tags in sets]
     rows: dict[tuple[str, int], _Line] = {}
     effort = Effort(MOST_LINES)
     for table in sorted(set(chain.from_iterable(split))):
-        held = [tables.get(table, {}) for tables in split]
-        lines = _lines(held, known, effort)
+        set_tables = [tables.get(table, {}) for tables in split]
+        lines = _align_table(set_tables, known, effort)
         for number, line in zip(numbered(lines), lines, strict=True):
             rows[table, number] = line
     moved = [
         {(table, line[n]): number for (table, number), line in rows.items() if line[n] != number}
         for n in range(len(sets))
     ]
-    return Lineup([_renumbered(*one) for one in zip(sets, moved, strict=True)], rows)
+    return Lineup([_renumber(*pair) for pair in zip(sets, moved, strict=True)], rows)
 
 
 def numbered(lines: Sequence[Sequence[int | None]]) -> list[int]:
-    """A number for each row of all, rising: the least of those that it has, or the next."""
-    found: list[int] = []
+    """Return ascending numbers for rows: the lowest original number, or the next free one."""
+    result: list[int] = []
     for line in lines:
         least = min(number for number in line if number is not None)
-        found.append(max(least, found[-1] + 1) if found else least)
-    # Gaps that the sets leave between rows are kept, but not at the price of rows past the last.
-    return list(range(len(lines))) if found and found[-1] > MAX_ROW else found
+        result.append(max(least, result[-1] + 1) if result else least)
+    # Gaps between rows are kept unless a row would then exceed the highest number allowed.
+    return list(range(len(lines))) if result and result[-1] > MAX_ROW else result
 
 
 def table_of(name: str) -> str:
-    """The table of a column's full name."""
+    """Return the table part of a column's full name."""
     return name.partition(".")[0]
 
 
-def _tables(tags: Sequence[Tag]) -> dict[str, _Table]:
-    found: dict[str, _Table] = {}
+def _group_by_table(tags: Sequence[Tag]) -> dict[str, _Table]:
+    tables: dict[str, _Table] = {}
     for tag in tags:
         if tag["row"] is not None:
-            found.setdefault(table_of(tag["field"]), {}).setdefault(tag["row"], []).append(tag)
-    return {name: dict(sorted(table.items())) for name, table in found.items()}
+            tables.setdefault(table_of(tag["field"]), {}).setdefault(tag["row"], []).append(tag)
+    return {name: dict(sorted(table.items())) for name, table in tables.items()}
 
 
-def _renumbered(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -> list[Tag]:
+def _renumber(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -> list[Tag]:
     if not moved:
         return list(tags)
     return [
@@ -116,97 +119,99 @@ def _renumbered(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -
     ]
 
 
-def _lines(held: list[_Table], known: Shapes, effort: Effort) -> list[_Line]:
-    """The rows of one table, lined up."""
-    numbers = [list(table) for table in held]
-    # Revisions of one label set are often the same from the first row on: nothing to look into.
-    head = _same(held, numbers)
+def _align_table(set_tables: list[_Table], known: Shapes, effort: Effort) -> list[_Line]:
+    """Return the aligned rows of one table."""
+    numbers = [list(table) for table in set_tables]
+    # Revisions of one tag set usually share their first rows, which need no alignment.
+    head = _count_equal_rows(set_tables, numbers)
     first = list(zip(*(rows[:head] for rows in numbers), strict=True))
     rest = [rows[head:] for rows in numbers]
     try:
-        return [*first, *_progressively(held, rest, known, effort)]
+        return [*first, *_align_progressively(set_tables, rest, known, effort)]
     except TooMuch:
-        return [*first, *_by_number(rest)]
+        return [*first, *_align_by_number(rest)]
 
 
-def _same(held: list[_Table], numbers: list[list[int]]) -> int:
-    """How many of the first rows have the same tags in all."""
+def _count_equal_rows(set_tables: list[_Table], numbers: list[list[int]]) -> int:
+    """Return how many leading rows have the same tags in all sets."""
     count = 0
     for line in zip(*numbers, strict=False):
-        one = held[0][line[0]]
-        if any(table[row] != one for table, row in zip(held, line, strict=True)):
+        first = set_tables[0][line[0]]
+        if any(table[row] != first for table, row in zip(set_tables, line, strict=True)):
             break
         count += 1
     return count
 
 
-def _by_number(numbers: list[list[int]]) -> list[_Line]:
+def _align_by_number(numbers: list[list[int]]) -> list[_Line]:
     having = [set(rows) for rows in numbers]
     return [
         tuple(row if row in rows else None for rows in having) for row in sorted(set.union(*having))
     ]
 
 
-def _progressively(
-    held: list[_Table], numbers: list[list[int]], known: Shapes, effort: Effort
+def _align_progressively(
+    set_tables: list[_Table], numbers: list[list[int]], known: Shapes, effort: Effort
 ) -> list[_Line]:
-    """The rows of `numbers` lined up, the label sets one after another. Raises TooMuch."""
-    said = _said(held, numbers, known)
+    """Align the rows one tag set after another. Raises TooMuch."""
+    cells = _list_cells(set_tables, numbers, known)
     lines: list[list[int | None]] = []
     votes: list[Counter[int]] = []
-    for count, one in enumerate(_order(held, numbers, said)):
-        rows = [Counter(row) for row in said[one]]
+    for count, index in enumerate(_order_tables(set_tables, numbers, cells)):
+        rows = [Counter(row) for row in cells[index]]
         effort.spend(len(votes) + len(rows))
-        found = paired(votes, rows, count, large=MOST_WEIGHED // len(held))
-        # What the others have in line is kept as it is: there may be 100,000 rows of it.
-        lines, others = (
-            [[None] * len(held) if here is None else lines[here] for here, _ in found],
+        aligned = paired(votes, rows, count, large=MOST_WEIGHED // len(set_tables))
+        # Aligned rows are updated in place, because there may be 100,000 of them.
+        lines, previous_votes = (
+            [[None] * len(set_tables) if here is None else lines[here] for here, _ in aligned],
             votes,
         )
         votes = []
-        for line, (here, there) in zip(lines, found, strict=True):
-            vote = Counter() if here is None else others[here]
+        for line, (here, there) in zip(lines, aligned, strict=True):
+            vote = Counter() if here is None else previous_votes[here]
             if there is not None:
-                line[one] = numbers[one][there]
+                line[index] = numbers[index][there]
                 for cell, times in rows[there].items():
                     vote[cell] += times
             votes.append(vote)
     return list(map(tuple, lines))
 
 
-def _order(held: list[_Table], numbers: list[list[int]], said: list[_Cells]) -> list[int]:
-    """First the label set whose cells most of the others have; content decides among equals."""
-    having = Counter(chain.from_iterable(set(chain.from_iterable(rows)) for rows in said))
+def _order_tables(
+    set_tables: list[_Table], numbers: list[list[int]], cells: list[_Cells]
+) -> list[int]:
+    """Return the order of alignment: tag sets that share the most cells first, then by content."""
+    having = Counter(chain.from_iterable(set(chain.from_iterable(rows)) for rows in cells))
 
-    def rank(one: int) -> tuple[int, list[bytes]]:
-        others = sum(having[cell] - 1 for row in said[one] for cell in row)
+    def rank(index: int) -> tuple[int, list[bytes]]:
+        others = sum(having[cell] - 1 for row in cells[index] for cell in row)
         return -others, [
-            form for row in numbers[one] for form in sorted(map(written, held[one][row]))
+            form for row in numbers[index] for form in sorted(map(written, set_tables[index][row]))
         ]
 
-    return sorted(range(len(held)), key=rank)
+    return sorted(range(len(set_tables)), key=rank)
 
 
-def _said(held: list[_Table], numbers: list[list[int]], known: Shapes) -> list[_Cells]:
-    """The cells of each row in each label set."""
+def _list_cells(set_tables: list[_Table], numbers: list[list[int]], known: Shapes) -> list[_Cells]:
+    """Return the cells of each row in each tag set as numbers."""
     columns: dict[str, list[tuple[int, int, Tag]]] = {}
-    for one, rows in enumerate(numbers):
+    for index, rows in enumerate(numbers):
         for place, row in enumerate(rows):
-            for tag in held[one][row]:
-                columns.setdefault(tag["field"], []).append((one, place, tag))
+            for tag in set_tables[index][row]:
+                columns.setdefault(tag["field"], []).append((index, place, tag))
     cells: dict[tuple[int, int, str], list[Hashable]] = {}
     for name, column in columns.items():
         values = _values([tag for *_, tag in column], known.get(name, UNKNOWN))
-        for (one, place, _), value in zip(column, values, strict=True):
-            cells.setdefault((one, place, name), []).append(value)
+        for (index, place, _), value in zip(column, values, strict=True):
+            cells.setdefault((index, place, name), []).append(value)
     said: list[_Cells] = [[[] for _ in rows] for rows in numbers]
     numbered_cells: dict[Hashable, int] = {}
-    for (one, place, name), held_values in cells.items():
-        # What a cell of several values holds has no order.
-        several = len(held_values) > 1
-        value = frozenset(Counter(held_values).items()) if several else held_values[0]
-        number = numbered_cells.setdefault((name, several, value), len(numbered_cells))
-        said[one][place].append(number)
+    for (index, place, name), held_values in cells.items():
+        # The values of one cell have no order.
+        has_many = len(held_values) > 1
+        value = frozenset(Counter(held_values).items()) if has_many else held_values[0]
+        number = numbered_cells.setdefault((name, has_many, value), len(numbered_cells))
+        said[index][place].append(number)
     return said
 
 

@@ -1,4 +1,4 @@
-"""Two sequences lined up in order, so that what stands beside each other has most in common."""
+"""Align two sequences in order so that paired members have the most in common."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -6,31 +6,31 @@ from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 SMALL = 10_000
-"""So many pairs of members are weighed without numpy, which costs a process memory."""
+"""The maximum number of member pairs compared without numpy, which costs memory."""
 LARGE = 30_000_000
-"""More are not weighed; see `paired`."""
+"""The maximum number of member pairs compared at all; see `paired`."""
 _Members: TypeAlias = Sequence[Counter[int]]
-"""Of each member its parts, as numbers, and how often it has each."""
+"""The parts of each member as numbers, with the count of each."""
 _Pair: TypeAlias = tuple[int | None, int | None]
 
 
 def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) -> list[_Pair]:
-    """Both from the first to the last: positions in `left` and `right`, None where one has none.
+    """Align both sequences completely; return positions, with None where one side has no partner.
 
-    Two members that stand beside each other weigh, over the parts of both, how often the one has it
-    times the other; the sum is the greatest that there is. `right` has each part once, `left` at
-    most `most` times. Between two such pairs, what has nothing in common is paired from the first.
+    A pair weighs the sum, over the parts of both members, of the product of their counts; the
+    alignment has the greatest total weight. `right` has each part once, `left` at most `most`
+    times. Members between two such pairs have nothing in common and are paired from the first.
 
-    Where more than `large` pairs would have to be weighed, members that have the same parts, and
-    that no other on their side has, are paired instead, as many as can be in order (the "patience"
-    of Bram Cohen's diff); and what is between them from the first.
+    If more than `large` pairs would have to be compared, members that are equal and unique on their
+    side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen), and
+    the members between them from the first.
     """
-    anchors = _anchors(left, right, most, large)
-    found: list[_Pair] = []
+    anchors = _find_anchors(left, right, most, large)
+    aligned: list[_Pair] = []
     here = there = 0
     for next_here, next_there in [*anchors, (len(left), len(right))]:
         gap = max(next_here - here, next_there - there)
-        found += (
+        aligned += (
             (
                 here + n if here + n < next_here else None,
                 there + n if there + n < next_there else None,
@@ -38,34 +38,38 @@ def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) ->
             for n in range(gap)
         )
         if next_here < len(left) or next_there < len(right):
-            found.append((next_here, next_there))
+            aligned.append((next_here, next_there))
         here, there = next_here + 1, next_there + 1
-    return found
+    return aligned
 
 
-def _anchors(left: _Members, right: _Members, most: int, large: int) -> list[tuple[int, int]]:
-    """The pairs that weigh something, in order."""
-    # Equal ends belong together in one of the best ways: to take such a pair apart wins no more
-    # than it weighs. This leaves little of tables that differ in a few rows.
-    head = _equal(left, right, most)
+def _find_anchors(left: _Members, right: _Members, most: int, large: int) -> list[tuple[int, int]]:
+    """Return the pairs that have something in common, in order."""
+    # Equal members at both ends can always be paired without losing weight. This leaves little to
+    # compare when tables differ in a few rows.
+    head = _count_equal(left, right, most)
     shorter = min(len(left), len(right)) - head
-    tail = min(_equal(left[::-1], right[::-1], most), shorter)
+    tail = min(_count_equal(left[::-1], right[::-1], most), shorter)
     shared = _parts(left) & _parts(right)
-    ours = [n for n in range(head, len(left) - tail) if not shared.isdisjoint(left[n])]
-    theirs = [n for n in range(head, len(right) - tail) if not shared.isdisjoint(right[n])]
-    search = _heaviest if len(ours) * len(theirs) <= large else _unique
-    middle = search([left[n] for n in ours], [right[n] for n in theirs])
+    left_positions = [n for n in range(head, len(left) - tail) if not shared.isdisjoint(left[n])]
+    right_positions = [n for n in range(head, len(right) - tail) if not shared.isdisjoint(right[n])]
+    search = (
+        _align_heaviest if len(left_positions) * len(right_positions) <= large else _align_unique
+    )
+    middle = search([left[n] for n in left_positions], [right[n] for n in right_positions])
     return [
         *((n, n) for n in range(head)),
-        *((ours[here], theirs[there]) for here, there in middle),
+        *((left_positions[here], right_positions[there]) for here, there in middle),
         *((len(left) - n, len(right) - n) for n in range(tail, 0, -1)),
     ]
 
 
-def _equal(left: _Members, right: _Members, most: int) -> int:
+def _count_equal(left: _Members, right: _Members, most: int) -> int:
     count = 0
-    for one, other in zip(left, right, strict=False):
-        if one.keys() != other.keys() or any(times != most for times in one.values()):
+    for left_member, right_member in zip(left, right, strict=False):
+        if left_member.keys() != right_member.keys() or any(
+            times != most for times in left_member.values()
+        ):
             break
         count += 1
     return count
@@ -75,14 +79,14 @@ def _parts(members: _Members) -> set[int]:
     return set().union(*members)
 
 
-def _heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
-    """The pairs of a heaviest alignment; of several, the one that skips the last it can."""
+def _align_heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
+    """Return the pairs of a heaviest alignment; among equals, skip the last members possible."""
     if len(left) * len(right) > SMALL:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few need
 
         return long.heaviest(left, right)
-    table = _weighed(left, right)
-    found = []
+    table = _compute_weights(left, right)
+    aligned = []
     here, there = len(left), len(right)
     while here and there:
         if table[here][there] == table[here][there - 1]:
@@ -91,12 +95,12 @@ def _heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
             here -= 1
         else:
             here, there = here - 1, there - 1
-            found.append((here, there))
-    return found[::-1]
+            aligned.append((here, there))
+    return aligned[::-1]
 
 
-def _weighed(left: _Members, right: _Members) -> list[list[int]]:
-    """What the best alignment of the first members weighs: of so many of `left` and of `right`."""
+def _compute_weights(left: _Members, right: _Members) -> list[list[int]]:
+    """Return a table of the best weights for the first i members of `left` and j of `right`."""
     where: dict[int, list[int]] = defaultdict(list)
     for there, member in enumerate(right):
         for part in member:
@@ -114,29 +118,30 @@ def _weighed(left: _Members, right: _Members) -> list[list[int]]:
     return table
 
 
-def _unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
-    """The most pairs in order of members that are alike, and like no other on their side."""
-    ours, theirs = (_once(side) for side in (left, right))
-    ends: list[int] = []  # of the rising chains of each length, the least last position in `right`
-    chains: list[tuple[int, int, int]] = []  # position in left and right, and of the one before
+def _align_unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
+    """Return the longest ordered list of pairs of equal members that are unique on their side."""
+    left_keys, right_keys = (_find_unique(side) for side in (left, right))
+    ends: list[int] = []  # the lowest last position in `right` of the rising chains of each length
+    # the positions in left and right, and the index of the previous pair
+    chains: list[tuple[int, int, int]] = []
     tips: list[int] = []
-    for parts, here in ours.items():
-        there = theirs.get(parts)
+    for parts, here in left_keys.items():
+        there = right_keys.get(parts)
         if there is not None:
             length = bisect_left(ends, there)
             ends[length : length + 1] = [there]
             tips[length : length + 1] = [len(chains)]
             chains.append((here, there, tips[length - 1] if length else -1))
-    found = []
+    aligned = []
     last = tips[-1] if tips else -1
     while last >= 0:
         here, there, last = chains[last]
-        found.append((here, there))
-    return found[::-1]
+        aligned.append((here, there))
+    return aligned[::-1]
 
 
-def _once(members: _Members) -> dict[Hashable, int]:
-    """The positions, in order, of members that no other is like."""
+def _find_unique(members: _Members) -> dict[Hashable, int]:
+    """Return the positions, in order, of members that occur only once."""
     keys: list[Hashable] = [
         next(iter(member)) if len(member) == 1 else frozenset(member) for member in members
     ]

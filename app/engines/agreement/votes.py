@@ -1,4 +1,4 @@
-"""What most of several label sets say, place by place."""
+"""Determine the majority among several tag sets, place by place."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -24,7 +24,7 @@ from app.engines.fields import Tag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value that sets gave: a tag that says it, and the positions of the sets that did."""
+    """A value that sets gave: an example tag, and the positions of the sets that gave it."""
 
     tag: Tag
     voters: tuple[int, ...]
@@ -32,11 +32,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """The values of one place, most votes first; `winners` have the majority, maybe none.
+    """The votes for one place, most votes first; `winners` have the majority and may be empty.
 
-    `tie`: the sets leave open what the place should hold. `unanimous`: all gave the same. Where too
-    many marks are near each other to tell which are alike, it is a tie too: the same ones go
-    together, and nothing wins.
+    `tie`: the sets do not decide what the place should hold. `unanimous`: all sets gave the same.
+    If too many marks are near each other to match them, the ballot is a tie: only identical marks
+    are counted together, and there is no winner.
     """
 
     field: str
@@ -48,70 +48,75 @@ class Ballot:
 
 
 def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
-    """A ballot for each place that any of the sets has a tag in, in the schema's order.
+    """Return a ballot for each place in which any set has a tag, in schema order.
 
-    A value wins with the votes of more than half of the sets. In a field of one value, leaving it
-    empty is a vote too; where neither a value nor emptiness has more than half, it is a tie. In a
-    field of several, each value is voted on by itself: exactly half is a tie, less is out.
+    A value wins with the votes of more than half of the sets. In a single-value field, leaving it
+    empty is a vote too; if neither a value nor emptiness has more than half, it is a tie. In a
+    multi-value field each value is voted on separately: exactly half is a tie, less loses.
 
-    Each tag is one vote: two of one set, however near each other they are, are two choices.
-
-    The tag that stands for a value is the one that most of its voters gave, member for member;
-    among equals one that does not depend on the order of the sets.
+    Each tag is one vote: two tags of one set are two choices, even if they overlap. The example tag
+    of a choice is the form that most of its voters gave; ties are resolved independently of the
+    order of the sets.
     """
     indexed = [by_place(tags) for tags in sets]
     effort = Effort(MOST_MATCHED)
     places = in_order({place for cells in indexed for place in cells}, known)
-    return [_ballot(place, indexed, known.get(place[0], UNKNOWN), effort) for place in places]
+    return [
+        _create_ballot(place, indexed, known.get(place[0], UNKNOWN), effort) for place in places
+    ]
 
 
-def _ballot(
+def _create_ballot(
     place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape, effort: Effort
 ) -> Ballot:
-    given = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
+    votes = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
     count = len(indexed)
     try:
-        choices = _choices(given, _keys(given, shape, effort))
+        choices = _create_choices(votes, _list_keys(votes, shape, effort))
     except TooMuch:
-        same = _choices(given, marks_of([tag for _, tag in given], shape) or ())
+        same = _create_choices(votes, marks_of([tag for _, tag in votes], shape) or ())
         return Ballot(place[0], place[1], same, (), tie=True, unanimous=False)
     winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
     if shape.multiple:
         tie = any(2 * len(choice.voters) == count for choice in choices)
     else:
-        empty = count - len({voter for voter, _ in given})
+        empty = count - len({voter for voter, _ in votes})
         tie = not winners and 2 * empty <= count
     unanimous = all(len(choice.voters) == count for choice in choices)
     return Ballot(place[0], place[1], choices, winners, tie, unanimous)
 
 
-def _choices(given: list[tuple[int, Tag]], keys: Sequence[Hashable]) -> tuple[Choice, ...]:
+def _create_choices(
+    all_votes: list[tuple[int, Tag]], keys: Sequence[Hashable]
+) -> tuple[Choice, ...]:
     grouped: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
-    for key, vote in zip(keys, given, strict=True):
+    for key, vote in zip(keys, all_votes, strict=True):
         grouped[key].append(vote)
-    choices = [_choice(votes) for votes in grouped.values()]
+    choices = [_create_choice(votes) for votes in grouped.values()]
     if len(choices) == 1:
         return (choices[0],)
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), written(c.tag))))
 
 
-def _keys(given: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
-    """What a vote is for. A value that a set gave twice is another choice the second time. Raises
-    TooMuch."""
-    order = list(range(len(given)))
+def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
+    """Return the key of the choice that each vote counts for.
+
+    A value that a set gives twice is a different choice the second time. Raises TooMuch.
+    """
+    order = list(range(len(all_votes)))
     if shape.multiple:
-        # Which of them is the second is not for the order of the tags to say.
-        order.sort(key=lambda position: written(given[position][1]))
-    votes = [given[position] for position in order]
+        # The order of the tags must not decide which repetition is the second.
+        order.sort(key=lambda position: written(all_votes[position][1]))
+    votes = [all_votes[position] for position in order]
     marked = marks_of([tag for _, tag in votes], shape)
     if marked is None:
-        keys = _counted(votes)
+        keys = _number_repeats(votes)
     else:
         keys = marks.choices(marked, [voter for voter, _ in votes], effort)
     return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
 
 
-def _counted(votes: list[tuple[int, Tag]]) -> list[Hashable]:
+def _number_repeats(votes: list[tuple[int, Tag]]) -> list[Hashable]:
     times: Counter[Hashable] = Counter()
     keys: list[Hashable] = []
     for voter, tag in votes:
@@ -121,7 +126,7 @@ def _counted(votes: list[tuple[int, Tag]]) -> list[Hashable]:
     return keys
 
 
-def _choice(votes: list[tuple[int, Tag]]) -> Choice:
+def _create_choice(votes: list[tuple[int, Tag]]) -> Choice:
     if len(votes) == 1:
         return Choice(votes[0][1], (votes[0][0],))
     written_so = [(written(tag), tag) for _, tag in votes]

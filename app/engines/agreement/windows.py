@@ -1,4 +1,4 @@
-"""Which marks of a page are near enough to overlap, found without looking at the others."""
+"""Find the boxes of a page that are near enough to overlap without comparing all of them."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -9,31 +9,31 @@ Box: TypeAlias = tuple[float, float, float, float]
 _ROUNDING = 0.01
 
 
-class TooMuch(Exception):  # noqa: N818 - no error, but a reason to answer with less
-    """More work than whoever asked has allowed."""
+class TooMuch(Exception):  # noqa: N818 - not an error, but a reason to return a simpler answer
+    """The computation needs more work than the caller allows."""
 
 
 class Effort:
-    """How many marks, or rows, may be looked at."""
+    """A limit on how many marks or rows may be examined."""
 
     def __init__(self, most: int) -> None:
         self._left = most
 
     def spend(self, count: int) -> None:
-        """Take from what is left; raises TooMuch when that is not enough."""
+        """Subtract `count` from the remaining effort. Raises TooMuch when it is used up."""
         self._left -= count
         if self._left < 0:
             raise TooMuch
 
 
 def down(box: Box) -> Box:
-    """What boxes are sorted by to go down the page, in a line from the left."""
+    """Return the sort key that orders boxes down the page, and from left to right within a line."""
     x0, y0, x1, y1 = box
     return y0, x0, y1, x1
 
 
 def each_once(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Of pairs, the best first, those whose both sides no better one has."""
+    """Return the pairs, best first, without those whose side a better pair already uses."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     chosen = []
@@ -46,21 +46,24 @@ def each_once(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Windows:
-    """Boxes of one page, the uppermost first: a sweep down the page."""
+    """Boxes of one page, sorted by top edge, for a sweep down the page."""
 
     def __init__(self, boxes: Sequence[Box], least: float) -> None:
         self._tops = [box[1] for box in boxes]
-        # The lowest point of all up to here never rises: it can be searched.
+        # The running maximum of the bottom edges never decreases, so it can be searched by
+        # bisection.
         self._reach = list(accumulate((box[3] for box in boxes), max))
         self._least = least
 
     def of(self, box: Box) -> tuple[int, int]:
-        """The stretch of the boxes, first and last + 1, outside of which none overlaps `box` by the
-        least share; by 0 is by anything at all."""
+        """Return the range (first, last + 1) of boxes outside of which none overlaps `box` enough.
+
+        With a `least` share of 0, any overlap counts.
+        """
         _, top, _, bottom = box
         height = bottom - top
-        # Sharing a part p, of the height of both together, two boxes share p of either's height:
-        # the other is no higher than height / p, and begins no later than where p is left.
+        # If two boxes share a part p of their combined height, they share at least p of each
+        # height. So the other box is at most height / p high and begins before only p is left.
         share = max(self._least - _ROUNDING, 0.0)
         last = bisect_right(self._tops, bottom - share * height)
         first = bisect_right(self._reach, top + share * height, 0, last)

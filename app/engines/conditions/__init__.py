@@ -1,11 +1,11 @@
-"""Conditions over documents: checked, compiled to closures, and explained.
+"""Validate conditions over documents, compile them to closures, and explain their results.
 
 compiled = compile_conditions({"all": [
     {"attribute": "name", "operator": "ends_with", "value": ".pdf"},
     {"any": [{"attribute": "metadata.vendor", "operator": "exists"}, ...]},
 ]})
-compiled.matches(Facts({"name": "A.PDF"}))    # the verdict, as cheaply as it can be had
-compiled.explain(facts)                       # the same verdict, and how it came about
+compiled.matches(Facts({"name": "A.PDF"}))    # True or False, as cheaply as possible
+compiled.explain(facts)                       # the same result with the reasons
 """
 
 from app.engines.conditions.attributes import (

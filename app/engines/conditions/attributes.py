@@ -1,4 +1,4 @@
-"""What conditions may ask of a document, and by which operators."""
+"""Define the attributes of a document that conditions may use, and their operators."""
 
 from typing import Literal
 
@@ -15,10 +15,10 @@ ATTRIBUTES: dict[str, Kind] = {
     "text": "text",
     "confidence": "number",
 }
-"""Every attribute but those of the metadata, by the kind of its values."""
+"""The value type of every attribute, except metadata attributes."""
 
 METADATA = "metadata."
-"""Begins the name of an attribute whose value may be a text, a number or a boolean."""
+"""The prefix of metadata attributes, whose values may be text, numbers or booleans."""
 
 MAX_METADATA_KEY = 100
 
@@ -34,16 +34,16 @@ _OPERATORS: dict[Kind, tuple[str, ...]] = {
     "any": (*_EQUALITY, *_WORDS, *_ORDER, *_PRESENCE),
 }
 OPERATORS = _OPERATORS["any"]
-"""Every operator there is."""
+"""All operators."""
 
 
 def kind_of(attribute: str) -> Kind | None:
-    """The kind of an attribute's values; None when there is no such attribute."""
+    """Return the value type of an attribute, or None if the attribute is unknown."""
     if attribute.startswith(METADATA):
         return "any" if 0 < len(attribute) - len(METADATA) <= MAX_METADATA_KEY else None
     return ATTRIBUTES.get(attribute)
 
 
 def operators_of(kind: Kind) -> tuple[str, ...]:
-    """The operators that attributes of a kind take."""
+    """Return the operators that an attribute of this type accepts."""
     return _OPERATORS[kind]

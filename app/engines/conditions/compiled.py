@@ -1,4 +1,4 @@
-"""Conditions made ready: a tree of tests, each group's cheapest first."""
+"""Compile conditions to a tree of tests, cheapest test first within each group."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from app.engines.conditions.operators import ConditionError, Made, Test, make
 MAX_DEPTH = 5
 MAX_CONDITIONS = 100
 MAX_PATTERNS = 20
-"""How many conditions of a rule may be patterns: each takes memory of its own."""
+"""The maximum number of conditions with patterns; each pattern needs memory of its own."""
 
 _TEXT_COST = 50
-"""How much more it costs to look through a document's text than at anything else of it."""
+"""The factor by which a search in a document's text costs more than any other test."""
 
 
 Key = tuple[str, frozenset[str]]
-"""An attribute, and the folded texts of which it must have one."""
+"""An attribute, and the folded texts of which a matching document has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +80,21 @@ class _Group:
             yield from member.leaves()
 
     def explain(self, facts: Facts) -> dict[str, Any]:
-        told = [member.explain(facts) for member in self.members]
-        verdicts = [one["matched"] for one in told]
-        # Nothing that is asked is nothing that could fail, whichever word it stands under.
-        matched = all(verdicts) if self.mode == "all" else any(verdicts) or not verdicts
-        return {self.mode: told, "matched": matched}
+
+        explained = [member.explain(facts) for member in self.members]
+        results = [explanation["matched"] for explanation in explained]
+        # An empty group matches in both modes, because no condition fails.
+
+        matched = all(results) if self.mode == "all" else any(results) or not results
+        return {self.mode: explained, "matched": matched}
 
 
 class Compiled:
-    """The conditions of a rule. `attributes` are those they ask for, `size` how many they are.
+    """The compiled conditions of a rule.
 
-    `key`, if there is one, is what every document has that matches: who has many rules finds by it
-    those that are worth a look.
+    `attributes` are the attributes used, and `size` is the number of conditions. `key`, if not
+    None, is an attribute and a set of values that all_of matching document has; with many rules, it
+    selects those worth evaluating.
     """
 
     def __init__(self, root: _Group) -> None:
@@ -104,40 +107,40 @@ class Compiled:
 
 
 def compile_conditions(conditions: Mapping[str, Any]) -> Compiled:
-    """Make {all | any: [condition or group]} ready; an empty one matches everything.
+    """Compile {all | any: [condition or group]}; empty conditions match all_of document.
 
-    A condition is {attribute, operator, value}; the shape is as the API's schema has it. Raises
-    ConditionError at the first that breaks a rule.
+    A condition is {attribute, operator, value}. The caller has validated the shape with the API's
+    schema. Raises ConditionError for the first invalid condition.
     """
-    root = _group(conditions, "", depth=1) if conditions else _grouped("all", ())
+    root = _compile_group(conditions, "", depth=1) if conditions else _create_group("all", ())
     compiled = Compiled(root)
     if compiled.size > MAX_CONDITIONS:
-        raise ConditionError("", f"At most {MAX_CONDITIONS} conditions.")
+        raise ConditionError("", f"Use at most {MAX_CONDITIONS} conditions.")
     if sum(leaf.operator == "matches" for leaf in root.leaves()) > MAX_PATTERNS:
-        raise ConditionError("", f"At most {MAX_PATTERNS} conditions with patterns.")
+        raise ConditionError("", f"Use at most {MAX_PATTERNS} conditions with patterns.")
     return compiled
 
 
-def _group(group: Mapping[str, Any], path: str, *, depth: int) -> _Group:
+def _compile_group(group: Mapping[str, Any], path: str, *, depth: int) -> _Group:
     mode = "all" if "all" in group else "any"
     here = f"{path}{mode}"
     if depth > MAX_DEPTH:
-        raise ConditionError(here, f"Groups are nested {MAX_DEPTH} deep at most.")
+        raise ConditionError(here, f"Groups can be nested at most {MAX_DEPTH} deep.")
     if not group[mode] and depth > 1:
-        raise ConditionError(here, "A group inside another needs a condition.")
+        raise ConditionError(here, "A nested group needs at least one condition.")
     if len(group[mode]) > MAX_CONDITIONS:
-        raise ConditionError(here, f"At most {MAX_CONDITIONS} conditions.")
+        raise ConditionError(here, f"Use at most {MAX_CONDITIONS} conditions.")
     members: list[_Leaf | _Group] = []
     for index, member in enumerate(group[mode]):
         place = f"{here}.{index}."
         if "attribute" in member:
-            members.append(_leaf(member, place))
+            members.append(_compile_leaf(member, place))
         else:
-            members.append(_group(member, place, depth=depth + 1))
-    return _grouped(mode, tuple(members))
+            members.append(_compile_group(member, place, depth=depth + 1))
+    return _create_group(mode, tuple(members))
 
 
-def _grouped(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
+def _create_group(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
     by_cost = sorted(members, key=lambda member: member.cost)
     tests = tuple(member.test for member in by_cost)
     cost = sum(member.cost for member in members)
@@ -146,30 +149,30 @@ def _grouped(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
     if len(tests) == 1:
         return _Group(mode, members, tests[0], cost)
 
-    def every(facts: Facts) -> bool:
+    def all_of(facts: Facts) -> bool:
         for test in tests:  # noqa: SIM110 - a generator would take twice the time
             if not test(facts):
                 return False
         return True
 
-    def some(facts: Facts) -> bool:
+    def any_of(facts: Facts) -> bool:
         for test in tests:  # noqa: SIM110 - as above
             if test(facts):
                 return True
         return False
 
-    return _Group(mode, members, every if mode == "all" else some, cost)
+    return _Group(mode, members, all_of if mode == "all" else any_of, cost)
 
 
-def _leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
+def _compile_leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
     attribute, operator = condition["attribute"], condition["operator"]
     value = condition.get("value")
     kind = kind_of(attribute)
     if kind is None:
-        raise ConditionError(f"{path}attribute", "There is no such attribute.")
+        raise ConditionError(f"{path}attribute", "This attribute does not exist.")
     if operator not in operators_of(kind):
         allowed = ", ".join(operators_of(kind))
-        raise ConditionError(f"{path}operator", f"This attribute takes one of: {allowed}.")
+        raise ConditionError(f"{path}operator", f"Use an operator of this attribute: {allowed}.")
     try:
         made = make(attribute, kind, operator, value)
     except ConditionError as refused:

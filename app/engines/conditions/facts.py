@@ -1,25 +1,25 @@
-"""A document as conditions see it, and how its texts are compared and shown."""
+"""Represent a document's attributes for conditions, and fold and shorten its texts."""
 
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 MAX_TEXT = 100_000
-"""How many characters of a document's text conditions look at."""
+"""The number of leading characters of a document's text that conditions examine."""
 
 EXCERPT = 200
-"""How much of a text an explanation shows, in characters."""
+"""The maximum number of characters of a text in an explanation."""
 
 
 def fold(text: str) -> str:
-    """What two spellings have in common that differ in case or in how accents are composed."""
+    """Return `text` in a form that ignores case and the composition of accents."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def excerpt(text: str, at: int = 0) -> str:
-    """At most `EXCERPT` characters of a text, of around the place `at`; marked where it was cut."""
+    """Return at most `EXCERPT` characters of `text` around position `at`; "…" marks a cut."""
     if len(text) <= EXCERPT:
         return text
     room = EXCERPT - 2
@@ -29,8 +29,10 @@ def excerpt(text: str, at: int = 0) -> str:
 
 
 class Facts:
-    """Values by attribute; what is left out or None is missing. Texts are folded once, when asked
-    for."""
+    """The attribute values of one document; absent or None means missing.
+
+    Texts are folded on first use and cached.
+    """
 
     __slots__ = ("_folded", "values")
 
@@ -39,11 +41,11 @@ class Facts:
         self._folded: dict[str, str] = {}
 
     def folded(self, attribute: str) -> str | None:
-        """The folded text of an attribute; None where there is no text."""
-        found = self._folded.get(attribute)
-        if found is None:
+        """Return the folded text of an attribute, or None if its value is missing or not text."""
+        text = self._folded.get(attribute)
+        if text is None:
             value = self.values.get(attribute)
             if not isinstance(value, str):
                 return None
-            found = self._folded[attribute] = fold(value)
-        return found
+            text = self._folded[attribute] = fold(value)
+        return text

@@ -1,7 +1,7 @@
-"""The operators: what each takes as its value, and the test that it becomes.
+"""Validate the value of each operator and build the test for it.
 
-A missing attribute, and one whose value is of another kind than the condition's, fits no operator
-but the negative ones: each of these is the exact opposite of its positive.
+A missing attribute, or one whose value has another type than the condition's value, matches no
+positive operator. Each negative operator is the exact opposite of its positive one.
 """
 
 import math
@@ -16,10 +16,10 @@ from app.engines.conditions.facts import Facts, fold
 from app.engines.fields.patterns import compile_pattern
 
 MAX_VALUES = 500
-"""How many values `in` and `not_in` take."""
+"""The maximum number of values of `in` and `not_in`."""
 
 MAX_VALUE = 2000
-"""How long a text to compare with may be, in characters."""
+"""The maximum length of a comparison text, in characters."""
 
 Test = Callable[[Facts], bool]
 Comparable = str | float | bool
@@ -35,12 +35,12 @@ _ORDER: dict[str, Callable[[float, float], bool]] = {
     "less_than": operator.lt,
     "at_most": operator.le,
 }
-# As measured; a text is folded once for all conditions on it.
+# Measured relative costs; a text is folded once for all conditions on it.
 _EQUAL, _ORDERED, _EDGE, _SEARCH, _PATTERN = 1, 2, 3, 5, 20
 
 
 class ConditionError(ValueError):
-    """A condition breaks a rule; `path` names the culprit, such as `all.2.value`."""
+    """An invalid condition; `path` locates it, for example `all.2.value`."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -50,9 +50,10 @@ class ConditionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A test and about what it costs; `place` finds where in a text it fits, for showing it.
+    """A test and its approximate cost.
 
-    `texts`: the test is whether the folded text is one of these.
+    `place` returns the position of the match in a text, for the excerpt in an explanation. `texts`:
+    the test is equivalent to "the folded text is one of these".
     """
 
     test: Test
@@ -62,33 +63,36 @@ class Made:
 
 
 def make(attribute: str, kind: Kind, name: str, value: Any) -> Made:
-    """The test of one condition. Raises ConditionError with the path `value` or `value.<n>`."""
+    """Build the test of one condition.
+
+    Raises ConditionError with the path `value` or `value.<n>`.
+    """
     positive = _NEGATIVE.get(name)
     if positive is None:
-        return _positive(attribute, kind, name, value)
-    made = _positive(attribute, kind, positive, value)
+        return _build_positive(attribute, kind, name, value)
+    made = _build_positive(attribute, kind, positive, value)
     test = made.test
     return Made(lambda facts: not test(facts), made.cost, made.place)
 
 
-def _positive(attribute: str, kind: Kind, name: str, value: Any) -> Made:
+def _build_positive(attribute: str, kind: Kind, name: str, value: Any) -> Made:
     if name == "exists":
         if value is not None:
-            raise ConditionError("value", "Takes no value.")
+            raise ConditionError("value", "This operator takes no value.")
         return Made(lambda facts: facts.values.get(attribute) is not None, _EQUAL)
     if value is None:
-        raise ConditionError("value", "Needs a value.")
+        raise ConditionError("value", "This operator needs a value.")
     if name == "in":
-        return _one_of(attribute, kind, value)
+        return _test_in(attribute, kind, value)
     if name in _ORDER:
-        return _ordered(attribute, _ORDER[name], _number(value, "value"))
+        return _test_order(attribute, _ORDER[name], _number(value, "value"))
     if name == "equals":
-        return _equal(attribute, _comparable(kind, value, "value"))
-    return _worded(attribute, name, value)
+        return _test_equal(attribute, _to_comparable(kind, value, "value"))
+    return _test_text(attribute, name, value)
 
 
-def _comparable(kind: Kind, value: Any, path: str) -> Comparable:
-    """A value as it is compared: texts folded, ids in lower case."""
+def _to_comparable(kind: Kind, value: Any, path: str) -> Comparable:
+    """Return a value in the form used for comparison: texts folded, ids in lower case."""
     if kind == "id":
         return _id(value, path)
     if kind == "number":
@@ -100,10 +104,10 @@ def _comparable(kind: Kind, value: Any, path: str) -> Comparable:
     if not isinstance(value, str):
         kinds = "a text" if kind == "text" else "a text, a number or a boolean"
         raise ConditionError(path, f"Must be {kinds}.")
-    return fold(_bounded(value, path))
+    return fold(_check_length(value, path))
 
 
-def _bounded(value: str, path: str) -> str:
+def _check_length(value: str, path: str) -> str:
     if len(value) > MAX_VALUE:
         raise ConditionError(path, f"Must have at most {MAX_VALUE:,} characters.")
     return value
@@ -126,76 +130,78 @@ def _id(value: Any, path: str) -> str:
     raise ConditionError(path, "Must be an id.")
 
 
-def _equal(attribute: str, wanted: Comparable) -> Made:
-    if isinstance(wanted, str):
-        same = frozenset({wanted})
-        return Made(lambda facts: facts.folded(attribute) == wanted, _EQUAL, texts=same)
-    if isinstance(wanted, bool):
-        return Made(lambda facts: facts.values.get(attribute) is wanted, _EQUAL)
+def _test_equal(attribute: str, expected: Comparable) -> Made:
+    if isinstance(expected, str):
+        same = frozenset({expected})
+        return Made(lambda facts: facts.folded(attribute) == expected, _EQUAL, texts=same)
+    if isinstance(expected, bool):
+        return Made(lambda facts: facts.values.get(attribute) is expected, _EQUAL)
 
     def test(facts: Facts) -> bool:
-        # True is 1 to Python.
-        found = facts.values.get(attribute)
-        return found == wanted and not isinstance(found, bool)
+        # In Python True equals 1, so booleans must be excluded.
+        actual = facts.values.get(attribute)
+        return actual == expected and not isinstance(actual, bool)
 
     return Made(test, _EQUAL)
 
 
-def _one_of(attribute: str, kind: Kind, value: Any) -> Made:
+def _test_in(attribute: str, kind: Kind, value: Any) -> Made:
     if not isinstance(value, list) or not value:
-        raise ConditionError("value", "Must be a list of one value or more.")
+        raise ConditionError("value", "Must be a list of at least one value.")
     if len(value) > MAX_VALUES:
         raise ConditionError("value", f"Must have at most {MAX_VALUES} values.")
-    wanted = [_comparable(kind, one, f"value.{index}") for index, one in enumerate(value)]
-    texts = frozenset(one for one in wanted if isinstance(one, str))
-    if len(texts) == len(wanted):
+    expected = [_to_comparable(kind, item, f"value.{index}") for index, item in enumerate(value)]
+    texts = frozenset(item for item in expected if isinstance(item, str))
+    if len(texts) == len(expected):
         return Made(lambda facts: facts.folded(attribute) in texts, _EQUAL, texts=texts)
-    tests = [_equal(attribute, one).test for one in wanted if not isinstance(one, str)]
+    tests = [_test_equal(attribute, item).test for item in expected if not isinstance(item, str)]
     if texts:
         tests.append(lambda facts: facts.folded(attribute) in texts)
     return Made(lambda facts: any(test(facts) for test in tests), _SEARCH)
 
 
-def _ordered(attribute: str, compare: Callable[[float, float], bool], bound: float) -> Made:
+def _test_order(attribute: str, compare: Callable[[float, float], bool], bound: float) -> Made:
     def test(facts: Facts) -> bool:
-        found = facts.values.get(attribute)
+        actual = facts.values.get(attribute)
         return (
-            isinstance(found, int | float) and not isinstance(found, bool) and compare(found, bound)
+            isinstance(actual, int | float)
+            and not isinstance(actual, bool)
+            and compare(actual, bound)
         )
 
     return Made(test, _ORDERED)
 
 
-def _worded(attribute: str, name: str, value: Any) -> Made:
+def _test_text(attribute: str, name: str, value: Any) -> Made:
     if not isinstance(value, str) or not value:
-        raise ConditionError("value", "Must be a text of one character or more.")
+        raise ConditionError("value", "Must be a text of at least one character.")
     if name == "matches":
-        return _pattern(attribute, value)
-    wanted = fold(_bounded(value, "value"))
+        return _test_pattern(attribute, value)
+    expected = fold(_check_length(value, "value"))
 
     def place(facts: Facts) -> int:
-        return max(0, (facts.folded(attribute) or "").find(wanted))
+        return max(0, (facts.folded(attribute) or "").find(expected))
 
     if name == "starts_with":
-        return Made(lambda facts: (facts.folded(attribute) or "").startswith(wanted), _EDGE)
+        return Made(lambda facts: (facts.folded(attribute) or "").startswith(expected), _EDGE)
     if name == "ends_with":
-        end = Made(lambda facts: (facts.folded(attribute) or "").endswith(wanted), _EDGE)
+        end = Made(lambda facts: (facts.folded(attribute) or "").endswith(expected), _EDGE)
         return Made(end.test, end.cost, lambda facts: len(facts.folded(attribute) or ""))
-    return Made(lambda facts: wanted in (facts.folded(attribute) or ""), _SEARCH, place)
+    return Made(lambda facts: expected in (facts.folded(attribute) or ""), _SEARCH, place)
 
 
-def _pattern(attribute: str, value: str) -> Made:
+def _test_pattern(attribute: str, value: str) -> Made:
     try:
         search = compile_pattern(value, ignore_case=True).search
     except ValueError as refused:
-        raise ConditionError("value", f"Is no usable pattern: {refused}.") from None
+        raise ConditionError("value", f"Is not a valid pattern: {refused}.") from None
 
     def test(facts: Facts) -> bool:
-        found = facts.values.get(attribute)
-        return isinstance(found, str) and search(found) is not None
+        actual = facts.values.get(attribute)
+        return isinstance(actual, str) and search(actual) is not None
 
     def place(facts: Facts) -> int:
-        found: Any = search(facts.values.get(attribute) or "")
-        return int(found.start()) if found is not None else 0
+        actual: Any = search(facts.values.get(attribute) or "")
+        return int(actual.start()) if actual is not None else 0
 
     return Made(test, _PATTERN, place)

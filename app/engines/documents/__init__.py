@@ -1,8 +1,8 @@
-"""Files in; text, pages, words with boxes and page images out. Safely.
+"""Convert untrusted files to text, pages, words with boxes, and page images.
 
-Untrusted files are read in a sandboxed process with limits on memory, processor time, waiting time,
-pages and pixels, so that a bomb or a crash costs that document only. Which formats are read, what
-they may cost and how offsets count: docs/contributors/documents.md.
+Files are read in a sandboxed process with limits on memory, processor time, waiting time, pages and
+pixels, so that a decompression bomb or a crash only affects that document. The supported formats,
+their limits and the meaning of offsets are described in docs/contributors/documents.md.
 """
 
 from app.engines.documents.layout import parse_text

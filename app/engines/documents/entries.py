@@ -1,7 +1,7 @@
-"""The functions that read and render documents in a sandboxed process.
+"""Read and render documents in a sandboxed process.
 
-The fork server imports this module, and with it all that the readers use: a process finds every
-library loaded. The application itself must not import it.
+The fork server imports this module and thereby all libraries that the readers use, so that each
+process has every library loaded. The application itself must not import it.
 """
 
 import email.parser  # noqa: F401 - `email` imports it where it needs it
@@ -26,11 +26,11 @@ _QUALITY = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
-    """Load what libraries load on first use: in a process, no file may be readable any more."""
+    """Load what libraries would load on first use, because a process may not read files later."""
     Image.init()
     language.load()
     for module in pkgutil.iter_modules(encodings.__path__):
-        if module.name not in ("mbcs", "oem"):  # of Windows
+        if module.name not in ("mbcs", "oem"):  # only exist on Windows
             importlib.import_module(f"encodings.{module.name}")
 
 
@@ -73,14 +73,14 @@ def render_page(document: BinaryIO | None, arguments: dict[str, Any], send: Send
 
 
 class _Sample:
-    """The beginning of a document's text, as much as the detection of its language looks at."""
+    """The beginning of a document's text, as long as language detection needs."""
 
     def __init__(self) -> None:
         self.text = ""
         self._is_first = True
 
     def add(self, text: str) -> None:
-        """Add the text of a page, after the form feed that parts pages."""
+        """Add the text of a page, separated by a form feed."""
         if len(self.text) < language.SAMPLE_CHARS:
             text = clean(text[: language.SAMPLE_CHARS])
             self.text = text if self._is_first else f"{self.text}\f{text}"
@@ -88,7 +88,7 @@ class _Sample:
 
 
 def _send_failures(action: Callable[[], None], send: Send) -> None:
-    """Do it, and send what went wrong as a frame."""
+    """Run `action`, and send any failure as a frame."""
     failure: tuple[str, str]
     try:
         action()
@@ -99,7 +99,7 @@ def _send_failures(action: Callable[[], None], send: Send) -> None:
         failure = error.code, error.message
     except MemoryError:
         failure = "out_of_memory", OUT_OF_MEMORY
-    except Exception as error:  # noqa: BLE001 - whatever a damaged file makes a library raise
+    except Exception as error:  # noqa: BLE001 - a damaged file can make a library raise anything
         failure = "unreadable", f"The document cannot be read ({type(error).__name__})."
     else:
         return

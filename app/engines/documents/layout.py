@@ -1,13 +1,14 @@
-"""Pages for documents that have none: a fixed grid on A4.
+"""Lay out flowing text on virtual pages: a fixed grid on A4.
 
-E-mail, HTML, DOCX and plain text flow; regions and page images still need pages. So their text
-is set, deterministically, on A4 (595 x 842 points) in 84 columns and 58 rows of a monospaced
-face: East Asian wide characters take two columns, combining and invisible ones none, a tab goes
-to the next multiple of eight. Long lines wrap at white space, or anywhere where there is none.
-A form feed ends the page. A row whose first letter is Hebrew or Arabic runs from right to left.
+Email, HTML, DOCX and plain text have no pages, but regions and page images need them. Their text is
+therefore laid out deterministically on A4 (595 x 842 points) in 84 columns and 58 rows of a
+monospaced font. East Asian wide characters take two columns, combining and invisible characters
+none, and a tab advances to the next multiple of eight. Long lines wrap at white space, or anywhere
+if there is none. A form feed ends the page. A row whose first letter is Hebrew or Arabic runs from
+right to left.
 
-The pages' spans cover the whole text without gaps: `"".join(page.text)` is the text. Words never
-cross rows, so a word longer than a row becomes one word per row.
+The spans of the pages cover the whole text without gaps: `"".join(page.text)` is the text. A word
+never spans rows; a word longer than a row becomes one word per row.
 """
 
 import re
@@ -34,7 +35,7 @@ CELL_WIDTH, LINE_HEIGHT = 6.0, 13.0
 LEFT = (PAGE_WIDTH - COLUMNS * CELL_WIDTH) / 2
 TOP = (PAGE_HEIGHT - ROWS * LINE_HEIGHT) / 2
 TAB = 8
-# A row holds at most this many code points, however many of them take no room.
+# The maximum number of code points per row, including those without width.
 _ROW_CHARS = 4 * COLUMNS
 
 _XS = [round((LEFT + column * CELL_WIDTH) / PAGE_WIDTH, 5) for column in range(COLUMNS + 1)]
@@ -47,7 +48,7 @@ Span = tuple[int, int]
 
 
 class _Columns(dict[str, int]):
-    """Columns that a character takes, worked out at its first use."""
+    """The number of columns of each character, computed on first use."""
 
     def __missing__(self, char: str) -> int:
         if unicodedata.east_asian_width(char) in "WF":
@@ -65,7 +66,7 @@ columns_of = _columns.__getitem__
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One virtual page: its span of the text, and the span of each of its rows."""
+    """One virtual page: its span of the text, and the span of each row."""
 
     start: int
     end: int
@@ -73,10 +74,10 @@ class Sheet:
 
 
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Lay out text that is at hand already; in this process, words only when asked for.
+    """Lay out a text in this process; words are computed on first use.
 
-    NUL and lone surrogates become U+FFFD, one for one; every other code point, line ends
-    included, stays where it is. Raises `ParseFailed` (`empty_document`, `too_large_unpacked`,
+    NUL and lone surrogates are replaced by U+FFFD one for one; all other code points, including
+    line ends, keep their positions. Raises `ParseFailed` (`empty_document`, `too_large_unpacked`,
     `too_many_pages`).
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
@@ -86,7 +87,7 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
 
 
 def check_text(text: str, limits: Limits) -> str:
-    """The text itself, unless there is none or too much of it."""
+    """Return `text`. Raises `ParseFailed` if it is empty or too long."""
     if len(text) > limits.max_text_chars:
         message = f"The text is longer than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)
@@ -96,7 +97,10 @@ def check_text(text: str, limits: Limits) -> str:
 
 
 def flow_pages(text: str, limits: Limits) -> Iterator[Page]:
-    """The pages of a flowing text. Raises `ParseFailed` (`too_many_pages`) when it gets there."""
+    """Yield the pages of a flowing text.
+
+    Raises `ParseFailed` (`too_many_pages`) when the limit is reached.
+    """
     for number, sheet in enumerate(paginate(text), start=1):
         if number > limits.max_pages:
             message = f"The text fills more than {limits.max_pages} pages."
@@ -118,7 +122,7 @@ def flow_pages(text: str, limits: Limits) -> Iterator[Page]:
 
 
 def paginate(text: str) -> Iterator[Sheet]:
-    """Break text into rows and rows into sheets; the sheets' spans adjoin."""
+    """Break text into rows and rows into sheets; the spans of the sheets have no gaps."""
     start = position = 0
     rows: list[Span] = []
     for line in text.splitlines(keepends=True):
@@ -136,7 +140,7 @@ def paginate(text: str) -> Iterator[Sheet]:
 
 
 def sheet_words(text: str, sheet: Sheet) -> list[Word]:
-    """The words of one sheet with their boxes, row by row."""
+    """Return the words of one sheet with their boxes, row by row."""
     words: list[Word] = []
     for index, (start, end) in enumerate(sheet.rows):
         if start == end:
@@ -156,7 +160,7 @@ def sheet_words(text: str, sheet: Sheet) -> list[Word]:
 
 
 def _wrap(line: str) -> Iterator[Span]:
-    """Spans of a line's rows, at least one; white space at a break belongs to no row."""
+    """Yield the spans of a line's rows, at least one, without the white space at breaks."""
     line = line.rstrip()
     length = len(line)
     plain = _is_plain(line)
@@ -166,19 +170,19 @@ def _wrap(line: str) -> Iterator[Span]:
     start = 0
     while True:
         chunk = line[start : start + _ROW_CHARS]
-        fits = COLUMNS if plain else _fitting(chunk)
+        fits = COLUMNS if plain else _count_fitting(chunk)
         if start + fits >= length:
             yield start, length
             return
         cut = _break_before(chunk, fits)
         yield start, start + len(chunk[:cut].rstrip())
         start += cut
-        while line[start].isspace():  # ends, as the line has no white space at its end
+        while line[start].isspace():  # stops, because the line does not end with white space
             start += 1
 
 
 def _break_before(chunk: str, fits: int) -> int:
-    """Where to end a row of which the first `fits` characters have room."""
+    """Return where to end a row in which the first `fits` characters have room."""
     if fits == len(chunk) or _UNSPACED.match(chunk, fits) or _UNSPACED.match(chunk, fits - 1):
         return fits
     if chunk[fits].isspace():
@@ -193,13 +197,13 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and "\t" not in text
 
 
-def _fitting(chunk: str) -> int:
-    """How many of the characters fit into a row, at least one."""
+def _count_fitting(chunk: str) -> int:
+    """Return how many of the characters fit into a row, at least one."""
     return max(1, bisect_right(_edges(chunk), COLUMNS) - 1)
 
 
 def _edges(row: str) -> list[int]:
-    """The column before each character of the row, and after the last."""
+    """Return the column before each character of the row, and after the last."""
     if "\t" not in row:
         return list(accumulate(map(columns_of, row), initial=0))
     edges, column = [0], 0

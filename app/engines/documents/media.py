@@ -1,4 +1,4 @@
-"""Which kind of document some bytes are, whatever their sender says."""
+"""Detect the media type of a document by its content."""
 
 import codecs
 import mimetypes
@@ -34,14 +34,14 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     TIFF: (".tif", ".tiff"),
     WEBP: (".webp",),
 }
-"""Supported media types with their file name extensions, the usual one first."""
+"""The supported media types with their file name extensions, the usual one first."""
 
 TEXTS = frozenset({PLAIN, MARKDOWN, CSV})
 FLAVOURS = TEXTS | {HTML, MAIL}
 IMAGES = frozenset({PNG, JPEG, TIFF, WEBP})
 
 HEAD_BYTES = 1 << 16
-"""How much of the file's beginning `detect` makes use of."""
+"""The number of leading bytes of the file that `detect` uses."""
 
 _BY_EXTENSION = {extension: kind for kind, names in MEDIA_TYPES.items() for extension in names}
 _ALIASES = {
@@ -64,10 +64,10 @@ _SAYS_NOTHING = {
     "application/force-download",
     "application/unknown",
 }
-# What Windows calls a .csv once Excel is installed.
+# The media type that Windows with Excel assigns to .csv files.
 _EXCEL = "application/vnd.ms-excel"
 _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
-# Python's own table and what it lacks, so that no machine's mime.types changes an answer.
+# Python's own table with additions, so that the result does not depend on the machine.
 _KNOWN_NAMES = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
     ".heic": "image/heic",
@@ -108,35 +108,40 @@ _LEAST_MAIL_FIELDS = 2
 
 
 def detect(head: bytes, name: str, declared: str | None) -> str:
-    """The media type of a document, by its content.
+    """Return the media type of a document, determined by its content.
 
-    `head` is the beginning of the file, `HEAD_BYTES` of it where there are as many; `name` the
-    file name, of which only the extension counts; `declared` the sender's media type, if any.
-    The kinds of text (plain, Markdown, CSV, HTML, e-mail) cannot contradict one another: there
-    the extension decides, then `declared`, then the content. An empty file is what it claims to
-    be. Raises `UnsupportedMediaType` when the content is of no supported kind, or is of another
-    kind than the extension or `declared` claims; `application/octet-stream` claims nothing.
+    `head` is the beginning of the file, up to `HEAD_BYTES`; `name` is the file name, of which only
+    the extension is used; `declared` is the sender's media type, if any.
+
+    Text types (plain, Markdown, CSV, HTML, email) never contradict each other: the extension
+    decides, then `declared`, then the content. An empty file has its declared type. Raises
+    `UnsupportedMediaType` if the content is of no supported type, or of another type than the
+    extension or `declared` claims; `application/octet-stream` claims nothing.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = [kind for kind in (_named(extension), _sent(declared, extension)) if kind]
+    claims = [
+        kind
+        for kind in (_type_of_extension(extension), _type_of_declaration(declared, extension))
+        if kind
+    ]
     if not head:
         known = next((kind for kind in claims if kind in MEDIA_TYPES), None)
         if claims and known is None:
             raise UnsupportedMediaType(claims[0], None)
         return known or PLAIN
-    binary = _binary(head, claims)
-    found = binary or _text_flavour(head)
-    if found is None or found not in MEDIA_TYPES:
-        raise UnsupportedMediaType(claims[0] if claims else None, found or _unknown(head))
+    binary = _detect_binary(head, claims)
+    detected = binary or _detect_text(head)
+    if detected is None or detected not in MEDIA_TYPES:
+        raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
     if binary is None:
-        return _flavour(found, claims)
+        return _choose_text_type(detected, claims)
     for claim in claims:
-        if claim != found:
-            raise UnsupportedMediaType(claim, found)
-    return found
+        if claim != detected:
+            raise UnsupportedMediaType(claim, detected)
+    return detected
 
 
-def _named(extension: str) -> str | None:
+def _type_of_extension(extension: str) -> str | None:
     if not extension:
         return None
     if kind := _BY_EXTENSION.get(extension):
@@ -145,23 +150,23 @@ def _named(extension: str) -> str | None:
     return None if guess is None or guess in _SAYS_NOTHING else _ALIASES.get(guess, guess)
 
 
-def _sent(declared: str | None, extension: str) -> str | None:
+def _type_of_declaration(declared: str | None, extension: str) -> str | None:
     kind = (declared or "").partition(";")[0].strip().lower()
     if kind in _SAYS_NOTHING or (kind == _EXCEL and extension == ".csv"):
         return None
     return _ALIASES.get(kind, kind)
 
 
-def _flavour(found: str, claims: list[str]) -> str:
+def _choose_text_type(detected: str, claims: list[str]) -> str:
     for claim in claims:
         if claim not in FLAVOURS and not _TEXT_LIKE.match(claim):
-            raise UnsupportedMediaType(claim, found)
-    return next((claim for claim in claims if claim in FLAVOURS), found)
+            raise UnsupportedMediaType(claim, detected)
+    return next((claim for claim in claims if claim in FLAVOURS), detected)
 
 
-def _binary(head: bytes, claims: list[str]) -> str | None:
-    """The kind that a signature shows; None where there is none of those known here."""
-    if b"%PDF-" in head[:1024]:  # readers accept that much before it (PDF 1.7, appendix H.3)
+def _detect_binary(head: bytes, claims: list[str]) -> str | None:
+    """Return the media type that a known signature indicates, or None."""
+    if b"%PDF-" in head[:1024]:  # readers accept this many bytes before it (PDF 1.7, appendix H.3)
         return PDF
     for signature, kind in _SIGNATURES.items():
         if head.startswith(signature):
@@ -171,7 +176,7 @@ def _binary(head: bytes, claims: list[str]) -> str | None:
     if head.startswith(b"PK\x03\x04"):
         return _zip_kind(head, claims)
     if head.startswith(_COMPOUND_FILE) and DOCX in claims:
-        # Word wraps a DOCX with a password into one of these; parsing tells it from a DOC.
+        # Word stores a DOCX with a password in this format; parsing distinguishes it from a DOC.
         return DOCX
     return None
 
@@ -194,11 +199,11 @@ def _inflate(packed: bytes) -> bytes:
     try:
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, HEAD_BYTES)
     except zlib.error:
-        return packed  # stored without compression
+        return packed  # stored uncompressed
 
 
-def _text_flavour(head: bytes) -> str | None:
-    """Which kind of text this is; None when it is not text at all."""
+def _detect_text(head: bytes) -> str | None:
+    """Return the media type of a text, or None if the content is not text."""
     text = _as_text(head)
     if text is None:
         return None
@@ -212,7 +217,7 @@ def _text_flavour(head: bytes) -> str | None:
 
 
 def _as_text(head: bytes) -> str | None:
-    """The head as text of some encoding, or None when too much of it are control characters."""
+    """Decode the head, or return None if it has too many control characters to be text."""
     if mark := bom_encoding(head):
         encoding, head = mark[0], head[mark[1] :]
     else:
@@ -220,12 +225,13 @@ def _as_text(head: bytes) -> str | None:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     text = decoder.decode(head)
     if encoding == "utf-8" and "\ufffd" in text:
-        text = head.decode("latin-1")  # some one-byte encoding: its controls tell all the same
+        # probably a one-byte encoding; control characters show up in any of them
+        text = head.decode("latin-1")
     return None if len(_CONTROLS.findall(text)) * 100 > len(text) else text
 
 
 def _is_mail(text: str) -> bool:
-    """Whether it begins with header fields (RFC 5322, 2.2), two of them well known."""
+    """Return whether the text begins with header fields (RFC 5322, 2.2), two of them well known."""
     seen: set[str] = set()
     for number, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (number == 0 and line.startswith("From ")):
@@ -237,8 +243,8 @@ def _is_mail(text: str) -> bool:
     return len(seen & _MAIL_FIELDS) >= _LEAST_MAIL_FIELDS
 
 
-def _unknown(head: bytes) -> str | None:
-    import puremagic  # noqa: PLC0415 - only to tell the sender what it was
+def _guess_type(head: bytes) -> str | None:
+    import puremagic  # noqa: PLC0415 - only needed for the error message
 
     try:
         matches = puremagic.magic_string(head)

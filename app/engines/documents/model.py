@@ -1,4 +1,4 @@
-"""The values that go in and come out of the document engine."""
+"""Define the values that the document engine takes and returns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ FailureCode = Literal[
     "crashed",
     "empty_document",
 ]
-OUT_OF_MEMORY = "Reading it takes more memory than is allowed."
+OUT_OF_MEMORY = "Reading the document needs more memory than allowed."
 FAILURE_CODES: frozenset[FailureCode] = frozenset(get_args(FailureCode))
 
 Box = tuple[float, float, float, float]
 
 
-class ParseFailed(Exception):  # noqa: N818 - it is the outcome that it names
-    """A document could not be read; it costs this document and nothing else.
+class ParseFailed(Exception):  # noqa: N818 - named after the outcome
+    """A document could not be read; other documents are not affected.
 
     `code` is stable and one of `FAILURE_CODES`; `message` is one English sentence for people,
-    free of paths and of the document's content.
+    without paths and without the document's content.
     """
 
     def __init__(self, code: FailureCode, message: str) -> None:
@@ -37,8 +37,8 @@ class ParseFailed(Exception):  # noqa: N818 - it is the outcome that it names
         return f"{self.code}: {self.message}"
 
 
-class PageNotFound(Exception):  # noqa: N818 - it is the outcome that it names
-    """The document has no page of that number (they count from 1)."""
+class PageNotFound(Exception):  # noqa: N818 - named after the outcome
+    """The document has no page with this number; pages count from 1."""
 
     def __init__(self, number: int, page_count: int) -> None:
         super().__init__(number, page_count)
@@ -46,14 +46,14 @@ class PageNotFound(Exception):  # noqa: N818 - it is the outcome that it names
         self.page_count = page_count
 
     def __str__(self) -> str:
-        return f"no page {self.number}: the document has {self.page_count}"
+        return f"no page {self.number}: the document has {self.page_count} pages"
 
 
-class UnsupportedMediaType(Exception):  # noqa: N818 - it is the outcome that it names
-    """The content is of no supported kind, or not of the kind its name or sender claims.
+class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome
+    """The content is of no supported type, or not of the type that its name or sender claims.
 
-    `declared` is the claim that was not met (a media type or a file extension), or None;
-    `detected` is what the content looks like, or None where that is unknown.
+    `declared` is the claim that was not met (a media type or a file extension), or None; `detected`
+    is the type of the content, or None if unknown.
     """
 
     def __init__(self, declared: str | None, detected: str | None) -> None:
@@ -67,12 +67,12 @@ class UnsupportedMediaType(Exception):  # noqa: N818 - it is the outcome that it
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one document may cost.
+    """The resource limits for one document.
 
-    `memory_bytes` bounds the address space of the child process, `cpu_seconds` its processor
-    time, `wall_seconds` the time that the caller waits for it (time spent in the caller's own
-    `on_page` is not counted). `max_pixels` holds for each image, decoded or rendered;
-    `max_unpacked_bytes` for the sum of an archive's entries, as measured while they inflate.
+    `memory_bytes` limits the address space of the child process, `cpu_seconds` its processor time,
+    and `wall_seconds` how long the caller waits for it, without the time spent in `on_page`.
+    `max_pixels` applies to each image, decoded or rendered; `max_unpacked_bytes` to the sum of an
+    archive's entries, measured while they are unpacked.
     """
 
     memory_bytes: int = 1 << 30
@@ -92,8 +92,9 @@ DEFAULT_LIMITS = Limits()
 class Word:
     """A word on a page.
 
-    `box` is (x0, y0, x1, y1) in 0..1 from the top left of the page as it is displayed;
-    `start` and `end` are code-point offsets into the document's text, `text[start:end] == text`.
+    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left of the displayed page; `start`
+    and `end` are code point offsets into the document's text, so that `document[start:end] ==
+    text`.
     """
 
     text: str
@@ -103,11 +104,11 @@ class Word:
 
 
 class Page:
-    """One page: its size in points as displayed, its span of the document's text, its words.
+    """One page: its displayed size in points, its span of the document's text, and its words.
 
-    `rotation` is the clockwise turn in degrees (0, 90, 180, 270) that the file asks for and
-    that `width`, `height` and the boxes already include. `has_text_layer` is False where only
-    an image is known, and so no words. Words are made on first use.
+    `rotation` is the clockwise rotation in degrees (0, 90, 180, 270) that the file specifies;
+    `width`, `height` and the boxes already include it. `has_text_layer` is False if the page is
+    only an image and therefore has no words. Words are computed on first use.
     """
 
     __slots__ = (
@@ -146,10 +147,12 @@ class Page:
 
     @property
     def end(self) -> int:
+        """Return the offset of the end of the page in the document's text."""
         return self.start + len(self.text)
 
     @property
     def words(self) -> list[Word]:
+        """Return the words of the page, computed on first use."""
         if self._words is None:
             self._words = self._make_words()
         return self._words
@@ -161,9 +164,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is known once the last page has been handed over.
+    """The properties of a document that are known after its last page.
 
-    `language` is an ISO 639-1 code, None where it is unsure.
+    `language` is an ISO 639-1 code, or None if uncertain.
     """
 
     text: str
@@ -173,7 +176,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A whole document; `language` is an ISO 639-1 code, None where it is unsure."""
+    """A whole document; `language` is an ISO 639-1 code, or None if uncertain."""
 
     text: str
     pages: list[Page]

@@ -1,4 +1,4 @@
-"""The fork server of this engine, and what the end of a process means for a document."""
+"""Run the engine's fork server, and translate process failures to document failures."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -36,23 +36,23 @@ SERVER = ForkServer(
 def start_server(
     *, max_processes: int = _MAX_PROCESSES, idle_seconds: float | None = None, nice: int = 0
 ) -> None:
-    """Start the fork server of this process and of those that it forks from now on.
+    """Start the fork server for this process and those that it forks later.
 
-    Without this, each process starts a server of its own at its first document; such a server ends
-    after five idle minutes. Returns at once: the server gets ready in the background. Calling this
-    again is cheap, and replaces a server that is gone.
+    Otherwise each process starts its own server with its first document; such a server ends after
+    five idle minutes. Returns at once, because the server starts in the background. Calling this
+    again is cheap, and replaces a server that has ended.
 
     Args:
-        max_processes: how many documents are read or rendered at once; further calls wait.
-        idle_seconds: when given, the server starts with the first document, and ends after so many
-            seconds without one. Until then, and afterwards, it takes 4 MB instead of 45.
-        nice: how much lower the priority of the server and its processes is.
+        max_processes: The number of documents read or rendered at once; further calls wait.
+        idle_seconds: If given, the server starts with the first document, and ends after this
+            time without documents. Without a server, 4 MB are used instead of 45.
+        nice: The increment to the niceness of the server and its processes.
     """
     SERVER.start(max_processes=max_processes, idle_seconds=idle_seconds, nice=nice)
 
 
 def stop_server() -> None:
-    """Let go of the fork server; it ends when no other process uses it."""
+    """Disconnect from the fork server; it ends when no other process uses it."""
     SERVER.stop()
 
 
@@ -60,9 +60,9 @@ def stop_server() -> None:
 def call_entry(
     entry: str, path: Path, arguments: Mapping[str, object], limits: Limits
 ) -> Iterator[Iterator[tuple[bytes, bytes]]]:
-    """Call a function of `entries` on a document; give the frames that it sends, as they come.
+    """Call a function of `entries` on a document; yield an iterator of the frames that it sends.
 
-    Raises `ParseFailed`, and `SandboxUnavailable` when no process could be started.
+    Raises `ParseFailed`, and `SandboxUnavailable` if no process could be started.
     """
     with (
         _open(path) as file,
@@ -95,12 +95,12 @@ def _frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[bytes, 
 
 
 def distrusted() -> ParseFailed:
-    """Return the failure of a process that breaks the protocol: the document may control it."""
+    """Return the failure for a process that breaks the protocol; a document may control it."""
     return ParseFailed("crashed", "The parser returned an invalid result.")
 
 
 def _process_limits(limits: Limits) -> ProcessLimits:
-    text = 12 * limits.max_text_chars  # what JSON writes for one, at most
+    text = 12 * limits.max_text_chars  # the maximum size of one character in JSON
     return ProcessLimits(
         memory_bytes=limits.memory_bytes,
         cpu_seconds=limits.cpu_seconds,
@@ -123,9 +123,9 @@ def _parse_failed(error: ProcessFailed, limits: Limits) -> ParseFailed:
     match error.reason:
         case "wall_time":
             seconds = f"{limits.wall_seconds:g}"
-            return ParseFailed("timed_out", f"Reading it took longer than {seconds} seconds.")
+            return ParseFailed("timed_out", f"Reading the document took over {seconds} seconds.")
         case "cpu_time":
-            message = f"Reading it took more than {limits.cpu_seconds} seconds of processor time."
+            message = f"Reading it needed over {limits.cpu_seconds} seconds of processor time."
             return ParseFailed("timed_out", message)
         case "memory":
             return ParseFailed("out_of_memory", OUT_OF_MEMORY)

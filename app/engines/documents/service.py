@@ -1,4 +1,4 @@
-"""Parsing and rendering of files, each in a sandboxed process of its own."""
+"""Parse and render files, each in a sandboxed process of its own."""
 
 from array import array
 from collections.abc import Callable
@@ -26,12 +26,12 @@ from app.engines.documents.text import clean
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
-"""Pixels per point where `render` is given neither width nor scale."""
+"""Pixels per point if `render` gets neither width nor scale."""
 _LANGUAGE_LENGTH = 2
 
 
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Read a whole document. Raises as `parse_stream`."""
+    """Read a whole document. Raises the same errors as `parse_stream`."""
     pages: list[Page] = []
     summary = parse_stream(path, media_type, limits, pages.append)
     return ParsedDocument(summary.text, pages, summary.language)
@@ -40,11 +40,11 @@ def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> Parse
 def parse_stream(
     path: Path, media_type: str, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
-    """Read a document and hand over its pages one by one, in order, as they are read.
+    """Read a document and pass its pages to `on_page` one by one, in order.
 
-    `media_type` is what `detect` said. What `on_page` raises comes through; the time it takes
-    does not count. When this raises, pages may have been handed over already. Raises
-    `ParseFailed`; `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`.
+    `media_type` is the result of `detect`. Exceptions of `on_page` propagate; the time it takes
+    does not count. Pages may have been passed before this raises. Raises `ParseFailed`;
+    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`.
     """
     _check(media_type)
     texts: list[str] = []
@@ -65,7 +65,7 @@ def parse_stream(
             elif kind == frames.LANGUAGE and (texts or flowing is not None):
                 language = _language(payload)
                 if flowing is not None:
-                    return _flow(flowing, language, limits, on_page)
+                    return _pass_flow_pages(flowing, language, limits, on_page)
                 return Summary("\f".join(texts), len(texts), language)
             else:
                 break
@@ -79,20 +79,20 @@ def render(
     *,
     width_px: int | None = None,
     scale: float | None = None,
-    format: ImageFormat = "png",  # noqa: A002 - what an image's encoding is called everywhere
+    format: ImageFormat = "png",  # noqa: A002 - the usual name for an image's encoding
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """The image of one page as displayed, `width_px` pixels wide or `scale` pixels per point.
+    """Return the image of one displayed page, `width_px` wide or `scale` pixels per point.
 
-    Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` when the image asked for is larger
-    than `limits.max_pixels`), `UnsupportedMediaType`, and ValueError for both sizes at once or
-    sizes that are not positive.
+    Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image would be larger than
+    `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes are given or a size
+    is not positive.
     """
     _check(media_type)
     if width_px is not None and scale is not None:
         raise ValueError("give width_px or scale, not both")
     if not (width_px is None or width_px > 0) or not (scale is None or 0 < scale < float("inf")):
-        raise ValueError("the size of an image is positive")
+        raise ValueError("the size of an image must be positive")
     if width_px is None and scale is None:
         scale = DEFAULT_SCALE
     arguments = {
@@ -116,7 +116,7 @@ def _check(media_type: str) -> None:
         raise UnsupportedMediaType(media_type, None)
 
 
-def _flow(
+def _pass_flow_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
     count = 0
@@ -142,7 +142,7 @@ def _count(payload: bytes) -> int:
 
 
 def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
-    """Return a page of what the process sent, checked: an untrusted file may control it."""
+    """Validate a page from the process, which an untrusted file may control, and return it."""
     try:
         sent = orjson.loads(payload)
         text = clean(sent["text"])
@@ -152,7 +152,9 @@ def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
         rotation, has_text_layer = int(sent["rotation"]), bool(sent["has_text_layer"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise distrusted() from error
-    if len(starts) > limits.max_words_per_page or not _fits(len(text), starts, ends, boxes):
+    if len(starts) > limits.max_words_per_page or not _are_words_valid(
+        len(text), starts, ends, boxes
+    ):
         raise distrusted()
 
     def words() -> list[Word]:
@@ -174,8 +176,10 @@ def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
     )
 
 
-def _fits(length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]") -> bool:
-    """Whether the words lie inside a text of that length, and their boxes on the page."""
+def _are_words_valid(
+    length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]"
+) -> bool:
+    """Return whether the words are inside a text of that length and their boxes on the page."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:

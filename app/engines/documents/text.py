@@ -1,4 +1,4 @@
-"""From bytes to text, and from text to words."""
+"""Decode bytes to text, and split text into words."""
 
 import codecs
 import re
@@ -8,13 +8,13 @@ from app.engines.documents.language import score
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins with the same bytes
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Encodings of old with the languages that were written in them (ISO 639-1). In the order in which
-# a tie is decided: the more common on today's disks first.
+# Legacy encodings with the languages written in them (ISO 639-1). Ties are resolved in this order,
+# the encodings more common today first.
 _LEGACY = {
     "cp1252": "af ca da de en es eu fi fr ga gl is it lb nl nn no oc pt sv",
     "cp1250": "bs cs hr hu pl ro sh sk sl sq sr",
@@ -32,7 +32,7 @@ _LEGACY = {
     "iso8859_2": "bs cs hr hu pl ro sh sk sl sq sr",
     "cp1257": "et lt lv",
 }
-# Python's own codecs for other things than files of text; one of them takes quadratic time.
+# Python codecs that are not for text files; one of them takes quadratic time.
 _NOT_FOR_FILES = {"idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined"}
 _SAMPLE = 1 << 16
 _LEAD = 200
@@ -40,7 +40,7 @@ _HIGH = re.compile(rb"[\x80-\xff]")
 _FEW_HIGH_BYTES = 4
 _MORE_CHAOS = 0.2
 
-# Han and kana are written without spaces, so there each character is a word of its own.
+# Han and kana are written without spaces, so each of these characters is a word.
 UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u30ff"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -58,14 +58,14 @@ _WITHOUT_CONTROLS: dict[int, str | None] = {
 
 
 def clean(text: str) -> str:
-    """Replace NUL and lone surrogates by U+FFFD, one for one, so that offsets stay."""
+    """Replace NUL and lone surrogates by U+FFFD one for one, so that offsets are preserved."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def normalize(text: str) -> str:
     """Return text in composed form (NFC) and without control characters.
 
-    Tabs, line feeds, carriage returns and form feeds stay; other line ends become line feeds.
+    Tabs, line feeds, carriage returns and form feeds are kept; other line ends become line feeds.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -75,7 +75,7 @@ def normalize(text: str) -> str:
 
 
 def bom_encoding(data: bytes) -> tuple[str, int] | None:
-    """The encoding that a byte order mark announces, and the mark's length."""
+    """Return the encoding of the byte order mark and the mark's length, or None without a mark."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return encoding, len(mark)
@@ -83,7 +83,7 @@ def bom_encoding(data: bytes) -> tuple[str, int] | None:
 
 
 def bare_utf16(data: bytes) -> str | None:
-    """UTF-16 without a mark, known by the NULs in every other byte of mostly Latin text."""
+    """Detect UTF-16 without a mark by the NULs in every other byte of mostly Latin text."""
     head = data[:4096]
     half = len(head) // 2
     low, high = head[1::2].count(0), head[0::2].count(0)
@@ -95,27 +95,27 @@ def bare_utf16(data: bytes) -> str | None:
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """Text of any encoding: the byte order mark first, then `declared`, UTF-8, a guess.
+    """Decode text of any encoding.
 
-    The mark itself is no part of the text; line ends stay as they are. Never raises: what
-    cannot be decoded becomes U+FFFD.
+    Tries the byte order mark, then `declared`, then UTF-8, then a guess. The mark is not part of
+    the result; line ends are unchanged. Never raises: bytes that cannot be decoded become U+FFFD.
     """
-    if found := bom_encoding(data):
-        encoding, length = found
+    if mark := bom_encoding(data):
+        encoding, length = mark
         return clean(data[length:].decode(encoding, "replace"))
     if declared and (text := _decode_as(data, declared)) is not None:
         return clean(text)
-    return clean(_undeclared(data))
+    return clean(_decode_undeclared(data))
 
 
-def _undeclared(data: bytes) -> str:
+def _decode_undeclared(data: bytes) -> str:
     if wide := bare_utf16(data):
         return data.decode(wide, "replace")
     if b"\x1b$" in data and (text := _decode_as(data, "iso2022_jp")) is not None:
-        return text  # before UTF-8, as these seven-bit bytes would pass for it
+        return text  # before UTF-8, because these seven-bit bytes are valid UTF-8
     if (text := _decode_as(data, "utf-8")) is not None:
         return text
-    if (text := _damaged_utf8(data)) is not None:
+    if (text := _decode_damaged_utf8(data)) is not None:
         return text
     return data.decode(_guess_legacy(data), "replace")
 
@@ -125,14 +125,14 @@ def _decode_as(data: bytes, encoding: str) -> str | None:
         name = codecs.lookup(encoding.strip()).name
         if name in _NOT_FOR_FILES:
             return None
-        # Every browser reads these two as Windows-1252 (WHATWG Encoding Standard, 4.2).
+        # All browsers decode these two as Windows-1252 (WHATWG Encoding Standard, 4.2).
         return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name)
     except (LookupError, ValueError):
         return None
 
 
-def _damaged_utf8(data: bytes) -> str | None:
-    """UTF-8 with a few broken places: valid multi-byte sequences hardly arise by chance."""
+def _decode_damaged_utf8(data: bytes) -> str | None:
+    """Decode UTF-8 with a few invalid bytes; valid multi-byte sequences rarely arise by chance."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     valid = len(re.findall(r"[^\x00-\x7f\ufffd]", text))
@@ -140,7 +140,7 @@ def _damaged_utf8(data: bytes) -> str | None:
 
 
 def _guess_legacy(data: bytes) -> str:
-    sample = _telling_lines(data)
+    sample = _sample_lines(data)
     if len(_HIGH.findall(sample)) < _FEW_HIGH_BYTES and _decode_as(sample, "cp1252"):
         return "cp1252"
     from charset_normalizer import from_bytes  # noqa: PLC0415 - 30 ms that few documents need
@@ -152,19 +152,19 @@ def _guess_legacy(data: bytes) -> str:
     likely = {name for m in matches if m.chaos <= limit for name in m.could_be_from_charset}
     return max(
         (name for name in _LEGACY if name in likely),
-        key=lambda name: _plausible(sample.decode(name, "replace"), name),
+        key=lambda name: _score_encoding(sample.decode(name, "replace"), name),
         default="cp1252",
     )
 
 
-def _plausible(text: str, encoding: str) -> float:
-    """How much the text reads like a language, and one that the encoding is for."""
+def _score_encoding(text: str, encoding: str) -> float:
+    """Return how likely the text is in a language for which the encoding is used."""
     language, probability = score(text)
     return probability if language in _LEGACY[encoding].split() else probability / 2
 
 
-def _telling_lines(data: bytes) -> bytes:
-    """A sample of the lines with bytes that tell encodings apart."""
+def _sample_lines(data: bytes) -> bytes:
+    """Return a sample of the lines with bytes that distinguish encodings."""
     lines, size = [], 0
     for line in data.split(b"\n"):
         first = None if line.isascii() else _HIGH.search(line)

@@ -1,6 +1,6 @@
-"""What a schema's fields mean: which definitions stand, what their values are, which tags fit.
+"""Validate field definitions, normalize values, and check tags against the fields of a schema.
 
-Pure: values in, values out. Libraries that only some field types need are loaded on first use.
+All functions are pure. Libraries that only some field types need are loaded on first use.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,14 +40,14 @@ __all__ = [
 
 
 def compile_fields(fields: Sequence[Field]) -> CompiledFields:
-    """Fields in normal form (`check_fields`) made ready for many label sets; keep the result."""
+    """Compile fields in normal form (`check_fields`); reuse the result for many tag sets."""
     return CompiledFields(fields)
 
 
 def normalise(field: Field, value: object) -> JsonValue:
-    """One value of `field` in its canonical form (docs/integrators/fields.md has the table).
+    """Return one value of `field` in canonical form (table in docs/integrators/fields.md).
 
-    Of a table: the list of its rows. Normalising twice changes nothing. Raises ValueProblem.
+    The value of a table is the list of its rows. Normalizing is idempotent. Raises ValueProblem.
     """
     return normaliser(field)(value)
 
@@ -55,22 +55,22 @@ def normalise(field: Field, value: object) -> JsonValue:
 def check_tags(
     fields: Sequence[Field], tags: object, *, text_length: int, page_count: int
 ) -> list[Tag]:
-    """`CompiledFields.check_tags` for a single use. Raises TagErrors."""
+    """Check tags once; see `CompiledFields.check_tags`. Raises TagErrors."""
     return compile_fields(fields).check_tags(tags, text_length=text_length, page_count=page_count)
 
 
 def missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
-    """`CompiledFields.missing_required` for a single use."""
+    """List missing required fields once; see `CompiledFields.missing_required`."""
     return compile_fields(fields).missing_required(tags)
 
 
 def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
-    """JSON Schema 2020-12 of the list of tags that fields in normal form accept.
+    """Return the JSON Schema 2020-12 of the list of tags that fields in normal form accept.
 
-    What it accepts, `check_tags` accepts, with the reservations that its description lists; and
-    what `check_tags` returns, it accepts.
+    `check_tags` accepts everything that the schema accepts, with the exceptions that its
+    description lists; and the schema accepts everything that `check_tags` returns.
     """
-    # On first use: it takes the libraries of every type.
+    # Imported on first use, because it loads the libraries of all field types.
     from app.engines.fields.json_schema import labels  # noqa: PLC0415
 
     return labels.tags_schema(fields, identifier=identifier, title=title)

@@ -1,4 +1,4 @@
-"""What changed from one version of a schema's fields to the next, and what that breaks."""
+"""Compare two versions of a schema's fields and mark breaking changes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,10 @@ _COMPARED = ("label", "required", "multiple", "description", "constraints", "ai_
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference. `key` is the field's, or `table.column`; `what` is the member that differs
-    (`field` or `column` where it was added or removed); `before` and `after` are its values.
+    """One difference between two versions.
+
+    `key` is the field's key, or `table.column`; `what` is the member that differs (`field` or
+    `column` if it was added or removed); `before` and `after` are its values.
     """
 
     kind: Literal["added", "removed", "changed"]
@@ -23,7 +25,7 @@ class Change:
     after: Any = None
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON: kind, key, breaking, what, from, to."""
+        """Return the change as JSON: kind, key, breaking, what, from, to."""
         return {
             "kind": self.kind,
             "key": self.key,
@@ -35,10 +37,11 @@ class Change:
 
 
 def compare(old_fields: Sequence[Field], new_fields: Sequence[Field]) -> list[Change]:
-    """The differences between two lists in normal form, in the order of the new one.
+    """Return the differences between two field lists in normal form, in the order of the new one.
 
-    Breaking: a field removed, its type changed, newly required (added as required, or made so), an
-    option taken away, several values no longer allowed; and the same of a table's columns.
+    Breaking changes: a field is removed, its type changes, it becomes required or is added as
+    required, an option is removed, or multiple values are no longer allowed. The same holds for the
+    columns of a table.
     """
     return list(_compare(old_fields, new_fields, ""))
 

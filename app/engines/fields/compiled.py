@@ -1,4 +1,4 @@
-"""A schema version's fields made ready: tags are checked against it at the speed of a save."""
+"""Compile the fields of a schema version for fast checks of tags."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SOURCES = frozenset({"human", "model", "import"})
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """What a tag may name: a field, or a column of a table."""
+    """The field or table column that a tag refers to."""
 
     normalise: Normaliser
     multiple: bool
@@ -37,7 +37,7 @@ class _TagError(Exception):
 
 
 class CompiledFields:
-    """The fields of one schema version, in normal form; immutable, and safe to share by threads."""
+    """The fields of one schema version in normal form; immutable and thread-safe."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = list(fields)
@@ -46,7 +46,7 @@ class CompiledFields:
 
     @property
     def names(self) -> list[str]:
-        """What can be spoken of: the key of every field, and `table.column` of every column."""
+        """Return the key of every field, and `table.column` for every column."""
         columns = (f"{f['key']}.{c['key']}" for f in self._fields for c in f["columns"])
         return [*(field["key"] for field in self._fields), *columns]
 
@@ -58,15 +58,15 @@ class CompiledFields:
         page_count: int,
         source: SourceText | None = None,
     ) -> list[Tag]:
-        """The tags in normal form and in their order: field, value, row, confidence, source,
-        evidence.
+        """Return the tags in normal form and in the given order.
 
-        The tag of a table's cell names `table.column` and carries `row`, counted from 0; all other
-        tags carry no row. A field that is not multiple has one tag, in a table one per row.
-        `text_length` is in code points; pages count from 1. `source` is the document's text:
-        without it, evidence is not compared with the document.
+        Each tag has field, value, row, confidence, source and evidence. The tag of a table cell
+        names `table.column` and has a `row`, counted from 0; other tags have no row. A field that
+        is not multiple has at most one tag, or one per row in a table.
 
-        Raises TagErrors with up to 100 problems, at most one per tag.
+        `text_length` is in code points; pages count from 1. `source` is the document's text;
+        without it, evidence is not compared with the document. Raises TagErrors with up to 100
+        problems, at most one per tag.
         """
         if not isinstance(tags, list):
             raise TagErrors([("tags", "must be a list")])
@@ -87,10 +87,10 @@ class CompiledFields:
         return checked
 
     def missing_required(self, tags: Iterable[Tag]) -> list[str]:
-        """The keys of required fields that normalised tags leave empty, in the schema's order.
+        """Return the keys of required fields that normalized tags leave empty, in schema order.
 
-        A required table needs a row; a required column (`table.column`) a value in every row that
-        the table has. Empty text is no value.
+        A required table needs at least one row; a required column (`table.column`) needs a value in
+        every existing row. Empty text does not count as a value.
         """
         filled: set[str] = set()
         rows: dict[str, set[int]] = {}
@@ -131,7 +131,7 @@ class CompiledFields:
             raise _TagError("", "must be an object")
         if not tag.keys() <= _MEMBERS:
             unknown = next(name for name in tag if name not in _MEMBERS)
-            raise _TagError(f".{shown(unknown)}", "is not known")
+            raise _TagError(f".{shown(unknown)}", "is unknown")
         name = tag.get("field")
         slot = self._slots.get(name) if isinstance(name, str) else None
         if slot is None or not isinstance(name, str):
@@ -139,7 +139,7 @@ class CompiledFields:
         row = _row(tag.get("row"), slot)
         place = (name, row)
         if place in seen and not slot.multiple:
-            raise _TagError(".field", "has a tag already and is not multiple")
+            raise _TagError(".field", "already has a tag and is not multiple")
         seen.add(place)
         try:
             evidence = check_evidence(tag.get("evidence"), text_length, page_count, source)
@@ -178,7 +178,7 @@ def _row(raw: object, slot: _Slot) -> int | None:
     row = whole(raw)
     if not slot.in_table:
         if row is not None:
-            raise _TagError(".row", "stands only with a column of a table")
+            raise _TagError(".row", "is only allowed with a column of a table")
         return None
     if row is None:
         raise _TagError(".row", "is required with a column of a table")
@@ -225,7 +225,7 @@ _ANCHORS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
 def _confidence(raw: object) -> float | None:
     if raw is None:
         return None
-    # NaN fails the comparison too.
+    # The comparison is also False for NaN.
     if type(raw) not in (float, int) or not 0 <= raw <= 1:  # type: ignore[operator]
         raise _TagError(".confidence", "must be a number from 0 to 1")
     return float(raw)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a field's `constraints` may say, by its type."""
+"""Validate the `constraints` of a field by its type."""
 
 import importlib
 from typing import Any
@@ -18,11 +18,11 @@ _MOMENTS = frozenset({"date", "time", "datetime"})
 
 
 def check_constraints(raw: object, kind: str, path: str) -> dict[str, Any]:
-    """The constraints in normal form; what is null or an empty list is left out.
+    """Return the constraints in normal form, without null values and empty lists.
 
-    Limits take the canonical form of the field's values (those of money are plain numbers).
-    Raises FieldError (`validation_error`) when one is unknown, means nothing for the type, does
-    not fit it, or contradicts another.
+    Limits are in the canonical form of the field's values; those of money are plain numbers. Raises
+    FieldError (`validation_error`) if a constraint is unknown, does not apply to the type, has an
+    invalid value, or contradicts another.
     """
     if raw is None:
         return {}
@@ -32,11 +32,11 @@ def check_constraints(raw: object, kind: str, path: str) -> dict[str, Any]:
     for name, value in raw.items():
         here = f"{path}.{shown(name)}"
         if name not in CONSTRAINTS:
-            raise _invalid(here, "is not known")
+            raise _invalid(here, "is unknown")
         if value is None or value == []:
             continue
         if name not in APPLICABLE.get(kind, frozenset()):
-            raise _invalid(here, f"means nothing for a field of type {kind}")
+            raise _invalid(here, f"does not apply to a field of type {kind}")
         try:
             checked[name] = _constraint(name, value, kind)
         except ValueProblem as problem:
@@ -54,8 +54,8 @@ def _constraint(name: str, value: object, kind: str) -> JsonValue:
         return _pattern(value)
     if name == "currencies":
         codes = normaliser({"type": "currency"})
-        return _listed(value, codes)
-    return _listed(value, _region if kind == "phone" else _identifier)
+        return _check_list(value, codes)
+    return _check_list(value, _region if kind == "phone" else _identifier)
 
 
 def _length(value: object) -> int:
@@ -69,26 +69,26 @@ def _pattern(value: object) -> str:
     try:
         compile_pattern(pattern)
     except ValueError as error:
-        raise ValueProblem(f"is not a pattern that can be used (RE2 syntax): {error}") from None
+        raise ValueProblem(f"is not a valid pattern (RE2 syntax): {error}") from None
     return pattern
 
 
-def _listed(value: object, check: Any) -> list[JsonValue]:
+def _check_list(value: object, check: Any) -> list[JsonValue]:
     if not isinstance(value, list) or len(value) > MAX_LISTED:
-        raise ValueProblem(f"must be a list of at most {MAX_LISTED}")
+        raise ValueProblem(f"must be a list of at most {MAX_LISTED} entries")
     return list(dict.fromkeys(check(entry) for entry in value))
 
 
 def _identifier(value: object) -> str:
     if not isinstance(value, str) or value not in MODULES:
-        raise ValueProblem(f"must be among {', '.join(MODULES)}")
+        raise ValueProblem(f"must be one of {', '.join(MODULES)}")
     return value
 
 
 def _region(value: object) -> str:
     regions = importlib.import_module("app.engines.fields.values.phones").REGIONS
     if not isinstance(value, str) or value not in regions:
-        raise ValueProblem("must be countries (ISO 3166-1 alpha-2) whose national numbers to read")
+        raise ValueProblem("must be a country (ISO 3166-1 alpha-2) with its own phone numbers")
     return value
 
 
@@ -102,7 +102,7 @@ def _check_order(checked: dict[str, Any], kind: str, path: str) -> None:
         else:
             wrong = decimal_of(first) > decimal_of(last)
         if wrong:
-            raise _invalid(f"{path}.{low}", f"is more than {high}")
+            raise _invalid(f"{path}.{low}", f"is greater than {high}")
 
 
 def _invalid(path: str, message: str) -> FieldError:

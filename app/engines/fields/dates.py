@@ -1,4 +1,4 @@
-"""Dates and times of day as documents write them, read the same way on every day of the year."""
+"""Parse dates and times of day as documents write them, independently of the current date."""
 
 import functools
 import json
@@ -29,11 +29,11 @@ _NO_DATE = "is not a date; write it as YYYY-MM-DD"
 
 
 def read_date(text: str) -> date:
-    """The date that `text` (from `plain`) names.
+    """Return the date that `text` (from `plain`) denotes.
 
-    ISO 8601; numbers with points (day first), slashes, dashes or spaces; a month by name in any of
-    thirty languages. 03/04/2024, which may be in March or April, is refused, and so is a year of
-    two digits or a week without its day. Raises ValueProblem.
+    Accepts ISO 8601; numbers with points (day first), slashes, dashes or spaces; and month names in
+    any of thirty languages. An ambiguous date such as 03/04/2024 (March or April), a two-digit
+    year, and a week without a day are rejected. Raises ValueProblem.
     """
     if _WEEK.fullmatch(text):
         raise ValueProblem("is a week; write a date as YYYY-MM-DD")
@@ -44,11 +44,11 @@ def read_date(text: str) -> date:
     try:
         return date(year, month, day)
     except ValueError:
-        raise ValueProblem("is not a day of the calendar") from None
+        raise ValueProblem("is not a valid calendar date") from None
 
 
 def read_time(text: str) -> time:
-    """The time of day that `text` (from `plain`) names: 14:30, 2:30 pm, 14h30, 14.30 Uhr.
+    """Return the time of day that `text` (from `plain`) denotes: 14:30, 2:30 pm, 14h30, 14.30 Uhr.
 
     Raises ValueProblem.
     """
@@ -58,7 +58,7 @@ def read_time(text: str) -> time:
     hour = int(match["hour"])
     if match["half"]:
         if not 1 <= hour <= _NOON:
-            raise ValueProblem("has an hour that am or pm does not know")
+            raise ValueProblem("must have an hour from 1 to 12 with am or pm")
         hour = hour % _NOON + (_NOON if match["half"][0] in "pP" else 0)
     fraction = int((match["fraction"] or "0").ljust(6, "0"))
     return time(hour, int(match["minute"] or 0), int(match["second"] or 0), fraction)
@@ -73,22 +73,22 @@ def _parts(text: str) -> tuple[int, int, int]:
         return int(match[1]), int(match[2]), int(match[3])
     match = _YEAR_LAST.fullmatch(text)
     if match is not None:
-        return _year_last(int(match[1]), int(match[3]), int(match[4]), match[2])
+        return _order_year_last(int(match[1]), int(match[3]), int(match[4]), match[2])
     if _SHORT_YEAR.fullmatch(text):
         raise ValueProblem("needs a year of four digits; write it as YYYY-MM-DD")
-    return _named(text)
+    return _parse_named(text)
 
 
-def _year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int, int]:
-    """Points put the day first everywhere; slashes and dashes do not."""
+def _order_year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int, int]:
+    """Order the parts of a date that ends with a year; only points always mean day first."""
     if first > _MONTHS or first == second or (mark == "." and second <= _MONTHS):
         return year, second, first
     if second > _MONTHS:
         return year, first, second
-    raise ValueProblem("is ambiguous: day and month may be either; write it as YYYY-MM-DD")
+    raise ValueProblem("is ambiguous: day and month could be swapped; write it as YYYY-MM-DD")
 
 
-def _named(text: str) -> tuple[int, int, int]:
+def _parse_named(text: str) -> tuple[int, int, int]:
     months, ignored = _names()
     month: int | None = None
     numbers: list[str] = []

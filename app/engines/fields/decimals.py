@@ -1,4 +1,4 @@
-"""Decimal numbers as people write them, read without guessing."""
+"""Parse decimal numbers as people write them, and reject ambiguous ones."""
 
 import re
 from decimal import Decimal
@@ -16,11 +16,11 @@ _LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 
 
 def decimal_of(value: object) -> Decimal:
-    """The exact decimal of a JSON number or of a string.
+    """Return the exact decimal of a JSON number or a string.
 
-    A string in JSON's own notation (`-1234.5`, `1e3`) is taken as such; any other is read by
-    `read_written`. A float stands for its shortest notation, so 0.1 is one tenth.
-    Raises ValueProblem, also beyond 50 digits before or after the point (floats: their own range).
+    A string in JSON notation (`-1234.5`, `1e3`) is parsed as such; any other is parsed by
+    `read_written`. A float means its shortest notation, so 0.1 is one tenth. Raises ValueProblem,
+    also for more than 50 digits before or after the point (floats have their own range).
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueProblem("must be a number")
@@ -37,10 +37,10 @@ def decimal_of(value: object) -> Decimal:
 
 
 def read_written(text: str) -> Decimal:
-    """The decimal of a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
+    """Parse a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
 
-    Where both a point and a comma stand, the last is the decimal separator. A single one followed
-    by exactly three digits could be either, and is refused. `text` must come from `plain`.
+    If it contains both points and commas, the last one is the decimal separator. A single separator
+    followed by exactly three digits is ambiguous and rejected. `text` must come from `plain`.
     """
     match = _WRITTEN.fullmatch(text)
     if match is None:
@@ -54,7 +54,10 @@ def read_written(text: str) -> Decimal:
 
 
 def bounded(number: Decimal) -> Decimal:
-    """`number` without a negative zero; raises ValueProblem beyond the limits of this module."""
+    """Return `number` without a negative zero.
+
+    Raises ValueProblem if it exceeds the limits of this module.
+    """
     if not number:
         return Decimal(0)
     if number.adjusted() >= MAX_DIGITS or len(digits_of(number).partition(".")[2]) > MAX_DIGITS:
@@ -63,7 +66,7 @@ def bounded(number: Decimal) -> Decimal:
 
 
 def digits_of(number: Decimal, at_least: int = 0) -> str:
-    """Fixed notation, exact, with `at_least` decimals and no further trailing zeros."""
+    """Format a decimal exactly in fixed notation, with `at_least` decimals and no extra zeros."""
     whole, _, fraction = format(number, "f").partition(".")
     fraction = fraction.rstrip("0").ljust(at_least, "0")
     return f"{whole}.{fraction}" if fraction else whole
@@ -78,7 +81,7 @@ def _decimal_mark(body: str) -> str:
         return ""
     if _THOUSANDS_OR_DECIMALS.fullmatch(body):
         raise ValueProblem(
-            f"is ambiguous: the '{mark}' may stand before decimals or thousands; "
+            f"is ambiguous: the '{mark}' may separate decimals or thousands; "
             "write it without thousands separators"
         )
     return mark
@@ -91,4 +94,4 @@ def _ungrouped(whole: str) -> str:
         return "0"
     if _GROUPED.fullmatch(whole) or _LAKHS.fullmatch(whole):
         return re.sub("[.,' ]", "", whole)
-    raise ValueProblem("has thousands separators in odd places")
+    raise ValueProblem("has misplaced thousands separators")

@@ -1,4 +1,4 @@
-"""What a schema's list of fields may say, and how it reads with every default filled in."""
+"""Validate a schema's list of fields and fill in all defaults."""
 
 import re
 from typing import Any
@@ -23,22 +23,24 @@ _MEMBERS = _PARTS | {"required", "multiple", "ai_assist"}
 
 
 def check_fields(fields: object) -> list[Field]:
-    """The list in normal form: every member present, in the given order.
+    """Return the fields in normal form: every member present, in the members order.
 
     Each field has key, label, type, required, multiple, description, options [{value, label}],
-    columns [field], constraints {} and ai_assist. A label is made of the key where it is absent; a
-    span takes many values unless it says otherwise. Null counts as absent.
+    columns [field], constraints {} and ai_assist. A missing label is derived from the key; a span
+    is multiple by default. Null counts as absent.
 
     Raises FieldError with the code `duplicate_field_name`, `invalid_field_type` or
-    `validation_error` and the path of the first culprit.
+    `validation_error` and the path of the first problem.
     """
     checked = _list_of_fields(fields, "fields", MAX_FIELDS, nested=False)
     count = len(checked) + sum(len(field["columns"]) for field in checked)
     if count > MAX_FIELDS_AND_COLUMNS:
-        raise _invalid("fields", f"more than {MAX_FIELDS_AND_COLUMNS:,} fields and columns in all")
+        raise _invalid(
+            "fields", f"more than {MAX_FIELDS_AND_COLUMNS:,} fields and columns in total"
+        )
     every = [*checked, *(column for field in checked for column in field["columns"])]
     if sum(len(field["options"]) for field in every) > MAX_OPTIONS_IN_ALL:
-        raise _invalid("fields", f"more than {MAX_OPTIONS_IN_ALL:,} options in all")
+        raise _invalid("fields", f"has more than {MAX_OPTIONS_IN_ALL:,} options in total")
     return checked
 
 
@@ -53,37 +55,37 @@ def _list_of_fields(raw: object, path: str, limit: int, *, nested: bool) -> list
         field = _field(entry, f"{path}.{position}", nested=nested)
         first = seen.setdefault(field["key"], position)
         if first != position:
-            message = f"is the key of {path}.{first} already"
+            message = f"is already the key of {path}.{first}"
             raise FieldError("duplicate_field_name", f"{path}.{position}.key", message)
         checked.append(field)
     return checked
 
 
 def _field(raw: object, path: str, *, nested: bool) -> Field:
-    given = _members(raw, path, _MEMBERS)
-    key = _key(given.get("key"), f"{path}.key")
-    kind = _type(given.get("type"), f"{path}.type", nested=nested)
-    label = _text(given.get("label"), f"{path}.label", MAX_LABEL).strip()
-    multiple = _flag(given, "multiple", path, default=kind == "span")
+    members = _members(raw, path, _MEMBERS)
+    key = _key(members.get("key"), f"{path}.key")
+    kind = _type(members.get("type"), f"{path}.type", nested=nested)
+    label = _text(members.get("label"), f"{path}.label", MAX_LABEL).strip()
+    multiple = _flag(members, "multiple", path, default=kind == "span")
     if multiple and kind == "table":
-        raise _invalid(f"{path}.multiple", "a table has many rows as it is")
+        raise _invalid(f"{path}.multiple", "must be false for a table, which always has many rows")
     return {
         "key": key,
         "label": label or key.replace("_", " ").capitalize(),
         "type": kind,
-        "required": _flag(given, "required", path, default=False),
+        "required": _flag(members, "required", path, default=False),
         "multiple": multiple,
-        "description": _text(given.get("description"), f"{path}.description", MAX_DESCRIPTION),
-        "options": _options(given.get("options"), kind, f"{path}.options"),
-        "columns": _columns(given.get("columns"), kind, f"{path}.columns"),
-        "constraints": check_constraints(given.get("constraints"), kind, f"{path}.constraints"),
-        "ai_assist": _flag(given, "ai_assist", path, default=True),
+        "description": _text(members.get("description"), f"{path}.description", MAX_DESCRIPTION),
+        "options": _options(members.get("options"), kind, f"{path}.options"),
+        "columns": _columns(members.get("columns"), kind, f"{path}.columns"),
+        "constraints": check_constraints(members.get("constraints"), kind, f"{path}.constraints"),
+        "ai_assist": _flag(members, "ai_assist", path, default=True),
     }
 
 
 def _key(raw: object, path: str) -> str:
     if not isinstance(raw, str) or len(raw) > MAX_KEY or not _KEY.fullmatch(raw):
-        raise _invalid(path, f"must be snake_case, at most {MAX_KEY} characters")
+        raise _invalid(path, f"must be snake_case with at most {MAX_KEY} characters")
     return raw
 
 
@@ -93,38 +95,38 @@ def _type(raw: object, path: str, *, nested: bool) -> str:
     if not isinstance(raw, str) or raw not in TYPES:
         raise FieldError("invalid_field_type", path, f"must be one of {', '.join(TYPES)}")
     if nested and raw == "table":
-        raise FieldError("invalid_field_type", path, "a table cannot hold another table")
+        raise FieldError("invalid_field_type", path, "must not be a table inside another table")
     return raw
 
 
 def _options(raw: object, kind: str, path: str) -> list[dict[str, str]]:
     if kind != "choice":
-        return _none(raw, path, "only a choice has options")
+        return _none(raw, path, "is only allowed for a choice")
     if not isinstance(raw, list) or not raw:
-        raise _invalid(path, "a choice needs a list of options")
+        raise _invalid(path, "must be a non-empty list for a choice")
     if len(raw) > MAX_OPTIONS:
         raise _invalid(path, f"has more than {MAX_OPTIONS:,} entries")
     options: list[dict[str, str]] = []
     seen: set[str] = set()
     for position, entry in enumerate(raw):
         here = f"{path}.{position}"
-        given = _members(entry, here, frozenset({"value", "label"}))
-        value = _text(given.get("value"), f"{here}.value", MAX_LABEL).strip()
+        members = _members(entry, here, frozenset({"value", "label"}))
+        value = _text(members.get("value"), f"{here}.value", MAX_LABEL).strip()
         if not value:
             raise _invalid(f"{here}.value", "is required")
         if value in seen:
-            raise _invalid(f"{here}.value", "stands twice")
+            raise _invalid(f"{here}.value", "is a duplicate")
         seen.add(value)
-        label = _text(given.get("label"), f"{here}.label", MAX_LABEL).strip()
+        label = _text(members.get("label"), f"{here}.label", MAX_LABEL).strip()
         options.append({"value": value, "label": label or value})
     return options
 
 
 def _columns(raw: object, kind: str, path: str) -> list[Field]:
     if kind != "table":
-        return _none(raw, path, "only a table has columns")
+        return _none(raw, path, "is only allowed for a table")
     if not raw:
-        raise _invalid(path, "a table needs at least one column")
+        raise _invalid(path, "needs at least one column")
     return _list_of_fields(raw, path, MAX_COLUMNS, nested=True)
 
 
@@ -139,7 +141,7 @@ def _members(raw: object, path: str, known: frozenset[str]) -> dict[str, Any]:
         raise _invalid(path, "must be an object")
     for name in raw:
         if name not in known:
-            raise _invalid(f"{path}.{shown(name)}", "is not known")
+            raise _invalid(f"{path}.{shown(name)}", "is unknown")
     return raw
 
 
@@ -150,8 +152,8 @@ def _text(raw: object, path: str, limit: int) -> str:
         raise _invalid(path, problem.message) from None
 
 
-def _flag(given: dict[str, Any], name: str, path: str, *, default: bool) -> bool:
-    raw = given.get(name)
+def _flag(members: dict[str, Any], name: str, path: str, *, default: bool) -> bool:
+    raw = members.get(name)
     if raw is None:
         return default
     if not isinstance(raw, bool):

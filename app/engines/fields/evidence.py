@@ -1,4 +1,4 @@
-"""Where in a document a tag's value stands: offsets into its text, boxes on its pages."""
+"""Validate the evidence of tags: text offsets and page boxes in the document."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ _MEMBERS = frozenset({"page", "box", "start", "end", "text"})
 def check_evidence(
     raw: object, text_length: int, page_count: int, source: SourceText | None = None
 ) -> list[dict[str, Any]]:
-    """Return evidence with all five members, null where absent.
+    """Return the evidence with all five members, null where absent.
 
-    `page` counts from 1; `box` is [x0, y0, x1, y1] in 0..1 from the top left and needs a page;
-    `start` and `end` are code points into a text of `text_length`. Each piece says at least one of
-    page, offsets and text. With `source`, a text with offsets must be the document's, and is
-    replaced by it; a missing one is filled in. Raises EvidenceProblem.
+    `page` counts from 1; `box` is [x0, y0, x1, y1] from 0 to 1, measured from the top left, and
+    needs a page; `start` and `end` are code point offsets into a text of `text_length`. Each entry
+    needs a page, offsets or a text. With `source`, a text with offsets must equal the document's
+    text and is replaced by it; a missing text is filled in. Raises EvidenceProblem.
     """
     if raw is None:
         return []
@@ -43,7 +43,7 @@ def check_evidence(
 
 
 class EvidenceProblem(ValueProblem):
-    """Evidence outside the document or malformed; `path` follows the evidence member's."""
+    """Malformed evidence, or evidence outside the document; `path` is relative to the evidence."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ def _piece(
         raise EvidenceProblem("", "must be an object")
     if not piece.keys() <= _MEMBERS:
         unknown = next(name for name in piece if name not in _MEMBERS)
-        raise EvidenceProblem(f".{shown(unknown)}", "is not known")
+        raise EvidenceProblem(f".{shown(unknown)}", "is unknown")
     get = piece.get
     page, start, end = whole(get("page")), whole(get("start")), whole(get("end"))
     box, text = get("box"), get("text")
@@ -78,12 +78,12 @@ def _piece(
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
 
 
-def _text_of_document(source: SourceText, start: Any, end: Any, said: Any) -> str | None:
-    if said is None:
+def _text_of_document(source: SourceText, start: Any, end: Any, claimed: Any) -> str | None:
+    if claimed is None:
         return source.complete(start, end)
     actual = source.slice(start, end)
-    if not is_same_text(said, actual):
-        raise EvidenceProblem(".text", describe_difference(said, actual))
+    if not is_same_text(claimed, actual):
+        raise EvidenceProblem(".text", describe_difference(claimed, actual))
     return actual
 
 
@@ -91,9 +91,9 @@ def _box(raw: object) -> list[float]:
     if not isinstance(raw, list) or len(raw) != _CORNERS:
         raise EvidenceProblem(".box", "must be [x0, y0, x1, y1]")
     for number in raw:
-        # NaN fails the comparison too.
+        # The comparison is also False for NaN.
         if type(number) not in (float, int) or not 0 <= number <= 1:
-            raise EvidenceProblem(".box", "must lie within 0..1")
+            raise EvidenceProblem(".box", "must contain numbers from 0 to 1")
     x0, y0, x1, y1 = raw
     if x0 >= x1 or y0 >= y1:
         raise EvidenceProblem(".box", "must have x0 < x1 and y0 < y1")
@@ -102,15 +102,15 @@ def _box(raw: object) -> list[float]:
 
 def _offsets(start: object, end: object, text_length: int) -> None:
     if type(start) is not int:
-        raise EvidenceProblem(".start", "must be a whole number, and stands with end")
+        raise EvidenceProblem(".start", "must be a whole number, given together with end")
     if type(end) is not int:
-        raise EvidenceProblem(".end", "must be a whole number, and stands with start")
+        raise EvidenceProblem(".end", "must be a whole number, given together with start")
     if not 0 <= start < text_length:
         raise EvidenceProblem(".start", f"is outside the text of {text_length:,} characters")
     if end > text_length:
         raise EvidenceProblem(".end", f"is outside the text of {text_length:,} characters")
     if end <= start:
-        raise EvidenceProblem(".end", "must be more than start")
+        raise EvidenceProblem(".end", "must be greater than start")
 
 
 def _text(text: object) -> None:
@@ -119,4 +119,4 @@ def _text(text: object) -> None:
     if len(text) > MAX_EVIDENCE_TEXT:
         raise EvidenceProblem(".text", f"is longer than {MAX_EVIDENCE_TEXT:,} characters")
     if FORBIDDEN.search(text):
-        raise EvidenceProblem(".text", "holds a NUL character or half of a surrogate pair")
+        raise EvidenceProblem(".text", "contains a NUL character or half of a surrogate pair")

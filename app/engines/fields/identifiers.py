@@ -1,4 +1,4 @@
-"""Identifiers with rules of their own: IBAN, VAT number, ISBN and the like, by python-stdnum."""
+"""Validate identifiers such as IBAN, VAT number and ISBN with python-stdnum."""
 
 import importlib
 from typing import Any
@@ -43,21 +43,22 @@ MODULES: dict[str, str] = {
     "us_ssn": "us.ssn",
     "vat": "vatin",
 }
-"""The formats that a text field may be held to, each with its module of python-stdnum."""
+"""The identifier formats of text fields, each with its python-stdnum module."""
 
 
 def identify(text: str, formats: tuple[str, ...]) -> str:
-    """The compact form of `text` by the first of the formats that it fits.
+    """Return the compact form of `text` in the first of the formats that it fits.
 
-    Empty text passes: whether a field may be empty is another question. Raises ValueProblem.
+    Empty text passes, because whether a field may be empty is checked elsewhere. Raises
+    ValueProblem.
     """
     if not text:
         return text
     if len(text) <= MAX_IDENTIFIER:
         for name in formats:
-            found = _compact(text, name)
-            if found:
-                return found
+            compact = _compact(text, name)
+            if compact:
+                return compact
     raise ValueProblem(f"is not a valid {' or '.join(formats)}")
 
 

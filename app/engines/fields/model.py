@@ -1,4 +1,4 @@
-"""The field types and the members that a field has."""
+"""Define the field types and the constraints that apply to each."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -45,6 +45,6 @@ APPLICABLE: dict[str, frozenset[str]] = {
     "currency": frozenset({"currencies"}),
     "span": _LENGTH,
 }
-"""Which constraints mean something for which type; types left out take none."""
+"""The constraints that apply to each type; types not listed take none."""
 
 CONSTRAINTS: frozenset[str] = frozenset().union(*APPLICABLE.values())

@@ -1,4 +1,4 @@
-"""Text as written, made plain enough to be read as a number, a date or a name."""
+"""Clean text for parsing as a number, a date or a name."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from app.engines.fields.errors import ValueProblem
 
 FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
 
-# Zero-width characters, byte order mark, bidi marks, embeddings and isolates.
+# Zero-width characters, byte order mark, bidirectional marks, embeddings and isolates.
 _INVISIBLE = (*"\u200b\u200e\u200f\u061c\u2060\ufeff", *map(chr, range(0x202A, 0x202F)))
 _INVISIBLE += (*map(chr, range(0x2066, 0x206A)),)
 _FOLDED = (
@@ -19,24 +19,24 @@ _FOLDED = (
 
 
 def text_of(value: object, limit: int) -> str:
-    """`value` as a string of at most `limit` code points, free of NUL and lone surrogates.
+    """Return `value` if it is a string without NUL and lone surrogates.
 
-    Raises ValueProblem.
+    Its length is limited to `limit` code points. Raises ValueProblem.
     """
     if not isinstance(value, str):
         raise ValueProblem("must be a string")
     if len(value) > limit:
         raise ValueProblem(f"is longer than {limit:,} characters")
     if FORBIDDEN.search(value):
-        raise ValueProblem("holds a NUL character or half of a surrogate pair")
+        raise ValueProblem("contains a NUL character or half of a surrogate pair")
     return value
 
 
 def plain(value: object, limit: int = 200) -> str:
-    """A trimmed string with ASCII digits, ordinary dashes and spaces, and nothing invisible.
+    """Return a trimmed string with ASCII digits, plain dashes and no invisible characters.
 
-    Superscripts and fractions stay as they are, so that `10²` never becomes `102`.
-    Raises ValueProblem when `value` is no such string, or has nothing left.
+    Superscripts and fractions are kept, so that `10²` never becomes `102`.
+    Raises ValueProblem if `value` is not a valid string or if nothing is left.
     """
     text = text_of(value, limit)
     if not text.isascii():
@@ -49,12 +49,12 @@ def plain(value: object, limit: int = 200) -> str:
 
 
 def whole(value: object) -> object:
-    """An integer that was written as 1.0, the same to JSON, as one; else `value` itself."""
+    """Return a float such as 1.0 as an integer, as JSON treats them alike; else `value`."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def shown(name: object) -> str:
-    """A member's name, fit to be put into an error: short, printable, valid UTF-8."""
+    """Return a member's name in a form safe for error messages: short and printable."""
     if not isinstance(name, str):
         return "?"
     return "".join(char if char.isprintable() else "?" for char in name[:64])

@@ -1,4 +1,4 @@
-"""The text that evidence points into: comparing what a client says with what is there."""
+"""Compare the text of evidence with the text of the document."""
 
 import json
 import unicodedata
@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 MAX_EVIDENCE_TEXT = 20_000
 MAX_COMPLETED = 1_000_000
-"""How many code points at most are filled in for one list of tags."""
+"""The maximum number of code points filled in for one list of tags."""
 
 _EXCERPT = 40
 _LEAD = 10
 
 
 class SourceText:
-    """A document's text, loaded when the first piece of evidence needs it."""
+    """The text of a document, loaded when evidence first needs it."""
 
     def __init__(self, load: Callable[[], str]) -> None:
         self._load = load
@@ -27,7 +27,7 @@ class SourceText:
         return self._text[start:end]
 
     def complete(self, start: int, end: int) -> str | None:
-        """Return the text for evidence that came without one; None when it would be too long."""
+        """Return the text for evidence that has none, or None if it would be too long."""
         length = end - start
         if length > min(self._room, MAX_EVIDENCE_TEXT):
             return None
@@ -35,22 +35,22 @@ class SourceText:
         return self.slice(start, end)
 
 
-def is_same_text(said: str, actual: str) -> bool:
-    """Return whether two texts are equal, or differ only in how accents are encoded (NFC)."""
-    if said == actual:
+def is_same_text(claimed: str, actual: str) -> bool:
+    """Return whether two texts are equal after Unicode normalization (NFC)."""
+    if claimed == actual:
         return True
-    if said.isascii() and actual.isascii():
+    if claimed.isascii() and actual.isascii():
         return False
-    return unicodedata.normalize("NFC", said) == unicodedata.normalize("NFC", actual)
+    return unicodedata.normalize("NFC", claimed) == unicodedata.normalize("NFC", actual)
 
 
-def describe_difference(said: str, actual: str) -> str:
-    """Return both texts as short excerpts around their first difference, for an error message."""
-    pairs = zip(said, actual, strict=False)
-    shorter = min(len(said), len(actual))
-    at = next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
-    first = max(0, at - _LEAD) if max(len(said), len(actual)) > _EXCERPT else 0
-    return f"is {_excerpt(said, first)}, but the document has {_excerpt(actual, first)} there"
+def describe_difference(claimed: str, actual: str) -> str:
+    """Describe for an error message how `claimed` differs from `actual`, with short excerpts."""
+    pairs = zip(claimed, actual, strict=False)
+    shorter = min(len(claimed), len(actual))
+    at = next((place for place, (left, right) in enumerate(pairs) if left != right), shorter)
+    first = max(0, at - _LEAD) if max(len(claimed), len(actual)) > _EXCERPT else 0
+    return f"is {_excerpt(claimed, first)}, but the document has {_excerpt(actual, first)} there"
 
 
 def _excerpt(text: str, first: int) -> str:

@@ -1,13 +1,13 @@
-"""Exports: label sets to files, streamed, one module per format.
+"""Write tag sets to export files as a stream, with one module per format.
 
-A row is one label set: `{"tag_set_id", "status", "source", "artifact": {"id", "name",
-"external_id", "media_type", "sha256", "metadata", "page_count", "language", "gold", "archived"},
-"schema": {"id", "name", "version_id", "version"}, "labeler_id", "reviewer_id", "submitted_at",
-"decided_at", "labels": {field key: value, list of values, or list of rows}}` and, where they were
-asked for, `"tags"`, `"text"` and `"history"`.
+A row is one tag set: `{"tag_set_id", "status", "source", "artifact": {"id", "name", "external_id",
+"media_type", "sha256", "metadata", "page_count", "language", "gold", "archived"}, "schema": {"id",
+"name", "version_id", "version"}, "labeler_id", "reviewer_id", "submitted_at", "decided_at",
+"labels": {field key: value, list of values, or list of rows}}` and, if requested, `"tags"`,
+`"text"` and `"history"`.
 
-A new format is a module with a FORMAT and a line below; it imports a heavy library only when a
-writer is made.
+To add a format, write a module with a FORMAT and add it to FORMATS below; import a heavy library
+only when a writer is created.
 """
 
 import functools
@@ -36,33 +36,35 @@ FORMATS: dict[str, Format] = {
 
 
 def check_options(format_id: str, options: object) -> dict[str, Any]:
-    """The options with every default filled in; None stands for no options.
+    """Return the options with all defaults filled in; None means no options.
 
-    Raises FormatError on `format` when it is unknown, else on the option at fault.
+    Raises FormatError with the path `format` if the format is unknown, otherwise with the path of
+    the invalid option.
     """
     if format_id not in FORMATS:
         raise FormatError("format", f"must be one of {', '.join(FORMATS)}")
-    given = {} if options is None else options
-    if not isinstance(given, Mapping):
+    selected = {} if options is None else options
+    if not isinstance(selected, Mapping):
         raise FormatError("options", "must be an object")
     known: Mapping[str, Any] = FORMATS[format_id].options_schema["properties"]
-    for name in given:
+    for name in selected:
         if name not in known:
             message = f"{format_id} takes {', '.join(known) or 'no options'}"
             raise FormatError(f"options.{_shown(name)}", message)
     try:
-        error = next(_validator(format_id).iter_errors(given), None)
+        error = next(_validator(format_id).iter_errors(selected), None)
     except RecursionError:
         raise FormatError("options", "is nested too deeply") from None
     if error is not None:
         path = ".".join(["options", *map(str, error.absolute_path)])
         raise FormatError(path, f"must fit {error.validator}: {error.validator_value}")
-    return {name: given.get(name, option.get("default")) for name, option in known.items()}
+    return {name: selected.get(name, option.get("default")) for name, option in known.items()}
 
 
 @functools.cache
 def _validator(format_id: str) -> Any:
-    jsonschema: Any = importlib.import_module("jsonschema")  # on first use: 2 MB per process
+    # imported on first use, because it takes 2 MB per process
+    jsonschema: Any = importlib.import_module("jsonschema")
     return jsonschema.Draft202012Validator(FORMATS[format_id].options_schema)
 
 

@@ -1,4 +1,4 @@
-"""Label values as cells of a spreadsheet."""
+"""Convert label values to the cells of a spreadsheet."""
 
 import json
 import re
@@ -38,13 +38,14 @@ def bare(text: str) -> str:
 
 
 def headers_of(field: Field, path: str) -> list[str]:
-    """The column names of a field at `path`, as pandas.json_normalize would name them."""
+    """Return the column names of a field at `path`, as pandas.json_normalize would name them."""
     return [f"{path}.amount", f"{path}.currency"] if field["type"] == "money" else [path]
 
 
 def cells_of(field: Field, separator: str, guard: Guard) -> Cells:
-    """The function that turns a field's value, or list of values, into as many cells as it has
-    headers. A value that is not of the field's type, from another version, is kept as text.
+    """Return a function that converts a field's value, or list of values, to its cells.
+
+    It returns one cell per header. A value of another type, from another version, is kept as text.
     """
     if field["type"] == "money":
         return lambda value: _money(value, separator, guard)
@@ -54,7 +55,7 @@ def cells_of(field: Field, separator: str, guard: Guard) -> Cells:
 
 
 def cell(value: Any, separator: str, guard: Guard) -> str:
-    """One cell: numbers bare, lists joined by `separator`, objects as JSON, null as nothing."""
+    """Format one cell: lists joined by `separator`, objects as JSON, null as an empty string."""
     if isinstance(value, str):
         return guard(value)
     if value is None:

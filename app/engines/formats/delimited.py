@@ -1,4 +1,4 @@
-"""CSV (RFC 4180, UTF-8): a flat line per label set, or per row of its tables."""
+"""Write CSV (RFC 4180, UTF-8): one flat line per tag set, or per row of its tables."""
 
 import csv
 import io
@@ -36,35 +36,40 @@ _OPTIONS: dict[str, Any] = {
         "delimiter": {
             "enum": [",", ";", "\t", "|"],
             "default": ",",
-            "description": "What stands between two cells.",
+            "description": "The separator between two cells.",
         },
         "separator": {
             "type": "string",
             "minLength": 1,
             "maxLength": 10,
             "default": "|",
-            "description": "What joins the values of a field that has several.",
+            "description": "The separator between the values of a field with multiple values.",
         },
         "rows": {
             "enum": ["join", "explode"],
             "default": "join",
             "description": (
-                "join: a line per label set, a table as JSON in one cell. explode: a line per row "
-                "of a table, with a column for each of the table's; all else repeats."
+                "join: one line per tag set, with each table as JSON in one cell. explode: one "
+                "line per table row, with a column for each of the table's columns; all other "
+                "cells are repeated."
             ),
         },
-        "header": {"type": "boolean", "default": True, "description": "Begin with column names."},
+        "header": {
+            "type": "boolean",
+            "default": True,
+            "description": "Write the column names first.",
+        },
         "bom": {
             "type": "boolean",
             "default": False,
-            "description": "Begin with a byte order mark, by which Excel knows UTF-8.",
+            "description": "Write a byte order mark first, so that Excel detects UTF-8.",
         },
         "raw": {
             "type": "boolean",
             "default": False,
             "description": (
-                "Leave cells that a spreadsheet would run as a formula as they are. Otherwise they "
-                "get an apostrophe in front; numbers never do."
+                "Leave cells unchanged that a spreadsheet would execute as a formula. Otherwise "
+                "such cells are prefixed with an apostrophe; numbers never are."
             ),
         },
     },
@@ -73,7 +78,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class DelimitedWriter:
-    """Writes CSV; every column is named by its member's path in the JSON row."""
+    """A CSV writer; each column is named after the path of its member in the JSON row."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         self.rows = 0
@@ -95,13 +100,13 @@ class DelimitedWriter:
             self._csv.writerow(self._header(fields, tables))
 
     def write(self, row: Row) -> None:
-        """Add one label set."""
+        """Add one tag set."""
         labels = row.get("labels") or {}
-        line = self._about(row)
+        line = self._common_cells(row)
         for key, cells in self._columns:
             line += cells(labels.get(key))
         if self._explode:
-            self._csv.writerows(self._exploded(line, labels))
+            self._csv.writerows(self._explode_tables(line, labels))
         else:
             self._csv.writerow(line)
         self.rows += 1
@@ -109,24 +114,24 @@ class DelimitedWriter:
             self._flush()
 
     def write_json(self, line: bytes) -> None:
-        """Add one label set as JSON. Raises ValueError when it is none."""
+        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
         try:
             row = orjson.loads(line)
-        except orjson.JSONDecodeError:  # stricter than JSON about halves of surrogate pairs
+        except orjson.JSONDecodeError:  # it rejects lone surrogates, which JSON allows
             row = json.loads(line)
         if not isinstance(row, dict):
-            raise ValueError("a label set is a JSON object")  # noqa: TRY004 - a value, not a type
+            raise ValueError("a tag set must be a JSON object")  # noqa: TRY004 - a value, not a type
         self.write(row)
 
     def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a label set as JSON; the whole is read at its last piece."""
+        """Add a piece of a tag set as JSON; the whole is parsed with its last piece."""
         self._pieces.append(piece)
         if is_last:
             line, self._pieces = b"".join(self._pieces), []
             self.write_json(line)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining data."""
         self._flush()
 
     def _cells(self, fields: Sequence[Field]) -> list[tuple[str, Cells]]:
@@ -142,7 +147,7 @@ class DelimitedWriter:
             names += _headers(table["columns"], f"labels.{table['key']}.")
         return names
 
-    def _about(self, row: Row) -> list[str]:
+    def _common_cells(self, row: Row) -> list[str]:
         artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
         values = [row.get(name) for name in _TOP]
         values += [artifact.get(name) for name in _ARTIFACT]
@@ -152,8 +157,8 @@ class DelimitedWriter:
         separator, guard = self._separator, self._guard
         return [cell(value, separator, guard) for value in values]
 
-    def _exploded(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
-        """The line once per row of each table; once, if there are none."""
+    def _explode_tables(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
+        """Yield the line once per row of each table, or once if there are no rows."""
         empty = {key: [""] * width for key, width in self._widths.items()}
         count = 0
         for key, columns in self._tables.items():
@@ -185,7 +190,7 @@ FORMAT = Format(
     media_type="text/csv",
     extension="csv",
     description=(
-        "A flat line per label set, UTF-8, with a column per field of any version; money has two "
+        "One flat line per tag set, UTF-8, with a column per field of any version; money has two "
         "columns, amount and currency. Safe to open in a spreadsheet."
     ),
     options_schema=_OPTIONS,

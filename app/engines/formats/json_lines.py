@@ -1,4 +1,4 @@
-"""JSON Lines: each label set as one line, with everything that was asked for."""
+"""Write JSON Lines: each tag set as one line, with everything that was requested."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _CHUNK = 1 << 18  # bytes
 
 
 class JsonLinesWriter:
-    """Passes lines of JSON through as they are."""
+    """A writer that passes lines of JSON through unchanged."""
 
     def __init__(self, out: BinaryIO) -> None:
         self.rows = 0
@@ -21,20 +21,20 @@ class JsonLinesWriter:
         self._buffer = bytearray()
 
     def write(self, row: Row) -> None:
-        """Add one label set; what JSON cannot say (NaN) becomes null."""
+        """Add one tag set; values that JSON cannot represent (NaN) become null."""
         try:
             self.write_json(orjson.dumps(row))
-        except TypeError:  # an integer beyond 64 bits, half of a surrogate pair
+        except TypeError:  # an integer beyond 64 bits, or a lone surrogate
             loose = json.dumps(row)
             strict = json.loads(loose, parse_constant=lambda _: None)
             self.write_json(json.dumps(strict, separators=(",", ":")).encode())
 
     def write_json(self, line: bytes) -> None:
-        """Add one label set that is JSON already; it is not read."""
+        """Add one tag set that is already JSON; it is not parsed."""
         self.write_piece(line, is_last=True)
 
     def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a label set that is JSON already; it is not read."""
+        """Add a piece of a tag set that is already JSON; it is not parsed."""
         if b"\n" in piece or b"\r" in piece:
             # JSON allows line breaks only between its tokens.
             piece = piece.replace(b"\r", b" ").replace(b"\n", b" ")
@@ -47,7 +47,7 @@ class JsonLinesWriter:
             self._flush()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining data."""
         self._flush()
 
     def _flush(self) -> None:
@@ -58,8 +58,8 @@ class JsonLinesWriter:
 
 def _writer(
     out: BinaryIO,
-    fields: Sequence[Field],  # noqa: ARG001 - a line names its own members
-    options: Mapping[str, Any],  # noqa: ARG001 - there are none
+    fields: Sequence[Field],  # noqa: ARG001 - each line names its own members
+    options: Mapping[str, Any],  # noqa: ARG001 - the format has no options
 ) -> JsonLinesWriter:
     return JsonLinesWriter(out)
 
@@ -70,8 +70,8 @@ FORMAT = Format(
     media_type="application/x-ndjson",
     extension="jsonl",
     description=(
-        "One JSON object per line and label set: its document, schema version, people, dates, "
-        "labels by key, and as asked for its tags with evidence, the text and the history."
+        "One JSON object per line and tag set: its document, schema version, people, dates, "
+        "labels by key, and if requested its tags with evidence, the text and the history."
     ),
     options_schema={
         "$schema": "https://json-schema.org/draft/2020-12/schema",

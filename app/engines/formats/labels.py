@@ -1,4 +1,4 @@
-"""From tags to labels, and from the fields of several versions to one set of columns."""
+"""Convert tags to labels, and merge the fields of multiple versions to one set of columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,13 +7,13 @@ from app.engines.formats.model import Field
 
 
 def labels_from_tags(fields: Sequence[Field], tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Labels by field key, in the schema's order: a value, a list where the field is multiple, a
-    list of rows for a table (each `{column key: value}`).
+    """Return labels by field key, in schema order.
 
-    Rows stand in the order of their numbers, and numbers that no tag has leave no gap. A field
-    without a tag is absent. `tags` must fit the fields (`check_tags`).
+    A label is a value, a list if the field is multiple, or a list of rows for a table (each
+    `{column key: value}`). Rows are sorted by number, and unused numbers leave no gap. A field
+    without a tag is omitted. `tags` must fit the fields (`check_tags`).
     """
-    several = {name for name, field in _named(fields) if field.get("multiple")}
+    multiple = {name for name, field in _named(fields) if field.get("multiple")}
     labels: dict[str, Any] = {}
     tables: dict[str, dict[int, dict[str, Any]]] = {}
     for tag in tags:
@@ -23,7 +23,7 @@ def labels_from_tags(fields: Sequence[Field], tags: Iterable[Mapping[str, Any]])
         else:
             table, _, key = name.partition(".")
             target = tables.setdefault(table, {}).setdefault(row, {})
-        if name in several:
+        if name in multiple:
             target.setdefault(key, []).append(tag["value"])
         else:
             target[key] = tag["value"]
@@ -34,8 +34,10 @@ def labels_from_tags(fields: Sequence[Field], tags: Iterable[Mapping[str, Any]])
 
 
 def union_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
-    """The fields that occur in any version, each once; what an earlier one in the list says holds,
-    so hand over the newest first. A field that is multiple in any version is multiple.
+    """Return the fields that occur in any version, each once.
+
+    The definition in the earliest list wins, so pass the newest version first. A field that is
+    multiple in any version is multiple.
     """
     union: dict[str, dict[str, Any]] = {}
     for fields in versions:

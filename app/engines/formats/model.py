@@ -1,4 +1,4 @@
-"""What every export format offers: a description of itself and a streaming writer."""
+"""Define the interface of an export format: its description and a streaming writer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ Field: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = Mapping[str, Any]
 
 KEEPS = ("values", "tables", "evidence", "confidence", "text", "history")
-"""What a format may keep of a label set."""
+"""The parts of a tag set that a format may keep."""
 
 
 class FormatError(ValueError):
-    """An unknown format, or options that it does not take; `path` such as `options.delimiter`."""
+    """An unknown format or invalid options; `path` is for example `options.delimiter`."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -21,26 +21,31 @@ class FormatError(ValueError):
 
 
 class Writer(Protocol):
-    """Takes label sets one by one and writes the file as it goes, in bounded memory.
+    """Takes tag sets one by one and writes the file as a stream, in bounded memory.
 
-    Nothing is sure to be in the file before `close`, which leaves the file itself open.
+    The file is only complete after `close`, which leaves the file itself open.
     """
 
     rows: int
-    """How many label sets were taken."""
+    """The number of tag sets added."""
 
     def write(self, row: Row) -> None:
-        """Add one label set (see the package's docstring for its members)."""
+        """Add one tag set; the package's docstring lists its members."""
 
     def write_json(self, line: bytes) -> None:
-        """Add one label set as UTF-8 JSON. Raises ValueError where it has to be read and is not."""
+        """Add one tag set as UTF-8 JSON.
+
+        Raises ValueError if the format parses it and it is invalid.
+        """
 
     def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a label set as UTF-8 JSON; the pieces up to the last one are one label
-        set. Formats that keep the history take pieces as they come, of whatever size in sum."""
+        """Add a piece of a tag set as UTF-8 JSON; the pieces up to the last one are one tag set.
+
+        Formats that keep the history accept pieces of any size and any total size.
+        """
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining data."""
 
 
 WriterFactory: TypeAlias = Callable[[BinaryIO, Sequence[Field], Mapping[str, Any]], Writer]
@@ -50,9 +55,10 @@ WriterFactory: TypeAlias = Callable[[BinaryIO, Sequence[Field], Mapping[str, Any
 class Format:
     """One export format.
 
-    `options_schema` is JSON Schema 2020-12 with a default for every option; `keeps` lists what of
-    KEEPS survives; `writer(out, fields, options)` starts a file, where `fields` is the union of
-    the fields of all versions that occur (`union_fields`) and `options` come from `check_options`.
+    `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
+    members of KEEPS that the format preserves. `writer(out, fields, options)` starts a file, where
+    `fields` is the union of the fields of all versions that occur (`union_fields`) and `options`
+    come from `check_options`.
     """
 
     id: str

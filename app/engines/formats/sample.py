@@ -1,4 +1,4 @@
-"""A made-up label set, from which the formats' samples are written."""
+"""Provide an example tag set for the samples of the formats."""
 
 import io
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ SAMPLE_ROW: dict[str, Any] = {
 
 
 def sample_of(writer: WriterFactory, options: Mapping[str, Any]) -> str:
-    """The file that a text format makes of the sample."""
+    """Return the file that a text format writes for the example tag set."""
     out = io.BytesIO()
     lines = writer(out, SAMPLE_FIELDS, options)
     lines.write(SAMPLE_ROW)

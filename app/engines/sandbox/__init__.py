@@ -1,8 +1,8 @@
-"""Functions that handle untrusted bytes, each call in a confined process of its own.
+"""Run functions on untrusted bytes, each call in a confined process of its own.
 
 A fork server imports the libraries once and forks a process per call. The process is confined
-before it touches a byte of the document, sends its results through a pipe, and ends. How it works
-and what a process may do: docs/contributors/documents.md and docs/decisions/0034.
+before it reads a byte of the document, sends its results through a pipe, and exits. See
+docs/contributors/documents.md and docs/decisions/0034.
 """
 
 from app.engines.sandbox.client import ForkServer

@@ -1,4 +1,4 @@
-"""What a process does between the fork and its end."""
+"""Run the entry function in a forked process, from the fork to the exit."""
 
 import os
 import signal
@@ -24,9 +24,9 @@ def run_entry(
     document: int | None,
     file_rules: int | None,
 ) -> NoReturn:
-    """Confine this process, call the entry function of the request, and end.
+    """Confine this process, call the entry function of the request, and exit.
 
-    Whatever happens, control never returns to the server's code.
+    Control never returns to the server's code, whatever happens.
     """
     status = _FAILED_STATUS
     try:
@@ -42,11 +42,11 @@ def run_entry(
         write_frame(results, DONE)
         status = 0
     finally:
-        os._exit(status)  # without any tidying up, which the kernel does faster
+        os._exit(status)  # skips cleanup, which the kernel does faster
 
 
 def _get_entry(name: str, preload: Sequence[str]) -> Entry:
-    """Return the function `module:function`. The module is one that the server has imported."""
+    """Return the function `module:function`, where the server has preloaded the module."""
     module, _, function = name.partition(":")
     if module not in preload:
         raise LookupError(name)

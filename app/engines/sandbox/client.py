@@ -1,4 +1,4 @@
-"""Fork servers as the application sees them: started once, reached over an inherited socket."""
+"""Start fork servers and send them requests over an inherited socket."""
 
 import os
 import select
@@ -28,17 +28,17 @@ from app.engines.sandbox.process import Channel, SandboxedProcess
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LAUNCHER = Path(__file__).with_name("launcher.py")
-# A server imports its libraries within a second; on a very busy machine it takes many.
+# A server imports its libraries within a second, but a very busy machine needs much longer.
 _START_SECONDS = 30.0
 _PAUSE_SECONDS = 0.02
 _STOP_SECONDS = 3.0
 
 
 class ForkServer:
-    """A fork server that starts on first use, or by `start`.
+    """A fork server that starts on first use or by `start`.
 
-    Processes that are forked after the start share the server: they inherit the socket that leads
-    to it. It ends when the last of them does, or by `stop`. Safe for threads.
+    Processes forked after the start share the server, because they inherit the socket to it. The
+    server ends when its last user ends, or after `stop`. Thread-safe.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ForkServer:
 
     def _renew_lock(self) -> None:
         self._lock = Lock()
-        self._launcher = None  # the parent's child
+        self._launcher = None  # belongs to the parent process
 
     def start(
         self,
@@ -66,11 +66,11 @@ class ForkServer:
         idle_seconds: float | None = None,
         nice: int = 0,
     ) -> None:
-        """Start the server unless there is one, without waiting for it.
+        """Start the server unless it is running, without waiting for it.
 
-        Call this in a long-lived process before it forks those that use the server. Calling it
-        again replaces a server that is gone. With `idle_seconds` only the launcher starts now, and
-        the server with the first request; see `ServerOptions` for the other arguments.
+        Call this in a long-lived process before it forks the processes that use the server. Calling
+        it again replaces a server that has ended. With `idle_seconds` only the launcher starts now,
+        and the server starts with the first request; see `ServerOptions` for the other arguments.
         """
         with self._lock:
             if self._control is not None and _is_closed(self._control):
@@ -82,7 +82,7 @@ class ForkServer:
                 self._launch(options, NOW if idle_seconds is None else ON_DEMAND)
 
     def stop(self) -> None:
-        """Let go of the server. It ends, with its processes, unless another process uses it."""
+        """Disconnect from the server. It ends with its processes unless another process uses it."""
         with self._lock:
             self._forget()
 
@@ -96,22 +96,23 @@ class ForkServer:
     ) -> SandboxedProcess:
         """Call an entry function in a new process; use the result as a context manager.
 
-        `entry` is `module:function` of a preloaded module. The function gets the open
-        document from its beginning, and `arguments`, which must fit into JSON. Raises
+        `entry` is `module:function` of a preloaded module. The function receives the open document,
+        positioned at its beginning, and `arguments`, which must be serializable as JSON. Raises
         `SandboxUnavailable`.
         """
         request = orjson.dumps({"entry": entry, "arguments": arguments, "limits": asdict(limits)})
         if len(request) > MAX_REQUEST_BYTES:
-            raise ValueError(f"a request is at most {MAX_REQUEST_BYTES} bytes long")
+            raise ValueError(f"a request must have at most {MAX_REQUEST_BYTES} bytes")
         return SandboxedProcess(partial(self._open_channel, request, document), limits)
 
     def _open_channel(self, request: bytes, document: BinaryIO | None) -> Channel:
-        """Send the request and wait for the process to start. A server that ends is replaced."""
+        """Send the request and wait until the process starts. A server that ends is replaced."""
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if document is not None:
                 document.seek(0)  # a process that was lost may have read from it
-            with suppress(ConnectionError, BlockingIOError):  # there is no server, or a long queue
+            # no server is running, or its queue is full
+            with suppress(ConnectionError, BlockingIOError):
                 channel = self._request_process(request, document, deadline)
                 if channel is not None:
                     return channel
@@ -121,7 +122,7 @@ class ForkServer:
     def _request_process(
         self, request: bytes, document: BinaryIO | None, deadline: float
     ) -> Channel | None:
-        """Return the channel to a new process; None when it did not start in time, or at all."""
+        """Return the channel to a new process, or None if it did not start before the deadline."""
         with ExitStack() as ours, ExitStack() as theirs:
             results, their_results = os.pipe()
             ours.callback(os.close, results)
@@ -133,7 +134,7 @@ class ForkServer:
             if document is not None:
                 passed.append(document.fileno())
             self._send(request, passed)
-            theirs.close()  # else nobody would see the process close them
+            theirs.close()  # otherwise the caller would not see the process close them
             if _has_started(reports, deadline):
                 ours.pop_all()
                 return Channel(results, reports)
@@ -151,7 +152,7 @@ class ForkServer:
                 raise
 
     def _forget(self) -> None:
-        """Close the socket to the server, which ends with its last user."""
+        """Close the socket to the server, which ends when its last user has closed it."""
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -176,7 +177,7 @@ class ForkServer:
                 pass_fds=[theirs.fileno()],
                 env=_environment(),
                 cwd="/",
-                start_new_session=True,  # Ctrl-C in a terminal is for the service alone
+                start_new_session=True,  # Ctrl-C in a terminal must only reach the service
             )
             stack.pop_all()
         ours.settimeout(0)
@@ -200,7 +201,7 @@ def _is_closed(control: socket.socket) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    """Return all that the server gets to know: where Python and the engines are."""
+    """Return the server's environment, which contains only the paths of Python and the engines."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return {
         **kept,

@@ -1,11 +1,11 @@
-"""What the kernel refuses to the server and to its processes (Linux).
+"""Restrict what the server and its processes may do in the kernel (Linux).
 
-The server takes once what holds for all that it forks: no network, no new privileges, no look into
-its memory. Each process takes the rest for itself: limits, no files but the libraries, no signals
-to others, and an unprivileged user where the server is root.
+The server applies the restrictions that all forked processes inherit: no network, no new
+privileges, no access to its memory. Each process adds the rest itself: resource limits, no files
+except the libraries, no signals to other processes, and an unprivileged user if the server is root.
 
-The limits, no new privileges and the bond to the parent are certain. The kernel may lack or refuse
-the others; then the process runs without them.
+The limits, the ban on new privileges and the bond to the parent always apply. The kernel may lack
+or refuse the others; the process then runs without them.
 """
 
 import ctypes
@@ -21,9 +21,9 @@ from app.engines.sandbox.model import ProcessLimits
 OPEN_FILES = 64
 SERVER_OPEN_FILES = 256
 UNPRIVILEGED_ID = 65_533
-"""The user and group of a process whose server is root. Systems give it to nobody."""
+"""The user and group of a process whose server is root; no system assigns this id."""
 
-# Not /usr as a whole: some install the service, and its documents, below it.
+# Not /usr as a whole, because some installations keep the service and its documents below it.
 _LIBRARIES = {
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
     *("/usr/share", "/usr/local/share"),  # fonts
@@ -37,34 +37,34 @@ _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when `parent` ends. A change of user undoes this."""
+    """Make the kernel kill this process when `parent` ends. A later change of user cancels this."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it ended before the kernel was told
+    if os.getppid() != parent:  # the parent ended before the request reached the kernel
         os._exit(1)
 
 
 def confine_server() -> None:
-    """Give up, for this process and all that it forks, what no parser needs."""
+    """Drop everything that no parser needs, for this process and all that it forks."""
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (SERVER_OPEN_FILES, SERVER_OPEN_FILES))
     _leave_network()
-    # No other process of this user can read its memory or trace it.
+    # Prevents other processes of this user from reading its memory or tracing it.
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _leave_network() -> None:
-    """Move to a network without interfaces, where the kernel permits that."""
+    """Move to a network namespace without interfaces if the kernel permits it."""
     if os.geteuid() == 0:
         _LIBC.unshare(_CLONE_NEWNET | _CLONE_NEWIPC)
     elif _LIBC.unshare(_CLONE_NEWUSER | _CLONE_NEWNET | _CLONE_NEWIPC) == 0:
-        # The new user namespace came with every capability inside of it.
+        # Drop the capabilities that come with a new user namespace.
         header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
         _LIBC.capset(header, (ctypes.c_uint32 * _CAPABILITY_WORDS)())
 
 
 def create_file_rules() -> int | None:
-    """Create the rules by which a process reads the libraries and opens no other file."""
+    """Create the rules that let a process read the libraries and open no other file."""
     paths = sysconfig.get_paths()
     packages = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return landlock.create_rules(sorted(packages | _LIBRARIES))
@@ -91,14 +91,14 @@ def confine_process(
 
 
 def _leave_root() -> None:
-    """Change to a user without rights. Root is not bound by the limit on processes."""
+    """Change to an unprivileged user, because the limit on processes does not apply to root."""
     if os.geteuid() != 0:
         return
     try:
         os.setgroups([])
         os.setresgid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)
         os.setresuid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)
-    except OSError:  # a container whose user namespace lacks the id
+    except OSError:  # the user namespace of the container does not have this id
         return
 
 

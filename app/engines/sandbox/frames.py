@@ -1,4 +1,4 @@
-"""The format of messages: frames between process and caller, reports from server to caller.
+"""Define the messages: frames from process to caller, reports from server to caller.
 
 A frame is one byte for its type, four bytes for the length of its payload, and the payload.
 """
@@ -10,20 +10,20 @@ from typing import NamedTuple
 FRAME_HEADER = struct.Struct(">cI")
 
 STARTED = b"S"
-"""The first report about a process: it runs."""
+"""The first report about a process: it is running."""
 
 _EXIT = struct.Struct(">idqq")
 
 
 class ExitReport(NamedTuple):
-    """The last report about a process: how it ended and what it used."""
+    """The last report about a process: how it ended and which resources it used."""
 
     code: int
     """The exit status, or the negative number of the signal that ended the process."""
     cpu_seconds: float
     peak_bytes: int
     inherited_bytes: int
-    """Up to this peak, the memory is what the process inherited from the server."""
+    """The part of the peak that may be memory inherited from the server."""
 
     def encode(self) -> bytes:
         """Return the report as bytes."""
@@ -31,7 +31,7 @@ class ExitReport(NamedTuple):
 
 
 def decode_exit(data: bytes) -> ExitReport:
-    """Return the report that `ExitReport.encode` made."""
+    """Decode a report that `ExitReport.encode` made."""
     return ExitReport(*_EXIT.unpack(data))
 
 

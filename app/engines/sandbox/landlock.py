@@ -1,6 +1,7 @@
-"""Landlock: a process gives up its access to files and to other processes (Linux 5.13 and later).
+"""Restrict a process's access to files and other processes with Landlock (Linux 5.13 or later).
 
-The numbers are those of linux/landlock.h. The system calls have the same ones on all architectures.
+The numbers are those of linux/landlock.h. The system call numbers are the same on all
+architectures.
 """
 
 import ctypes
@@ -14,8 +15,8 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CREATE_RULESET_VERSION = 1
 _RULE_PATH_BENEATH = 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-# Since which version the kernel controls what: rights over files, TCP ports, the scopes of signals
-# and sockets. The size of the structure follows.
+# The kernel versions that introduced each control: rights over files, TCP ports, and the scopes of
+# signals and sockets. The size of the structure depends on them.
 _FILE_RIGHTS = ((5, (1 << 16) - 1), (3, (1 << 15) - 1), (2, (1 << 14) - 1), (1, (1 << 13) - 1))
 _TCP_RIGHTS = ((4, 0b11), (1, 0))
 _SCOPES = ((6, 0b11), (1, 0))
@@ -36,17 +37,18 @@ class _PathBeneath(ctypes.Structure):
 
 
 def get_version() -> int:
-    """Return the version of Landlock that the kernel offers, 0 where it offers none."""
+    """Return the version of Landlock that the kernel offers, or 0 if it offers none."""
     version: int = _LIBC.syscall(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
     return max(0, version)
 
 
 def create_rules(readable_folders: Iterable[str]) -> int | None:
-    """Create rules that permit reading below these folders, and nothing else.
+    """Create rules that permit reading below these folders and nothing else.
 
-    A process under them opens no other file and can trace no process that is not under them too.
-    Since Linux 6.7 it makes no TCP connection; since 6.12 it signals no process outside, and
-    connects to no abstract socket. Returns their descriptor, None where the kernel has no Landlock.
+    A process under these rules opens no other file, and cannot trace a process outside the rules.
+    Since Linux 6.7 it makes no TCP connections; since 6.12 it signals no process outside and
+    connects to no abstract socket. Returns the descriptor of the rules, or None if the kernel has
+    no Landlock.
     """
     version = get_version()
     if not version:
@@ -77,6 +79,6 @@ def _permit_reading(rules: int, folder: str) -> None:
 
 
 def restrict_self(rules: int) -> None:
-    """Put this process under the rules. Needs `PR_SET_NO_NEW_PRIVS`."""
+    """Apply the rules to this process. Requires `PR_SET_NO_NEW_PRIVS`."""
     if _LIBC.syscall(_RESTRICT_SELF, rules, 0) != 0:
         raise OSError(ctypes.get_errno(), "landlock_restrict_self failed")

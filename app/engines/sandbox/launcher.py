@@ -1,12 +1,12 @@
-"""Keep a fork server running for as long as somebody holds the other end of the control socket.
+"""Keep a fork server running as long as a process holds the other end of the control socket.
 
-Started as a script, with nothing but the standard library, so that it takes little memory and has
-little that can fail: `python -I -S launcher.py CONTROL_FD now|on-demand COMMAND…`. To COMMAND,
-which starts a server, it adds its own process id and the descriptor of a pipe to report on.
+Runs as a script that only uses the standard library, so that it needs little memory and rarely
+fails: `python -I -S launcher.py CONTROL_FD now|on-demand COMMAND…`. COMMAND starts a server; the
+launcher appends its own process id and the descriptor of a pipe for reports.
 
-A server that dies is replaced. One that asks for a successor (see `server.py`) works on until the
-successor is ready. A server that ends with status 0 was idle for long enough; then the next request
-starts another one. Requests wait in the control socket meanwhile; none is lost.
+A server that dies is replaced. A server that requests a successor (see `server.py`) keeps working
+until the successor is ready. A server that exits with status 0 was idle long enough; the next
+request starts a new one. Meanwhile requests wait in the control socket and are not lost.
 """
 
 import os
@@ -23,7 +23,10 @@ _LONGEST_DELAY_SECONDS = 5.0
 
 
 class Launcher:
-    """The servers that run, by the descriptor that each reports on. The newest one counts."""
+    """The running servers, by the descriptor of each server's reports.
+
+    Only the newest may be replaced.
+    """
 
     def __init__(self, control: int, command: list[str], *, on_demand: bool) -> None:
         self._control = control
@@ -33,11 +36,11 @@ class Launcher:
         self._delay = 0.0
         self._start_at: float | None = None if on_demand else 0.0
         self._poll = select.poll()
-        # In any case this tells when nobody holds the other end any more.
+        # Without events, poll still reports when the other end is closed.
         self._poll.register(control, select.POLLIN if on_demand else 0)
 
     def run(self) -> None:
-        """Run until nobody holds the other end of the control socket."""
+        """Run until the other end of the control socket is closed."""
         while True:
             if self._start_at is not None and self._start_at <= time.monotonic():
                 self._start_server()
@@ -74,7 +77,7 @@ class Launcher:
         self._poll.register(reading, select.POLLIN)
 
     def _read_reports(self, descriptor: int) -> None:
-        """Act on what a server reports."""
+        """Handle the reports of a server."""
         reports = os.read(descriptor, 64)
         if not reports:
             self._collect(descriptor)
@@ -82,12 +85,13 @@ class Launcher:
             self._delay = 0.0
             for other, pid in self._pids.items():
                 if other != descriptor:
-                    os.kill(pid, signal.SIGUSR1)  # finish what runs, then end
+                    # makes it finish the running processes and then exit
+                    os.kill(pid, signal.SIGUSR1)
         if SUCCESSOR_WANTED in reports and descriptor == self._newest:
             self._start_at = time.monotonic()
 
     def _collect(self, descriptor: int) -> None:
-        """Collect a server that has ended, and see to the next one."""
+        """Reap a server that has ended, and schedule the next one."""
         self._poll.unregister(descriptor)
         os.close(descriptor)
         _, status = os.waitpid(self._pids.pop(descriptor), 0)
@@ -101,9 +105,9 @@ class Launcher:
 
 
 def main() -> None:
-    """Run the launcher; the command line is described above."""
+    """Run the launcher; see the module docstring for the command line."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # it ends with those it works for, not before
+        signal.signal(number, signal.SIG_IGN)  # it ends when its users end, not before
     control, start, *command = sys.argv[1:]
     launcher = Launcher(int(control), command, on_demand=start == ON_DEMAND)
     try:

@@ -1,4 +1,4 @@
-"""The values that the sandbox takes and the errors that it raises."""
+"""Define the values that the sandbox takes and the errors that it raises."""
 
 import errno
 from collections.abc import Callable
@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 DONE = b"D"
-"""The frame type that ends every complete result. Its payload is empty."""
+"""The frame type that ends every complete result; its payload is empty."""
 
 MAX_REQUEST_BYTES = 60_000
-"""The largest request: the name of the entry function, its arguments and the limits, as JSON."""
+"""The maximum size of a request: entry function, arguments and limits as JSON."""
 
 Send = Callable[[bytes, bytes], None]
-"""How an entry function sends one frame: its type (one byte) and its payload."""
+"""The function by which an entry function sends a frame: its type (one byte) and its payload."""
 
 FailureReason = Literal["wall_time", "cpu_time", "memory", "crashed", "protocol"]
 
 
-class ProcessFailed(Exception):  # noqa: N818 - it is the outcome that it names
+class ProcessFailed(Exception):  # noqa: N818 - named after the outcome
     """The sandboxed process did not complete its work.
 
-    `reason` says why: it exceeded a limit (`wall_time`, `cpu_time`, `memory`), it ended early
-    (`crashed`), or it sent an invalid frame (`protocol`). `detail` names the signal or the exit
-    status of a process that crashed.
+    `reason` is the cause: it exceeded a limit (`wall_time`, `cpu_time`, `memory`), it ended early
+    (`crashed`), or it sent an invalid frame (`protocol`). `detail` is the signal or exit status of
+    a process that crashed.
     """
 
     def __init__(self, reason: FailureReason, detail: str = "") -> None:
@@ -31,10 +31,10 @@ class ProcessFailed(Exception):  # noqa: N818 - it is the outcome that it names
         self.detail = detail
 
 
-class SandboxUnavailable(OSError):  # noqa: N818 - it is the outcome that it names
+class SandboxUnavailable(OSError):  # noqa: N818 - named after the outcome
     """No process could be started, or the fork server ended during the call.
 
-    This says nothing about the document: try again later. Its `errno` is EAGAIN.
+    The document is not the cause, so the caller should try again later. `errno` is EAGAIN.
     """
 
     def __init__(self, message: str) -> None:
@@ -43,12 +43,12 @@ class SandboxUnavailable(OSError):  # noqa: N818 - it is the outcome that it nam
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What one sandboxed process may use.
+    """The resource limits of one sandboxed process.
 
-    `memory_bytes` limits its address space, which includes about 80 MB of libraries, and
-    `cpu_seconds` its processor time. `wall_seconds` limits how long the caller waits for it;
-    the time that the caller spends between two frames does not count. `frame_bytes` limits the
-    size of each frame that it sends.
+    `memory_bytes` limits the address space, which includes about 80 MB of libraries, and
+    `cpu_seconds` the processor time. `wall_seconds` limits how long the caller waits for the
+    process, without the time that the caller spends between two frames. `frame_bytes` limits the
+    size of each frame that the process sends.
     """
 
     memory_bytes: int
@@ -59,13 +59,12 @@ class ProcessLimits:
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How a fork server works.
+    """The options of a fork server.
 
-    `preload` are the modules that it imports before it forks, and the only ones with entry
-    functions. At most `max_processes` run at once; further requests wait. After
-    `max_processes_in_all` the server is replaced. After `idle_seconds` without work it ends, and
-    comes back with the next request; with None it stays. `nice` lowers its priority and that of
-    its processes.
+    `preload` lists the modules that it imports before it forks; only these have entry functions. At
+    most `max_processes` run at once; further requests wait. After `max_processes_in_all` the server
+    is replaced. After `idle_seconds` without work it exits, and starts again with the next request;
+    with None it keeps running. `nice` lowers the priority of the server and its processes.
     """
 
     preload: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The caller's side of a sandboxed process: its frames, its limits in time, and how it ended."""
+"""Communicate with a sandboxed process: read frames, enforce the time limit, explain its end."""
 
 import os
 import select
@@ -16,11 +16,11 @@ from app.engines.sandbox.model import DONE, ProcessFailed, ProcessLimits, Sandbo
 
 _CHUNK = 1 << 20
 _REPORT_BYTES = 64
-# A process whose pipe has ended is on its way out. It does not take longer than this.
+# A process whose pipe is closed is exiting, which does not take longer than this.
 _EXIT_PATIENCE_SECONDS = 2.0
-# A server collects a process at once, unless the machine is very busy.
+# A server reaps a process at once unless the machine is very busy.
 _COLLECT_PATIENCE_SECONDS = 15.0
-# Above this share of its memory limit, a process that dies of a signal is taken to have run out.
+# A process killed by a signal above this share of its memory limit probably ran out of memory.
 _MEMORY_SUSPECT = 0.5
 _LONGEST_TRIES = 3
 
@@ -33,17 +33,17 @@ class Channel:
     reports: socket.socket
 
     def close(self) -> None:
-        """Close both; the server then kills the process if it still runs."""
+        """Close both descriptors; the server then kills the process if it is still running."""
         os.close(self.results)
         self.reports.close()
 
 
-class ServerLost(Exception):  # noqa: N818 - it is the outcome that it names
-    """The server ended, and the process with it."""
+class ServerLost(Exception):  # noqa: N818 - named after the outcome
+    """The server ended, and its process with it."""
 
 
 class SandboxedProcess:
-    """A process at work. A context manager: after it, the process has ended, whatever happened."""
+    """A running process, as a context manager; the process has ended when the context exits."""
 
     def __init__(self, open_channel: Callable[[], Channel], limits: ProcessLimits) -> None:
         self._open_channel = open_channel
@@ -81,8 +81,9 @@ class SandboxedProcess:
     def frames(self, kinds: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield the frames that the entry function sends, until it is done.
 
-        Each has one of these `kinds`. When the server dies before the first frame, the call starts
-        again. Raises `ProcessFailed`; `SandboxUnavailable` when the server dies later, or often.
+        Each frame has one of these `kinds`. If the server dies before the first frame, the call is
+        restarted. Raises `ProcessFailed`, or `SandboxUnavailable` if the server dies later or
+        repeatedly.
         """
         tries, yielded = 1, False
         while True:
@@ -116,7 +117,7 @@ class SandboxedProcess:
         return taken
 
     def _fill(self) -> None:
-        """Read what the process has sent, or raise what its silence or its end means."""
+        """Read more data from the process, or raise the failure that explains why there is none."""
         channel = self._channel
         assert channel is not None
         begun = time.monotonic()
@@ -124,7 +125,7 @@ class SandboxedProcess:
         if not ready or self._left <= 0:
             raise ProcessFailed("wall_time")
         self._left -= time.monotonic() - begun
-        # The report of its end may have come first, but what it sent before is in the pipe.
+        # The exit report may arrive first, while data sent before it is still in the pipe.
         if channel.results in ready or channel.results in [d for d, _ in self._poll.poll(0)]:
             data = os.read(channel.results, _CHUNK)
             if data:
@@ -133,9 +134,9 @@ class SandboxedProcess:
         raise self._explain(self._wait_for_exit(_EXIT_PATIENCE_SECONDS))
 
     def _wait_for_exit(self, patience: float) -> ExitReport:
-        """Return how the process ended. After `patience` seconds it is killed.
+        """Return how the process ended; kill it after `patience` seconds.
 
-        Raises `ServerLost` when nobody can tell.
+        Raises `ServerLost` if the report never arrives.
         """
         assert self._channel is not None
         reports = self._channel.reports
@@ -153,7 +154,7 @@ class SandboxedProcess:
         return decode_exit(data)
 
     def _explain(self, report: ExitReport) -> ProcessFailed:
-        """Return why a process ended before it was done."""
+        """Return the failure that explains why a process ended early."""
         limits, code = self._limits, report.code
         if code == -signal.SIGXCPU or (code < 0 and report.cpu_seconds >= limits.cpu_seconds):
             return ProcessFailed("cpu_time")

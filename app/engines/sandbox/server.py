@@ -1,10 +1,10 @@
-"""The fork server: imports the libraries once, then forks a confined process for each request.
+"""Run the fork server: import the libraries once, then fork a confined process per request.
 
-Started by the launcher, with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. It never
-reads a document: descriptors of documents pass through it to the processes. A request is one
-message on the control socket, with the descriptors of the pipe for results, of a socket to report
-on, and of the document. On that socket the caller learns that the process runs (`STARTED`) and how
-it ended (`ExitReport`). When the caller closes its end, the process is killed.
+Started by the launcher with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. It never reads
+a document; it only passes the descriptors of documents to the processes. A request is one message
+on the control socket, with the descriptors of the pipe for results, of a socket for reports, and of
+the document. On the report socket the caller receives `STARTED` when the process runs, and an
+`ExitReport` when it has ended. When the caller closes its end, the process is killed.
 """
 
 import gc
@@ -28,11 +28,11 @@ from app.engines.sandbox.frames import STARTED, ExitReport
 from app.engines.sandbox.launcher import READY, SUCCESSOR_WANTED
 from app.engines.sandbox.model import MAX_REQUEST_BYTES, ServerOptions
 
-# The peak of a process starts with what it shares with the server; the two readings differ a bit.
+# The peak of a process includes memory shared with the server; the two readings differ slightly.
 _INHERITED_SLACK_BYTES = 8 << 20
 _DESCRIPTORS = 3
-# Signals of a process that went wrong by itself. Each shows how memory is laid out, which is the
-# same in every process of a server: the next one must not get further by trying again.
+# Signals of a process that crashed. A crash may reveal the memory layout, which all processes of a
+# server share, so an attacker must not get further attempts with the same layout.
 _CRASHES = frozenset(
     (
         signal.SIGSEGV,
@@ -67,7 +67,7 @@ class _Server:
         self._wake = self._listen_to_signals()
 
     def serve(self) -> None:
-        """Work until another server has taken over, or nothing was to do for long enough."""
+        """Serve requests until a successor has taken over or the idle time has passed."""
         os.write(self._launcher, READY)
         while self._children or not self._draining:
             self._listen_to_control()
@@ -95,7 +95,7 @@ class _Server:
         self._draining = True
 
     def _listen_to_control(self) -> None:
-        """Take requests only while there is room; the others wait in the socket."""
+        """Accept requests only while there is a free slot; the others wait in the socket."""
         takes = not self._draining and len(self._children) < self._options.max_processes
         self._poll.register(self._control, select.POLLIN if takes else 0)
 
@@ -116,9 +116,9 @@ class _Server:
             data, descriptors, flags, _ = socket.recv_fds(
                 self._control, MAX_REQUEST_BYTES, _DESCRIPTORS
             )
-        except BlockingIOError:  # the server that this one replaces was faster
+        except BlockingIOError:  # another server took the request first
             return
-        if not data:  # nobody holds the other end any more
+        if not data:  # the other end of the socket is closed
             os._exit(0)
         try:
             if not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
@@ -155,7 +155,7 @@ class _Server:
             self._ask_for_successor()
 
     def _kill(self, descriptor: int) -> None:
-        """Kill a process whose caller has closed its end. It is collected when it has ended."""
+        """Kill a process whose caller has closed its end; it is reaped after it has ended."""
         self._poll.unregister(descriptor)
         os.kill(self._children[descriptor].pid, signal.SIGKILL)
 
@@ -185,14 +185,14 @@ class _Server:
 
 
 def _is_given_up(reports: int) -> bool:
-    """Return whether the caller has closed its end while the request waited."""
+    """Return whether the caller closed its end while the request waited."""
     poll = select.poll()
     poll.register(reports, select.POLLRDHUP)
     return bool(poll.poll(0))
 
 
 def _send(reports: socket.socket, data: bytes) -> None:
-    with suppress(OSError):  # the caller is gone, or does not read
+    with suppress(OSError):  # the caller has closed its end, or does not read
         reports.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
 
 
@@ -202,8 +202,9 @@ def _inherited_bytes() -> int:
 
 
 def main() -> None:
-    """Run the server; the command line is described above."""
-    signal.pthread_sigmask(signal.SIG_SETMASK, set())  # whatever the application had blocked
+    """Run the server; see the module docstring for the command line."""
+    # clears any signals that the application had blocked
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
     control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
     launcher, report_to = int(sys.argv[3]), int(sys.argv[4])
     os.nice(options.nice)
@@ -211,12 +212,12 @@ def main() -> None:
         importlib.import_module(name)
     confinement.confine_server()
     confinement.die_with_parent(launcher)
-    os.dup2(0, 2)  # until here, errors went to where the service's own go
+    os.dup2(0, 2)  # up to here, errors go to the stderr of the service
     requests = socket.socket(fileno=control)
-    requests.settimeout(0)  # a second server may read from it too
+    requests.settimeout(0)  # not blocking, because a second server may read from it too
     server = _Server(requests, report_to, options)
     gc.collect()
-    gc.freeze()  # collecting garbage in a child would copy the pages of these objects
+    gc.freeze()  # garbage collection in a child would copy the memory pages of these objects
     server.serve()
 
 

@@ -1,7 +1,8 @@
-"""Where a schema may come from: files of other tools, read into fields. Pure: text or JSON in.
+"""Import schemas from files of other tools.
 
-What a source says and a schema cannot hold is never dropped in silence: it becomes a warning with
-the place where it stood. Nothing that a source refers to is ever fetched.
+All functions are pure: they take text or JSON and return fields. Content that a schema cannot
+represent is never dropped silently: it becomes a warning with its place in the source. References
+to other resources are never fetched.
 """
 
 from app.engines.schema_sources.model import SourceError, SourceSchema, SourceWarning

@@ -1,4 +1,4 @@
-"""JSON in, and fields out: what all the readers begin and end with."""
+"""Provide the first and last steps of all readers: parse JSON, and validate the fields."""
 
 import orjson
 
@@ -14,15 +14,15 @@ MAX_NUMBER = 2**63 - 1
 _NAMES = {
     "min": "The minimum",
     "max": "The maximum",
-    "min_length": "The least length",
-    "max_length": "The greatest length",
+    "min_length": "The minimum length",
+    "max_length": "The maximum length",
     "pattern": "The pattern",
     "formats": "The format",
 }
 
 
 def json_of(content: object) -> object:
-    """The JSON value of a text, or the value itself; bounded, and of text that a database holds.
+    """Return the JSON value of a text, or the value itself, after checking its size and characters.
 
     Raises SourceError.
     """
@@ -38,15 +38,15 @@ def json_of(content: object) -> object:
 
 
 def bounded(content: str) -> None:
-    """Raise SourceError for a text that is too long, or holds a NUL or half a surrogate pair."""
+    """Raise SourceError for a text that is too long or contains a NUL or a lone surrogate."""
     if len(content) > MAX_CHARACTERS:
         raise SourceError("", f"is longer than {MAX_CHARACTERS:,} characters")
     if FORBIDDEN.search(content):
-        raise SourceError("", "holds a NUL character or half of a surrogate pair")
+        raise SourceError("", "contains a NUL character or half of a surrogate pair")
 
 
 def checked(fields: list[Field], notes: Notes) -> list[Field]:
-    """The fields in normal form. Raises SourceError, also when there are none."""
+    """Return the fields in normal form. Raises SourceError, also if there are none."""
     if not fields:
         raise SourceError("", "has nothing that can be labeled", warnings=notes.listed())
     try:
@@ -66,19 +66,21 @@ def _check(value: object) -> None:
             elif isinstance(entry, list):
                 deeper.extend(entry)
             elif isinstance(entry, str) and FORBIDDEN.search(entry):
-                raise SourceError("", "holds a NUL character or half of a surrogate pair")
+                raise SourceError("", "contains a NUL character or half of a surrogate pair")
             elif isinstance(entry, int) and abs(entry) > MAX_NUMBER:
-                raise SourceError("", "holds a number of more than 64 bits")
+                raise SourceError("", "contains a number of more than 64 bits")
         if not deeper:
             return
         level = deeper
     raise SourceError("", f"is nested more than {MAX_DEPTH} levels deep")
 
 
-def fitting(wanted: dict[str, object], kind: str, notes: Notes, path: str) -> dict[str, object]:
-    """Those of the constraints that a field of the type can have; a warning for each other."""
+def fitting(
+    constraints: dict[str, object], kind: str, notes: Notes, path: str
+) -> dict[str, object]:
+    """Return the constraints that apply to a field of this type; warn about each other one."""
     kept: dict[str, object] = {}
-    for name, value in wanted.items():
+    for name, value in constraints.items():
         try:
             check_constraints({**kept, name: value}, kind, path)
         except FieldError as error:

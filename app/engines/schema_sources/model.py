@@ -1,4 +1,4 @@
-"""What a source gives, and how it tells what it could not give."""
+"""Define the results of an import and its warnings."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ MAX_WARNINGS = 500
 
 @dataclass(frozen=True, slots=True)
 class SourceWarning:
-    """Something that was changed or left out. `path` is where it stood in the source."""
+    """A change or omission during the import; `path` is its place in the source."""
 
     path: str
     message: str
@@ -18,8 +18,10 @@ class SourceWarning:
 
 @dataclass(frozen=True, slots=True)
 class SourceSchema:
-    """What was read. `fields` are in normal form (`app.engines.fields.check_fields`); `name` and
-    `document_type` are None where the source has none.
+    """The imported schema.
+
+    `fields` are in normal form (`app.engines.fields.check_fields`); `name` and `document_type` are
+    None if the source has none.
     """
 
     fields: list[Field]
@@ -33,10 +35,10 @@ class SourceSchema:
 
 
 class SourceError(ValueError):
-    """A source that gives no schema.
+    """A source that cannot be imported.
 
-    `path` is the culprit's, empty for the whole; `code` is one that a FieldError has; `warnings`
-    tell what was left out, where nothing else was in it.
+    `path` locates the problem and is empty for the whole source; `code` is one of the codes of
+    FieldError; `warnings` explains what was left out if nothing remains.
     """
 
     def __init__(
@@ -55,14 +57,14 @@ class SourceError(ValueError):
 
 
 class Notes:
-    """The warnings of one reading, each once and at most MAX_WARNINGS."""
+    """The warnings of one import, without duplicates, at most MAX_WARNINGS."""
 
     def __init__(self) -> None:
         self._found: dict[SourceWarning, None] = {}
         self._unlisted = 0
 
     def add(self, path: str, message: str) -> None:
-        """Note what is changed or left out at `path`."""
+        """Add a warning about a change or omission at `path`."""
         warning = SourceWarning(path, message)
         if warning in self._found:
             return
@@ -72,6 +74,6 @@ class Notes:
             self._unlisted += 1
 
     def listed(self) -> list[SourceWarning]:
-        """All of them in their order; a last one counts those that are too many to list."""
+        """Return all warnings in order; the last one counts those beyond the limit."""
         more = SourceWarning("", f"There are {self._unlisted:,} more warnings.")
         return [*self._found, *([more] if self._unlisted else [])]

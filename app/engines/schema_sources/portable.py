@@ -1,7 +1,7 @@
-"""The portable file: this service's own JSON, to carry a schema from one place to another.
+"""Read the portable file: this service's own JSON for moving a schema between installations.
 
-What the API answers for a schema, a version or a template is one too: the members that only mean
-something where they come from are passed over.
+The API's representation of a schema, a version or a template is also accepted; members that only
+have a meaning in their original installation are ignored.
 """
 
 import importlib
@@ -43,7 +43,7 @@ FILE: Mapping[str, Any] = {
         "fields": {"type": "array"},
     },
 }
-"""What the file must look like; `fields` are judged by what judges all fields."""
+"""The JSON Schema of the file; `fields` are validated by `check_fields`."""
 
 _LOCAL = frozenset(
     {
@@ -55,18 +55,18 @@ _LOCAL = frozenset(
 
 
 def read_portable(content: object) -> SourceSchema:
-    """A portable file, or what the API answered for a schema. Raises SourceError."""
+    """Read a portable file, or the API's representation of a schema. Raises SourceError."""
     value = json_of(content)
     if isinstance(value, dict) and "fields" not in value and isinstance(value.get("data"), dict):
-        value = value["data"]  # saved with its envelope
+        value = value["data"]  # it was saved with its envelope
     _check(value)
     assert isinstance(value, dict)
     notes = Notes()
     for name in value.keys() - FILE["properties"].keys() - _LOCAL:
-        notes.add(line(name, 64), "This member is not known and was left out.")
+        notes.add(line(name, 64), "This member is unknown and was left out.")
     policy = value.get("review_policy") or {}
     for name in policy.keys() - POLICY.keys():
-        notes.add(f"review_policy.{line(name, 64)}", "This rule is not known and was left out.")
+        notes.add(f"review_policy.{line(name, 64)}", "This rule is unknown and was left out.")
     name = titled(value.get("name"), notes, "name", MAX_NAME)
     document_type = titled(value.get("document_type"), notes, "document_type", MAX_DOCUMENT_TYPE)
     return SourceSchema(
@@ -82,7 +82,7 @@ def read_portable(content: object) -> SourceSchema:
 
 
 def _rule(value: object) -> object:
-    """2.0 is an integer to JSON Schema, but not to whoever reads a policy as text."""
+    """Return 2.0 as 2, because JSON Schema accepts it as an integer but readers of text do not."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -91,7 +91,8 @@ def _skills(listed: list[str]) -> list[str]:
 
 
 def _check(value: object) -> None:
-    jsonschema: Any = importlib.import_module("jsonschema")  # on first use: 2 MB per process
+    # imported on first use, because it takes 2 MB per process
+    jsonschema: Any = importlib.import_module("jsonschema")
     error = next(jsonschema.Draft202012Validator(FILE).iter_errors(value), None)
     if error is None:
         return
@@ -101,7 +102,7 @@ def _check(value: object) -> None:
     if error.validator == "const":
         raise SourceError(path, f"must be {error.validator_value!r}")
     if error.validator == "type":
-        wanted = error.validator_value
-        kinds = [wanted] if isinstance(wanted, str) else wanted
+        allowed = error.validator_value
+        kinds = [allowed] if isinstance(allowed, str) else allowed
         raise SourceError(path, f"must be of type {' or '.join(kinds)}")
-    raise SourceError(path, f"does not fit: {error.validator} {error.validator_value}")
+    raise SourceError(path, f"violates the rule {error.validator}: {error.validator_value}")

@@ -1,4 +1,4 @@
-"""The one way in: a format's name and its content."""
+"""Read a schema from any of the supported formats."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,8 +15,8 @@ FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
 
 
 def read(format_: str, content: object) -> SourceSchema:
-    """The schema in `content`: JSON, its text, or XML text, as the format of FORMATS wants.
+    """Read the schema in `content`.
 
-    Raises SourceError.
+    `content` is JSON, its text, or XML text, depending on the format. Raises SourceError.
     """
     return FORMATS[format_](content)

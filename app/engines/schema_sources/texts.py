@@ -1,4 +1,4 @@
-"""Keys, labels and descriptions made of whatever a source calls its things."""
+"""Derive keys, labels and descriptions from the names in a source."""
 
 import re
 
@@ -10,16 +10,16 @@ from app.engines.schema_sources.model import Notes
 MAX_NAME = 200
 MAX_DOCUMENT_TYPE = 100
 
-_SLUG = 4 * MAX_KEY  # what is longer is cut off in the end anyway
+_SLUG = 4 * MAX_KEY  # longer texts are cut off later anyway
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def snake(text: str, fallback: str) -> str:
-    """`text` as a field's key: transliterated, in snake_case, at most 64 characters.
+    """Convert `text` to a field's key: transliterated, in snake_case, at most 64 characters.
 
-    `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. What has no letters or digits gives
-    `fallback`; what begins with a digit is put behind it.
+    `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. A text without letters or digits gives
+    `fallback`; if it begins with a digit, `fallback` is prepended.
     """
     words = _HUMP.sub(" ", text[:_SLUG])
     slug = slugify(words, separator="_", entities=False, decimal=False, hexadecimal=False)
@@ -29,14 +29,14 @@ def snake(text: str, fallback: str) -> str:
 
 
 class Keys:
-    """The keys of one list of fields: no two alike."""
+    """The unique keys of one list of fields."""
 
     def __init__(self, notes: Notes) -> None:
         self._taken: dict[str, int] = {}
         self._notes = notes
 
     def take(self, text: str, *, path: str, fallback: str = "field") -> str:
-        """A key of `text`; with a number behind it, and a warning, where it is taken already."""
+        """Return a key for `text`; if it is taken, append a number and add a warning."""
         wanted = key = snake(text, fallback)
         number = self._taken.get(wanted, 0)
         while key in self._taken:
@@ -46,12 +46,14 @@ class Keys:
         self._taken[wanted] = max(number, self._taken.get(wanted, 0))
         self._taken.setdefault(key, 0)
         if key != wanted:
-            self._notes.add(path, f"Another field has the key {wanted} already: this is {key}.")
+            self._notes.add(
+                path, f"Another field already has the key {wanted}; this one has {key}."
+            )
         return key
 
 
 def line(text: object, limit: int = MAX_LABEL) -> str:
-    """`text` as one line without control characters, cut to `limit` code points."""
+    """Return `text` as one line without control characters, truncated to `limit` code points."""
     if not isinstance(text, str):
         return ""
     plain = " ".join(_CONTROL.sub(" ", text).split())
@@ -59,18 +61,18 @@ def line(text: object, limit: int = MAX_LABEL) -> str:
 
 
 def titled(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> str:
-    """`text` as one line; a warning where it had to be cut."""
+    """Return `text` as one line; warn if it was truncated."""
     whole = line(text, len(text) if isinstance(text, str) else 0)
     if len(whole) > limit:
-        notes.add(path, f"The name is longer than {limit:,} characters and was cut.")
+        notes.add(path, f"The name is longer than {limit:,} characters and was truncated.")
     return line(whole, limit)
 
 
 def described(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:
-    """`text` as a description; a warning where it had to be cut."""
+    """Return `text` as a description; warn if it was truncated."""
     if not isinstance(text, str):
         return ""
     if len(text) <= limit:
         return text.strip()
-    notes.add(path, f"The text is longer than {limit:,} characters and was cut.")
+    notes.add(path, f"The text is longer than {limit:,} characters and was truncated.")
     return text[: limit - 1].rstrip() + "…"

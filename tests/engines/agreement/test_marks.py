@@ -140,13 +140,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""
     monkeypatch.setattr(dense, "LISTED", marks.LISTED)
     count = [0]
-    plain = dense._Heap._shares
+    plain = dense._Heap._compute_shares
 
     def counted(self: Any, box: Any) -> Any:
         count[0] += 1
         return plain(self, box)
 
-    monkeypatch.setattr(dense._Heap, "_shares", counted)
+    monkeypatch.setattr(dense._Heap, "_compute_shares", counted)
     return count
 
 

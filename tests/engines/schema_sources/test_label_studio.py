@@ -81,9 +81,9 @@ def test_options_that_cannot_be_are_told() -> None:
     messages = [warning.message for warning in found.warnings]
     assert [len(field["options"]) for field in found.fields] == [2, 0, 0]
     assert [field["type"] for field in found.fields] == ["choice", "text", "text"]
-    assert sum("stands twice" in message for message in messages) == 1
+    assert sum("appears twice" in message for message in messages) == 1
     assert sum("without a value" in message for message in messages) == 1
-    assert sum("was cut" in message for message in messages) == 1
+    assert sum("was truncated" in message for message in messages) == 1
     assert sum("come with each task" in message for message in messages) == 1
     assert sum("more than 1,000" in message for message in messages) == 1
 
@@ -113,14 +113,14 @@ def test_each_label_is_a_field(tag: str, shown: str, kind: str) -> None:
         ("label", "👍", kind, True),
     ]
     assert found.fields[0]["description"] == "Which"
-    assert any("box around" in told for told in _told(found).values()) is (tag == "PolygonLabels")
+    assert any("bounding box" in told for told in _told(found).values()) is (tag == "PolygonLabels")
 
 
 def test_labels_of_one_name_get_numbers() -> None:
     labels = '<Label value="Name"/><Label value="name"/>'
     found = _read(f'<Labels name="a" toName="t">{labels}</Labels>' * 2)
     assert [f["key"] for f in found.fields] == ["name", "name_2", "name_3", "name_4"]
-    assert "name already" in _told(found)["Labels[a].Label[name]"]
+    assert "already has the key name" in _told(found)["Labels[a].Label[name]"]
 
 
 def test_labels_of_recordings_have_no_place() -> None:
@@ -137,7 +137,7 @@ def test_a_tool_draws_for_the_labels_of_its_object() -> None:
     labels = '<Labels name="x" toName="i"><Label value="A"/></Labels>'
     found = _read(IMAGE + labels + tool)
     assert [(f["key"], f["type"]) for f in found.fields] == [("a", "region")]
-    assert "box around" in _told(found)["Polygon[shape]"]
+    assert "bounding box" in _told(found)["Polygon[shape]"]
     assert [f["key"] for f in _read(IMAGE + tool).fields] == ["shape"]
 
 
@@ -182,17 +182,17 @@ def test_what_is_required_on_a_condition_is_not() -> None:
             "recordings",
         ),
         ('<VideoRectangle name="x" toName="a"/>', "recordings"),
-        ('<Repeater on="$x"><TextArea name="y" toName="a"/></Repeater>', "taken once"),
-        ('<Widget name="x"/>', "not known"),
+        ('<Repeater on="$x"><TextArea name="y" toName="a"/></Repeater>', "imported once"),
+        ('<Widget name="x"/>', "is unknown"),
         ('<Number name="x" toName="a" step="0.1"/>', "step"),
         ('<Number name="x" toName="a" min="low"/>', "minimum"),
         ('<DateTime name="x" toName="a" only="month"/>', "takes text"),
-        ('<TextArea name="x" toName="a" value="$ocr"/>', "not filled in"),
+        ('<TextArea name="x" toName="a" value="$ocr"/>', "not used as a default"),
         ('<Labels name="x" toName="a"><Label value="$v"/></Labels>', "comes with each task"),
         ('<RectangleLabels name="x" toName="a" value="$v"/>', "come with each task"),
         (
             '<Choices name="x" toName="a"><Choice value="a" selected="true"/></Choices>',
-            "beforehand",
+            "preselection",
         ),
     ],
 )

@@ -52,7 +52,7 @@ def test_each_gives_fields_or_has_nothing_to_label(configurations: dict[str, str
         else:
             assert check_fields(found.fields) == found.fields, name
             told = " ".join(warning.message for warning in found.warnings)
-            assert "not known" not in told, (name, told)
+            assert "is unknown" not in told, (name, told)
     assert refused == {(name, "has nothing that can be labeled") for name in NOTHING_TO_LABEL}
 
 

@@ -1,4 +1,4 @@
-"""The readers of each media type. They run in sandboxed processes only."""
+"""Dispatch to the reader of each media type; runs only in sandboxed processes."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def read(
     send_page: SendPage,
     send_text: Callable[[str], None],
 ) -> None:
-    """Read a document; send its pages one by one, or its text where it has no pages."""
+    """Read a document; send its pages one by one, or its whole text if it has no pages."""
     _check_size(file)
     if media_type == media.PDF:
         pdf.read(file, limits, send_page)
@@ -37,7 +37,7 @@ def read(
 
 
 def render(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
-    """Draw the page that the arguments name. Raises `PageNotFound`, `ParseFailed`."""
+    """Draw the page given in `arguments`. Raises `PageNotFound`, `ParseFailed`."""
     _check_size(file)
     media_type, number = arguments["media_type"], arguments["page"]
     width, scale = arguments["width_px"], arguments["scale"]
@@ -77,7 +77,7 @@ def _has_text(text: str) -> bool:
 
 
 def _decoded_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    # Four bytes at most for a character, in every encoding known here.
+    # Four bytes are the maximum per character in all supported encodings.
     most = 4 * limits.max_text_chars if media_type in media.TEXTS else limits.max_unpacked_bytes
     if _size(file) > most + 4:
         raise ParseFailed("too_large_unpacked", f"The file is longer than {most} bytes.")

@@ -1,8 +1,8 @@
-"""DOCX through python-docx: headers, body with tables in document order, notes, footers.
+"""Read DOCX with python-docx: headers, body with tables in document order, notes, footers.
 
-Paragraphs end with a line feed; the cells of a table row are parted by tabs, their paragraphs
-by spaces. Hidden text, deleted (tracked) text and field codes are left out; text boxes, content
-controls and inserted text are in. Boxes to tick, of any of Word's three ways, are signs.
+Paragraphs end with a line feed. The cells of a table row are separated by tabs, the paragraphs in a
+cell by spaces. Hidden text, deleted (tracked) text and field codes are omitted; text boxes, content
+controls and inserted text are included. Checkboxes of all three types in Word become signs.
 """
 
 import re
@@ -44,7 +44,7 @@ _AFTER = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES, RELATIONSHIP_
 
 
 def text(file: BinaryIO, limits: Limits) -> str:
-    """The document's text. Raises `ParseFailed`."""
+    """Return the document's text. Raises `ParseFailed`."""
     document = open_document(file, limits)
     part = document.part
     styles = HiddenStyles(_styles(part))
@@ -54,7 +54,7 @@ def text(file: BinaryIO, limits: Limits) -> str:
 
 
 def _styles(part: Any) -> Any:
-    """Return the element with the styles; None where there is none, of which documents make do."""
+    """Return the element with the styles, or None if the document has none."""
     try:
         return part.part_related_by(RELATIONSHIP_TYPE.STYLES).element
     except (KeyError, AttributeError):
@@ -62,7 +62,7 @@ def _styles(part: Any) -> Any:
 
 
 def open_document(file: BinaryIO, limits: Limits) -> Any:
-    """Open a document that is small enough to be read. Raises `ParseFailed`."""
+    """Open a document after checking its unpacked size. Raises `ParseFailed`."""
     _check_archive(file, limits)
     file.seek(0)
     try:
@@ -75,12 +75,12 @@ def open_document(file: BinaryIO, limits: Limits) -> Any:
 
 
 def _check_archive(file: BinaryIO, limits: Limits) -> None:
-    """Refuse what would be too large, measured while inflating: declared sizes may lie."""
+    """Reject archives that are too large; measures while unpacking, as declared sizes may lie."""
     if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
         if _ENCRYPTED_PACKAGE in file.read():
             message = "The document is protected by a password."
             raise ParseFailed("password_protected", message)
-        raise ParseFailed("unreadable", "The file is of an older Word; save it as DOCX.")
+        raise ParseFailed("unreadable", "The file has an older Word format; save it as DOCX.")
     try:
         with zipfile.ZipFile(file) as archive:
             _check_entries(archive, limits)
@@ -100,37 +100,40 @@ def _check_entries(archive: zipfile.ZipFile, limits: Limits) -> None:
             while chunk := stream.read(_CHUNK):
                 left -= len(chunk)
                 if left < 0:
-                    message = f"Unpacked, it takes more than {limits.max_unpacked_bytes} bytes."
+                    message = f"The unpacked file is larger than {limits.max_unpacked_bytes} bytes."
                     raise ParseFailed("too_large_unpacked", message)
 
 
 def _related(part: Any, kinds: Iterable[str], styles: HiddenStyles) -> list[str]:
-    """Texts of the parts of these kinds, each text once, in the order of their names."""
+    """Return the texts of the parts of these types, each text once, in the order of their names."""
     texts: dict[str, None] = {}
     for kind in kinds:
-        found = [
+        parts = [
             relation.target_part
             for relation in part.rels.values()
             if relation.reltype == kind and not relation.is_external
         ]
-        for target in sorted(found, key=lambda one: _natural(str(one.partname))):
+        for target in sorted(
+            parts, key=lambda target_part: _natural_key(str(target_part.partname))
+        ):
             texts.setdefault(_Walk(parse_xml(target.blob), styles).text())
     return list(texts)
 
 
-def _natural(name: str) -> list[str]:
+def _natural_key(name: str) -> list[str]:
     return [digits.zfill(9) for digits in re.split(r"(\d+)", name)]
 
 
 class _Walk:
-    """Text of one part, in document order."""
+    """The text of one part, collected in document order."""
 
     def __init__(self, root: Any, styles: HiddenStyles) -> None:
         self._parts: list[str] = []
         self._styles = styles
-        self._cells = 0  # depth of table cells around here
-        self._hidden: list[bool] = []  # of the paragraphs around here
-        self._boxes: list[tuple[int, str]] = []  # content controls: where they begin, their sign
+        self._cells = 0  # nesting depth of table cells at this position
+        self._hidden: list[bool] = []  # for each enclosing paragraph
+        # for each enclosing content control: its start, its sign
+        self._boxes: list[tuple[int, str]] = []
         walker = etree.iterwalk(root, events=("start", "end"))
         for event, element in walker:
             if self._is_skipped(element):
@@ -142,6 +145,7 @@ class _Walk:
                 self._leave(element.tag)
 
     def text(self) -> str:
+        """Return the collected text."""
         return "".join(self._parts).strip("\n")
 
     def _is_skipped(self, element: Any) -> bool:
@@ -167,7 +171,7 @@ class _Walk:
             self._cells += 1
         elif tag == _WORD + "sym":
             self._parts.append(_symbol(element))
-        elif tag == _WORD + "checkBox":  # of a form field, which shows nothing else
+        elif tag == _WORD + "checkBox":  # a form field, which shows nothing else
             ticked = is_on(element, "checked")
             self._add_box(ticked=bool(is_on(element, "default") if ticked is None else ticked))
         elif tag == _WORD + "sdt":
@@ -198,7 +202,7 @@ class _Walk:
 
 
 def _font(run: Any) -> str | None:
-    """Return the font of a run where it names one itself."""
+    """Return the font that a run names itself, or None."""
     properties = run.find(_WORD + "rPr")
     fonts = None if properties is None else properties.find(_WORD + "rFonts")
     name: str | None = None if fonts is None else fonts.get(_WORD + "ascii")
@@ -214,7 +218,7 @@ def _symbol(element: Any) -> str:
 
 
 def _control_sign(control: Any) -> str:
-    """Return the sign of a content control to tick, "" for other content controls."""
+    """Return the sign of a checkbox content control, or "" for other content controls."""
     box = control.find(f"{_WORD}sdtPr/{_CHECKBOX}")
     if box is None:
         return ""

@@ -1,4 +1,4 @@
-"""Which parts of a Word document are hidden (ECMA-376, 17.3.2.41 and 17.4.15)."""
+"""Determine which parts of a Word document are hidden (ECMA-376, 17.3.2.41 and 17.4.15)."""
 
 from typing import Any
 
@@ -8,18 +8,18 @@ _OFF = {"0", "false", "off"}
 
 
 def is_on(parent: Any, name: str) -> bool | None:
-    """Return an on-off property of Word; None where the parent says nothing of it."""
-    found = None if parent is None else parent.find(_WORD + name)
-    return None if found is None else is_true(found.get(_VALUE) or "1")
+    """Return the value of an on-off property of Word, or None if the parent does not set it."""
+    element = None if parent is None else parent.find(_WORD + name)
+    return None if element is None else is_true(element.get(_VALUE) or "1")
 
 
 def is_true(value: str) -> bool:
-    """Return what the value of an on-off property says."""
+    """Return the boolean value of an on-off property."""
     return value.lower() not in _OFF
 
 
 class HiddenStyles:
-    """The styles that hide what is written in them, their own or inherited."""
+    """The styles that hide text, directly or by inheritance."""
 
     def __init__(self, styles: Any) -> None:
         self._hides: dict[str, bool | None] = {}
@@ -31,7 +31,7 @@ class HiddenStyles:
             self._based_on[name] = None if base is None else base.get(_VALUE)
 
     def hides(self, name: str | None) -> bool | None:
-        """Return whether a style hides text; None where it says nothing."""
+        """Return whether a style hides text, or None if it does not specify this."""
         seen: set[str] = set()
         while name is not None and name not in seen:
             hides = self._hides.get(name)
@@ -48,7 +48,7 @@ class HiddenStyles:
         return style is not None and self.hides(style.get(_VALUE)) is True
 
     def hides_run(self, run: Any, *, in_hidden_paragraph: bool) -> bool:
-        """Return whether a run is hidden, by itself, its style or its paragraph's."""
+        """Return whether a run is hidden by itself, by its style or by its paragraph's style."""
         properties = run.find(_WORD + "rPr")
         if properties is None:
             return in_hidden_paragraph

@@ -1,6 +1,6 @@
-"""Word documents of pictures alone, such as scans that were pasted in: a page for each picture.
+"""Read Word documents that contain only pictures, such as scans: one page per picture.
 
-They are like a scanned PDF: pages without a text layer, for character recognition and for people.
+The pages have no text layer, like those of a scanned PDF.
 """
 
 import io
@@ -43,7 +43,7 @@ def render(
     count = 0
     for count, picture in enumerate(_pictures(file, limits), start=1):
         if count == number:
-            return _drawn(picture, size)
+            return _draw_picture(picture, size)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no text.")
     raise PageNotFound(number, count)
@@ -62,7 +62,7 @@ def _page() -> dict[str, object]:
     }
 
 
-def _drawn(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+def _draw_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     page = Image.new("RGB", size, "white")
     margin = round(_MARGIN * size[0] / PAGE_WIDTH)
     room = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
@@ -76,7 +76,7 @@ def _drawn(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def _pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
-    """Return the pictures in the order of the document, those of headers and footers last."""
+    """Yield the pictures in document order; those in headers and footers come last."""
     part = open_document(file, limits).part
     kinds = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
     others = [
@@ -85,19 +85,19 @@ def _pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
         if relation.reltype in kinds and not relation.is_external
     ]
     for place in [part, *others]:
-        for data in _data(place):
+        for data in _iterate_image_data(place):
             try:
                 picture = Image.open(io.BytesIO(data), formats=_FORMATS)
             except Image.DecompressionBombError as error:
                 raise too_many(limits) from error
             except (OSError, SyntaxError, ValueError, EOFError):
-                continue  # of a format that is not drawn here
+                continue  # the format is not supported
             if picture.width * picture.height > limits.max_pixels:
                 raise too_many(limits)
             yield picture
 
 
-def _data(part: Any) -> Iterator[bytes]:
+def _iterate_image_data(part: Any) -> Iterator[bytes]:
     for element in part.element.iter(_BLIP, _IMAGE_DATA):
         relation = element.get(f"{_RELATIONS}embed") or element.get(f"{_RELATIONS}id")
         image = part.related_parts.get(relation)

@@ -1,4 +1,4 @@
-"""Characters of Microsoft's symbol fonts, which documents use for boxes to tick."""
+"""Translate the characters of Microsoft's symbol fonts, which documents use for checkboxes."""
 
 _WINGDINGS = {
     0x4A: "☺", 0x4C: "☹", 0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x70: "☐", 0x71: "☐", 0x72: "☐",
@@ -16,21 +16,21 @@ _SYMBOL = {
 }  # fmt: skip
 _FONTS = {"wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2, "symbol": _SYMBOL}
 _PRIVATE = 0xF000
-"""Where symbol fonts have their characters: code 0xFE is U+F0FE."""
+"""The start of the code points of symbol fonts: code 0xFE is U+F0FE."""
 EMPTY_BOX, TICKED_BOX = "☐", "☒"
 
 
 def is_symbol_font(font: str | None) -> bool:
-    """Return whether the characters of a font are signs, whatever letters they are typed as."""
+    """Return whether `font` shows its characters as signs instead of letters."""
     return font is not None and font.lower() in _FONTS
 
 
 def symbol(code: int, font: str | None) -> str:
-    """Return the character for a code of a symbol font; as it is, where none is known."""
+    """Return the character for a code of a symbol font; an unknown code is returned unchanged."""
     signs = _FONTS.get((font or "").lower(), {})
     return signs.get(code - _PRIVATE if _PRIVATE <= code <= _PRIVATE + 0xFF else code, chr(code))
 
 
 def translate(text: str, font: str | None) -> str:
-    """Return text that is typed in a symbol font as the signs that it shows."""
+    """Return the signs that a text in a symbol font shows."""
     return "".join(symbol(ord(char), font) for char in text)

@@ -1,7 +1,8 @@
-"""Images of virtual pages: the same grid as `layout`, drawn with the Fira faces.
+"""Draw virtual pages on the grid of `layout` with the Fira fonts.
 
-Fira Mono has Latin, Greek and Cyrillic, FiraGO Arabic, Hebrew, Thai, Georgian and Devanagari.
-Chinese, Japanese and Korean, which neither has, show as empty boxes of the right width.
+Fira Mono has Latin, Greek and Cyrillic; FiraGO has Arabic, Hebrew, Thai, Georgian and Devanagari.
+Chinese, Japanese and Korean characters, which neither has, are drawn as empty boxes of the right
+width.
 """
 
 import io
@@ -21,7 +22,7 @@ from app.engines.documents.layout import (
 from app.engines.documents.model import Limits, Word
 from app.engines.documents.readers.sizes import pixels
 
-_FONT_SIZE = 10.0  # an advance of Fira Mono is 0.6 of it: one cell
+_FONT_SIZE = 10.0  # one character of Fira Mono is 0.6 of it wide, which is one cell
 _BASELINE = 10.2  # points below the top of the row
 _MONO = re.compile("[\x00-\u052f\u1e00-\u1fff\u2000-\u25ff]*")
 _WIDE = 2
@@ -45,19 +46,20 @@ class _Sheet:
         self._other: ImageFont.FreeTypeFont | None = None
 
     def draw(self, words: list[Word]) -> Image.Image:
+        """Draw the words and return the image."""
         for word in words:
             left = word.box[0] * self._image.width
             base = word.box[1] * self._image.height + _BASELINE * self._unit
             if _MONO.fullmatch(word.text):
                 self._pen.text((left, base), word.text, _INK, self._mono, "ls")
             elif any(columns_of(char) == _WIDE for char in word.text):
-                self._boxes(word.text, left, base)
+                self._draw_boxes(word.text, left, base)
             else:
-                self._fitted(word, left, base)
+                self._draw_fitted(word, left, base)
         return self._image
 
-    def _boxes(self, text: str, left: float, base: float) -> None:
-        """Wide characters as boxes, the others as they are, each in its cells."""
+    def _draw_boxes(self, text: str, left: float, base: float) -> None:
+        """Draw wide characters as boxes and the others as text, each in its cells."""
         for char in text:
             width = columns_of(char) * CELL_WIDTH * self._unit
             if columns_of(char) == _WIDE:
@@ -68,8 +70,8 @@ class _Sheet:
                 self._pen.text((left, base), char, _INK, self._mono, "ls")
             left += width
 
-    def _fitted(self, word: Word, left: float, base: float) -> None:
-        """A word of the proportional face, smaller where it would leave its box."""
+    def _draw_fitted(self, word: Word, left: float, base: float) -> None:
+        """Draw a word in the proportional font, reduced in size if it would exceed its box."""
         if self._other is None:
             self._other = _face(FiraGO_Regular.fontbuffer, _FONT_SIZE * self._unit)
         face, room = self._other, (word.box[2] - word.box[0]) * self._image.width

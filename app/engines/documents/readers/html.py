@@ -1,8 +1,8 @@
-"""HTML through lxml: what a reader of the page would see, blocks on lines of their own.
+"""Extract the visible text of HTML with lxml, with blocks on separate lines.
 
-Scripts, styles, the head and hidden elements are left out; nothing is fetched. The rows of a table
-are lines, and a tab parts their cells, empty ones too, as in DOCX. Empty cells count for nothing in
-tables that only lay out a page, as many do in mails.
+Scripts, styles, the head and hidden elements are omitted; nothing is fetched. The rows of a table
+become lines with their cells separated by tabs, including empty cells, as in DOCX. Empty cells are
+ignored in tables that only lay out a page, which are common in emails.
 """
 
 import re
@@ -33,17 +33,21 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
 def text(data: bytes, charset: str | None = None) -> str:
-    """The visible text of an HTML document; `charset` is what its envelope said, if any."""
+    """Return the visible text of an HTML document.
+
+    `charset` is the character set that the enclosing message declares, if any.
+    """
     declared = charset
     if declared is None and bom_encoding(data) is None and (found := _META.search(data, 0, 4096)):
         declared = found[1].decode("ascii", "replace")
         if declared.lower().startswith(("utf-16", "utf-32")):
-            declared = "utf-8"  # else it could not have been read (WHATWG HTML, 13.2.3.2)
+            # otherwise the declaration could not have been read (WHATWG HTML, 13.2.3.2)
+            declared = "utf-8"
     return visible(decode(data, declared))
 
 
 def visible(markup: str) -> str:
-    """The visible text of HTML that is text already."""
+    """Return the visible text of decoded HTML."""
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
     )
@@ -52,7 +56,7 @@ def visible(markup: str) -> str:
     except etree.XMLSyntaxError as error:
         raise ParseFailed("unreadable", "The file is not HTML.") from error
     if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
-        raise ParseFailed("unreadable", "The file has too many elements inside one another.")
+        raise ParseFailed("unreadable", "The elements of the file are nested too deeply.")
     if root is None:
         return ""
     flow = _Flow()
@@ -76,7 +80,7 @@ def _is_hidden(element: etree._Element) -> bool:
 
 
 def _is_data_table(table: etree._Element) -> bool:
-    """Return whether a table has cells to be told apart, rather than parts of a page."""
+    """Return whether a table contains data, instead of only laying out a page."""
     if table.get("role") in ("presentation", "none"):
         return False
     if next(table.iterdescendants("table"), None) is not None:
@@ -88,30 +92,31 @@ def _is_data_table(table: etree._Element) -> bool:
 
 
 class _Row:
-    """A row of a table that is being read."""
+    """The table row that is being read."""
 
     def __init__(self, parts: int) -> None:
         self.cells = 0
-        self.parts = parts  # of the text, before the row
+        self.parts = parts  # the number of text parts before the row
 
 
 class _Flow:
-    """Text as it runs, with the breaks that are due before the next character.
+    """The visible text, with the white space that must precede the next character.
 
-    In the cells of a data table, which a tab parts, breaks are spaces.
+    In the cells of a data table, which are separated by tabs, line breaks become spaces.
     """
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._due = ""  # white space, put in once something visible follows
-        self._tabs = 0  # as well, after it: empty cells
+        self._due = ""  # white space to insert before the next visible text
+        self._tabs = 0  # tabs to insert after it, for empty cells
         self._preserved = 0
         self._skipped: set[etree._Element] = set()
-        self._tables: list[bool] = []  # those around here: has cells to be told apart
+        self._tables: list[bool] = []  # for each enclosing table: whether it is a data table
         self._rows: list[_Row] = []
-        self._cells = 0  # of data tables
+        self._cells = 0  # the number of enclosing cells of data tables
 
     def enter(self, element: etree._Element) -> None:
+        """Add the start of an element and its leading text."""
         tag = element.tag
         if tag == "br":
             self._break("\n", more=True)
@@ -129,6 +134,7 @@ class _Flow:
         self._add(element.text)
 
     def leave(self, element: etree._Element) -> None:
+        """Add the end of an element and the text after it."""
         tag = element.tag
         if element in self._skipped:
             self._skipped.discard(element)
@@ -146,9 +152,11 @@ class _Flow:
         self._add(element.tail)
 
     def skip(self, element: etree._Element) -> None:
+        """Omit an element; only the text after it is added."""
         self._skipped.add(element)
 
     def text(self) -> str:
+        """Return the collected text."""
         return "".join(self._parts)
 
     def _in_data_table(self) -> bool:
@@ -168,7 +176,7 @@ class _Flow:
             self._due = "\t"
 
     def _end_row(self) -> None:
-        """Put in the tabs of empty cells at the end, unless the whole row is empty."""
+        """Insert the tabs of empty cells at the end, unless the whole row is empty."""
         if self._tabs and len(self._parts) > self._rows[-1].parts:
             self._parts.append("\t" * self._tabs)
             self._due = ""

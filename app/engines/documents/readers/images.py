@@ -1,4 +1,4 @@
-"""Images through Pillow: sizes, turns and frames; no text, that is for character recognition."""
+"""Read images with Pillow: sizes, rotations and frames. Text recognition is done elsewhere."""
 
 import math
 import warnings
@@ -14,7 +14,7 @@ from app.engines.documents.readers.sizes import pixels, too_many
 
 _FORMATS = {media.PNG: "PNG", media.JPEG: "JPEG", media.TIFF: "TIFF", media.WEBP: "WEBP"}
 _ORIENTATION = 0x0112
-# Degrees clockwise that bring each EXIF orientation upright; even numbers also mirror or not.
+# Clockwise rotation in degrees that makes each EXIF orientation upright; some are also mirrored.
 _TURNS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}
 _SIDEWAYS = 5
 _POINTS_PER_INCH = 72.0
@@ -25,7 +25,7 @@ def read(
     file: BinaryIO, media_type: str, limits: Limits, send: Callable[[dict[str, object]], None]
 ) -> None:
     """Send each frame as a page without words. Raises `ParseFailed`."""
-    with _opened(file, media_type, limits) as image:
+    with _open_image(file, media_type, limits) as image:
         for index in range(_frame_count(image, media_type, limits)):
             send(_page(image, index, media_type, limits))
 
@@ -38,13 +38,13 @@ def render(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """One frame, upright, on white. Raises `PageNotFound`, `ParseFailed`."""
-    with _opened(file, media_type, limits) as image:
+    """Return one frame, upright, on white. Raises `PageNotFound`, `ParseFailed`."""
+    with _open_image(file, media_type, limits) as image:
         count = _frame_count(image, media_type, limits)
         if not 1 <= number <= count:
             raise PageNotFound(number, count)
         _seek(image, number - 1, media_type, limits)
-        width, height, _ = _displayed(image, media_type)
+        width, height, _ = _measure_displayed(image, media_type)
         size = pixels(width, height, width_px, scale, limits)
         image.load()
         picture = opaque(ImageOps.exif_transpose(image))
@@ -52,21 +52,21 @@ def render(
 
 
 @contextmanager
-def _opened(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
+def _open_image(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
     Image.MAX_IMAGE_PIXELS = limits.max_pixels
-    warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # every frame is checked here
+    warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # every frame is checked below
     try:
         with Image.open(file, formats=[_FORMATS[media_type]]) as image:
             yield image
     except Image.DecompressionBombError as error:
         raise too_many(limits) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        message = "The image is damaged, incomplete or of another kind."
+        message = "The image is damaged, incomplete or of another type."
         raise ParseFailed("unreadable", message) from error
 
 
 def _frame_count(image: Image.Image, media_type: str, limits: Limits) -> int:
-    # The frames of a TIFF are pages; those of the others move, and the first one stands for all.
+    # The frames of a TIFF are pages; other formats are animated, and only the first frame is used.
     count = int(getattr(image, "n_frames", 1)) if media_type == media.TIFF else 1
     if count > limits.max_pages:
         message = f"The image has {count} frames; at most {limits.max_pages} are read."
@@ -83,9 +83,10 @@ def _seek(image: Image.Image, index: int, media_type: str, limits: Limits) -> No
 
 def _page(image: Image.Image, index: int, media_type: str, limits: Limits) -> dict[str, object]:
     _seek(image, index, media_type, limits)
-    width, height, rotation = _displayed(image, media_type)
+    width, height, rotation = _measure_displayed(image, media_type)
     if media_type == media.JPEG:
-        image.draft("L", (image.width // 8, image.height // 8))  # enough to see that it is whole
+        # enough to verify that the image is complete
+        image.draft("L", (image.width // 8, image.height // 8))
     image.load()
     return {
         "width": round(width, 3),
@@ -99,21 +100,21 @@ def _page(image: Image.Image, index: int, media_type: str, limits: Limits) -> di
     }
 
 
-def _displayed(image: Image.Image, media_type: str) -> tuple[float, float, int]:
-    """Width and height in points, upright, and the clockwise turn that this took."""
+def _measure_displayed(image: Image.Image, media_type: str) -> tuple[float, float, int]:
+    """Return the upright width and height in points, and the clockwise rotation in degrees."""
     across, down = _resolution(image)
     orientation = image.getexif().get(_ORIENTATION, 1)
     width, height = image.size
     if orientation in _TURNS and orientation >= _SIDEWAYS:
         across, down = down, across
-        if media_type != media.TIFF:  # of which Pillow tells the upright size
+        if media_type != media.TIFF:  # for TIFF, Pillow returns the upright size
             width, height = height, width
     points = width / across * _POINTS_PER_INCH, height / down * _POINTS_PER_INCH
     return *points, _TURNS.get(orientation, 0)
 
 
 def _resolution(image: Image.Image) -> tuple[float, float]:
-    """Pixels per inch; 72 where the file says nothing, or nothing sensible."""
+    """Return the pixels per inch, or 72 if the file has no plausible value."""
     try:
         across, down = (float(value) for value in image.info.get("dpi", ()))
     except (TypeError, ValueError, ZeroDivisionError):
@@ -125,7 +126,7 @@ def _resolution(image: Image.Image) -> tuple[float, float]:
 
 
 def opaque(image: Image.Image) -> Image.Image:
-    """RGB on white, sixteen bits a channel brought down to eight."""
+    """Convert an image to RGB on white, reducing 16-bit channels to 8 bits."""
     if image.mode.startswith("I"):
         image = image.convert("I").point([value >> 8 for value in range(65536)], "L")
     if image.has_transparency_data:

@@ -1,7 +1,7 @@
-"""E-mail through the standard library: the main headers, the body, the attachments' names.
+"""Read email with the standard library: the main headers, the body, the attachments' names.
 
-Messages that a mail forwards as a whole follow it, read in the same way. A mailbox file (mbox) is
-read mail by mail; each begins on a page of its own.
+Messages that an email forwards as attachments follow it and are read in the same way. A mailbox
+file (mbox) is read email by email; each begins on a page of its own.
 """
 
 import base64
@@ -24,7 +24,7 @@ _HEADERS = ("From", "To", "Cc", "Subject", "Date")
 _MOST_PARTS = 1_000
 _MOST_DEPTH = 20
 _MESSAGES = ("message/rfc822", "message/global")
-# What parts the mails of a mailbox: an empty line, sender and time, then a header field.
+# Separates the emails of a mailbox: an empty line, sender and time, then a header field.
 _SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
 )
@@ -32,7 +32,7 @@ _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def text(data: bytes) -> str:
-    """Return the text of a mail, or of all mails in a mailbox, parted by form feeds."""
+    """Return the text of an email, or of all emails in a mailbox, separated by form feeds."""
     starts = list(_SEPARATOR.finditer(data))
     if not starts or starts[0].start() > 0:
         return _Mail(email.message_from_bytes(data, policy=email.policy.compat32)).text()
@@ -45,7 +45,7 @@ def text(data: bytes) -> str:
 
 
 class _Mail:
-    """One message, and those inside it."""
+    """One message with the messages inside it."""
 
     def __init__(self, message: Message, depth: int = 0) -> None:
         self._message = message
@@ -61,7 +61,7 @@ class _Mail:
             self._read_part(part)
 
     def text(self) -> str:
-        """Headers, body (plain text before HTML), the attachments' names, forwarded messages."""
+        """Return headers, body (plain text or else HTML), attachment names, forwarded messages."""
         lines = [f"{name}: {value}" for name in _HEADERS if (value := self._header(name))]
         body = "\n\n".join(piece for piece in self._plain if piece.strip())
         body = body or "\n\n".join(piece for piece in self._rich if piece.strip())
@@ -88,7 +88,7 @@ class _Mail:
         return self._shown(value) if value else ""
 
     def _file_name(self, part: Message) -> str:
-        # Looked up in headers whose bytes are text already: the library makes U+FFFD of them.
+        # Decode the headers first, because the library replaces bytes that are not ASCII by U+FFFD.
         readable = Message()
         for header in ("Content-Disposition", "Content-Type"):
             value = _raw_header(part, header)
@@ -98,16 +98,17 @@ class _Mail:
         return self._shown(collapse_rfc2231_value(name)) if name else ""
 
     def _shown(self, value: str) -> str:
-        """Return a header's value with its encoded words (RFC 2047) read, on one line."""
+        """Return a header's value on one line, with its encoded words (RFC 2047) decoded."""
         value = self._decoded(value)
-        with suppress(LookupError, ValueError, MessageError):  # an encoding unknown or not kept to
+        with suppress(LookupError, ValueError, MessageError):  # unknown or invalid encoding
             value = str(make_header(decode_header(value)))
         return " ".join(value.split())
 
     def _decoded(self, value: str) -> str:
-        """Return a header's value with bytes that are not ASCII read as what they most likely are.
+        """Return a header's value with its non-ASCII bytes decoded by their most likely encoding.
 
-        They come as surrogates (PEP 383). UTF-8 comes first, then the charset of the body.
+        The bytes are represented as surrogates (PEP 383). UTF-8 is tried first, then the charset of
+        the body.
         """
         try:
             data = value.encode("ascii", "surrogateescape")
@@ -131,7 +132,7 @@ def _is_text(part: Message) -> bool:
 
 
 def _inner_message(part: Message) -> Message | None:
-    """Return the message that a part forwards."""
+    """Return the message that a part forwards, or None."""
     if part.get_content_type() not in _MESSAGES or not part.is_multipart():
         return None
     payload = part.get_payload()
@@ -141,7 +142,7 @@ def _inner_message(part: Message) -> Message | None:
     body = inner.get_payload()
     if inner.keys() or not isinstance(body, str):
         return inner
-    # Some programs encode the whole message, which the standard does not allow.
+    # Some programs encode the whole message, although the standard forbids it.
     try:
         data = base64.b64decode(body.encode("ascii", "ignore"), validate=False)
     except (binascii.Error, ValueError):
@@ -150,14 +151,14 @@ def _inner_message(part: Message) -> Message | None:
 
 
 def _leaves(message: Message) -> Iterator[Message]:
-    """The parts that hold something; a message inside the message is one of them."""
-    waiting = [message]
-    while waiting:
-        part = waiting.pop()
+    """Yield the parts with content; a message inside the message counts as one part."""
+    pending = [message]
+    while pending:
+        part = pending.pop()
         if part.is_multipart() and part.get_content_maintype() == "multipart":
             inner = part.get_payload()
             assert isinstance(inner, list)
-            waiting += [one for one in reversed(inner) if isinstance(one, Message)]
+            pending += [child for child in reversed(inner) if isinstance(child, Message)]
         else:
             yield part
 

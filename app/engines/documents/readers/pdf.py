@@ -1,7 +1,7 @@
-"""PDF through pdfium: the text layer with boxes, and page images.
+"""Read PDF with pdfium: the text layer with boxes, and page images.
 
-Form fields and typed-over text are part of the page as displayed, so they are merged into it
-before it is read or drawn.
+Form fields and text annotations belong to the displayed page, so they are merged into it before it
+is read or drawn.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def read(file: BinaryIO, limits: Limits, send: Callable[[dict[str, object]], Non
 def render(
     file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> "Image.Image":
-    """Draw one page, turned as it is displayed. Raises `PageNotFound`, `ParseFailed`."""
+    """Draw one page, rotated as it is displayed. Raises `PageNotFound`, `ParseFailed`."""
     document = _open(file)
     if not 1 <= number <= len(document):
         raise PageNotFound(number, len(document))

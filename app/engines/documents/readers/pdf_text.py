@@ -1,4 +1,4 @@
-"""The text of a PDF page in reading order, and where in it and on the page the words are."""
+"""Compose the text of a PDF page in reading order, with the positions of its words."""
 
 import re
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from app.engines.documents.readers.tokens import Box, Glyph, Token
 from app.engines.documents.text import UNSPACED, normalize
 
 _IDEOGRAPH = re.compile(f"[{UNSPACED}]")
-# Of a line's height: space between two parts of a word, and what they may overlap.
+# In line heights: the maximum space between two parts of a word, and their maximum overlap.
 _TOUCHING, _OVERLAPPING = 0.08, 0.3
 _IDEOGRAPH_GAP = 0.5
-# Room for what smoothing adds around a glyph, in points.
+# The margin in points for the smoothing around a glyph.
 _MARGIN = 0.5
 _SPACE = Glyph(" ", (0.0, 0.0, 0.0, 0.0))
 
 
 class Word(NamedTuple):
-    """A word; `start` is its offset in the page's text, `box` its place as displayed, in 0..1."""
+    """A word; `start` is its offset in the page's text, `box` its displayed position (0 to 1)."""
 
     text: str
     start: int
@@ -29,14 +29,14 @@ class Word(NamedTuple):
 
 
 class PageText(NamedTuple):
-    """The text of a page, its rows parted by line feeds, and its words in that order."""
+    """The text of a page with its rows separated by line feeds, and its words in that order."""
 
     text: str
     words: list[Word]
 
 
 class _Part(NamedTuple):
-    """A word of a row, with white space before it or not."""
+    """A word of a row; `spaced` is True if white space precedes it."""
 
     text: str
     box: Box
@@ -44,11 +44,12 @@ class _Part(NamedTuple):
 
 
 def compose(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
-    """Put words into reading order, what is upright first.
+    """Put words into reading order, upright text first.
 
     Args:
-        groups: words by the direction of writing, as `pdf_words.read_words` gives them.
-        width, height: the page's size as displayed, in points.
+        groups: The words by writing direction, as `pdf_words.read_words` returns them.
+        width: The displayed width of the page, in points.
+        height: The displayed height of the page, in points.
     """
     lines: list[str] = []
     words: list[Word] = []
@@ -56,7 +57,7 @@ def compose(groups: dict[int, list[Token]], width: float, height: float) -> Page
     leftward = right_to_left.is_right_to_left(
         token.text for tokens in groups.values() for token in tokens
     )
-    for direction in sorted(groups, key=lambda one: (one == OBLIQUE, one)):
+    for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
         tokens = groups[direction]
         rows = [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=leftward)
         for row in rows:
@@ -75,7 +76,7 @@ def compose(groups: dict[int, list[Token]], width: float, height: float) -> Page
 
 
 def _displayed(box: Box, quarters: int, width: float, height: float) -> list[float]:
-    """Return x0, y0, x1, y1 in 0..1 of a box that was turned back by a direction of writing."""
+    """Return the displayed sides (0 to 1) of a box that was rotated by its writing direction."""
     across, down = (height, width) if quarters % 2 else (width, height)
     x0, y0, x1, y1 = turn_box(box, quarters, across, down)
     sides = (
@@ -86,7 +87,7 @@ def _displayed(box: Box, quarters: int, width: float, height: float) -> list[flo
 
 
 def _parts(row: Row, *, page_is_leftward: bool) -> list[_Part]:
-    """Return the words of a row in the order in which they are read."""
+    """Return the words of a row in reading order."""
     if any(token.glyphs and right_to_left.LETTERS.search(token.text) for token in row):
         return _leftward_parts(row, page_is_leftward=page_is_leftward)
     parts: list[_Part] = []
@@ -104,7 +105,7 @@ def _parts(row: Row, *, page_is_leftward: bool) -> list[_Part]:
 
 
 def _leftward_parts(row: Row, *, page_is_leftward: bool) -> list[_Part]:
-    """Return the words of a row with letters that run from right to left."""
+    """Return the words of a row that has letters running from right to left."""
     visual: list[Glyph] = []
     word: list[Glyph] = []
     last: Token | None = None
@@ -119,17 +120,17 @@ def _leftward_parts(row: Row, *, page_is_leftward: bool) -> list[_Part]:
     parts: list[_Part] = []
     for is_space, glyphs in groupby(
         right_to_left.to_logical(visual, right_to_left=leftward),
-        lambda one: one.text == _SPACE.text,
+        lambda glyph: glyph.text == _SPACE.text,
     ):
         if not is_space:
-            found = list(glyphs)
-            text = normalize("".join(one.text for one in found))
-            parts.append(_Part(text, _around([one.box for one in found]), spaced=True))
+            part = list(glyphs)
+            text = normalize("".join(glyph.text for glyph in part))
+            parts.append(_Part(text, _around([glyph.box for glyph in part]), spaced=True))
     return parts
 
 
 def _is_spaced(last: Token, token: Token) -> bool:
-    """Return whether white space parts two neighbours of a row."""
+    """Return whether white space separates two neighboring tokens of a row."""
     gap = token.x0 - last.x1
     height = max(last.height, token.height)
     if token.index == last.index + 1 and token.gap != "\n":
@@ -141,7 +142,7 @@ def _is_spaced(last: Token, token: Token) -> bool:
 
 
 def _parts_ideographs(last: Token, token: Token) -> bool:
-    """Return whether a word ends between two neighbours although no white space is there."""
+    """Return whether a word ends between two neighboring tokens without white space."""
     return bool(_IDEOGRAPH.match(last.text[-1]) or _IDEOGRAPH.match(token.text[0]))
 
 

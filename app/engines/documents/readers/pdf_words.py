@@ -1,4 +1,4 @@
-"""The words of a PDF page with their places, as pdfium gives them."""
+"""Extract the words of a PDF page with their positions from pdfium."""
 
 import ctypes
 import math
@@ -17,27 +17,27 @@ from app.engines.documents.readers.tokens import Box, Glyph, Token
 from app.engines.documents.text import WORD, clean, normalize
 
 OBLIQUE = -1
-"""The direction of writing that is at no right angle."""
+"""The direction of text that is not at a right angle."""
 
-# pdfium's sign for a hyphen at which it has joined two lines; the line end itself is gone.
+# The character that pdfium uses for a hyphen at which it joined two lines without a line end.
 _HYPHEN = "\x02"
 _TOKEN = re.compile(WORD.pattern.replace(r"[^\s", rf"[^\s{_HYPHEN}") + f"{_HYPHEN}?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(rf"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029{_HYPHEN}]")
-# Glyphs that stand for letters: Latin ligatures, and Hebrew and Arabic letters by their shape.
+# Glyphs that represent letters: Latin ligatures, and Hebrew and Arabic presentation forms.
 _FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc]+")
 _QUARTER = 90.0
-_MOST_TILT = 15.0  # degrees; what is tilted more is no row
-_LEAST_BAND = 0.8  # of the ink's height; fonts may give wrong measures
+_MOST_TILT = 15.0  # degrees; text tilted further does not belong to a row
+_LEAST_BAND = 0.8  # of the ink's height; fonts may have wrong metrics
 
 _Place = Callable[[float, float, float, float], Box]
 
 
 def read_words(page: Any, layer: Any, limits: Limits) -> dict[int, list[Token]]:
-    """Return the words that the page shows, in the file's order, by the direction of writing.
+    """Return the words that the page shows, in file order, by writing direction.
 
-    Directions are quarter turns clockwise, or `OBLIQUE`. Places are as the page is displayed,
-    turned back by the direction. Raises `ParseFailed` (`too_large_unpacked`).
+    Directions are clockwise quarter turns, or `OBLIQUE`. Positions are those of the displayed page,
+    rotated back by the direction. Raises `ParseFailed` (`too_large_unpacked`).
     """
     count = layer.count_chars()
     if count > limits.max_text_chars:
@@ -47,7 +47,7 @@ def read_words(page: Any, layer: Any, limits: Limits) -> dict[int, list[Token]]:
 
 
 def turn_box(box: Box, quarters: int, width: float, height: float) -> Box:
-    """Turn a box on a page of width x height by quarters clockwise."""
+    """Rotate a box on a page of width x height by clockwise quarter turns."""
     x0, y0, x1, y1 = box
     for _ in range(quarters % 4):
         x0, y0, x1, y1 = height - y1, x0, height - y0, x1
@@ -56,7 +56,7 @@ def turn_box(box: Box, quarters: int, width: float, height: float) -> Box:
 
 
 class _Extractor:
-    """Takes words and their places out of pdfium."""
+    """Reads words and their positions from pdfium."""
 
     def __init__(self, page: Any, layer: Any, count: int) -> None:
         self._layer = layer
@@ -70,7 +70,8 @@ class _Extractor:
         self._font_box = raw.FS_RECTF()
 
     def words(self, limits: Limits) -> dict[int, list[Token]]:
-        found: dict[int, list[Token]] = {}
+        """Return the readable words inside the crop box, by writing direction."""
+        words_of: dict[int, list[Token]] = {}
         width, height = self._size
         number = 0
         for first, end, gap in self._spans():
@@ -78,18 +79,18 @@ class _Extractor:
             box = self._ink(first, end)
             x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
             if not text or not (0 <= x <= width and 0 <= y <= height):
-                continue  # no character that can be read, or outside of the crop box
+                continue  # unreadable, or outside the crop box
             number += 1
             if number > limits.max_words_per_page:
                 message = f"A page has more than {limits.max_words_per_page} words."
                 raise ParseFailed("too_large_unpacked", message)
             quarters = self._direction(first)
             token = self._token(text, box, number, gap, first, end, quarters)
-            found.setdefault(quarters, []).append(token)
-        return found
+            words_of.setdefault(quarters, []).append(token)
+        return words_of
 
     def _spans(self) -> Iterator[tuple[int, int, str]]:
-        """Return first character and last + 1 of each word, and what is before it."""
+        """Yield first character and last + 1 of each word, and the white space before it."""
         last = 0
         for match in _TOKEN.finditer(self._characters):
             first, end = match.span()
@@ -103,9 +104,9 @@ class _Extractor:
                 yield first, end, gap
 
     def _cuts(self, first: int, end: int) -> list[int]:
-        """Return where to cut what pdfium takes for one word, though it is not on one line.
+        """Return where to split what pdfium considers one word although it spans lines.
 
-        Single characters below one another, such as the numbers of a table's rows, are such words.
+        Single characters below each other, such as the row numbers of a table, form such words.
         """
         cuts = [first]
         quarters = max(self._direction(first), 0)
@@ -131,15 +132,16 @@ class _Extractor:
             band = turn_box(band, -quarters, width, height)
             if glyphs is not None:
                 glyphs = [
-                    Glyph(one.text, turn_box(one.box, -quarters, width, height)) for one in glyphs
+                    Glyph(glyph.text, turn_box(glyph.box, -quarters, width, height))
+                    for glyph in glyphs
                 ]
         top, bottom = band[1], band[3]
         if not _LEAST_BAND * (box[3] - box[1]) <= bottom - top <= max(width, height):
-            top, bottom = box[1], box[3]  # the font gives no sensible measures, or no number at all
+            top, bottom = box[1], box[3]  # the metrics of the font are implausible, or not numbers
         return Token(text, box, band=(top, bottom), index=index, gap=gap, glyphs=glyphs)
 
     def _ink(self, first: int, end: int) -> Box:
-        """Return the box of some characters; their place, where they show nothing."""
+        """Return the bounding box of some characters, or their position if they show nothing."""
         layer, (left, top, right, bottom) = self._layer, self._sides
         x0 = y0 = math.inf
         x1 = y1 = -math.inf
@@ -152,13 +154,13 @@ class _Extractor:
         return self._character_ink(first)
 
     def _character_ink(self, index: int) -> Box:
-        left, right, bottom, top = self._sides  # in another order than those of a rectangle
+        left, right, bottom, top = self._sides  # in another order than the sides of a rectangle
         if raw.FPDFText_GetCharBox(self._layer, index, *self._pointers):
             return self._place(left.value, bottom.value, right.value, top.value)
         return self._place(math.nan, math.nan, math.nan, math.nan)
 
     def _font_place(self, index: int) -> Box:
-        """Return the box of a character by the font's measures, not by its shape."""
+        """Return the box of a character by the font's metrics instead of its shape."""
         box = self._font_box
         if raw.FPDFText_GetLooseCharBox(self._layer, index, box):
             return self._place(box.left, box.bottom, box.right, box.top)
@@ -171,7 +173,7 @@ class _Extractor:
         return nearest % 4 if abs(quarters - nearest) * _QUARTER <= _MOST_TILT else OBLIQUE
 
     def _glyphs(self, first: int, end: int) -> list[Glyph]:
-        """Return the characters of a word; those that share a place together."""
+        """Return the characters of a word; characters at the same position are combined."""
         glyphs: list[Glyph] = []
         for index in range(first, end):
             box = self._character_ink(index)
@@ -180,8 +182,8 @@ class _Extractor:
                 glyphs[-1] = Glyph(glyphs[-1].text + char, box)
             else:
                 glyphs.append(Glyph(char, box))
-        readable = (Glyph(_readable(one.text), one.box) for one in glyphs)
-        return [one for one in readable if one.text]
+        readable = (Glyph(_readable(glyph.text), glyph.box) for glyph in glyphs)
+        return [glyph for glyph in readable if glyph.text]
 
 
 def _characters(layer: Any, count: int) -> Iterator[str]:
@@ -192,7 +194,7 @@ def _characters(layer: Any, count: int) -> Iterator[str]:
 
 
 def _readable(word: str) -> str:
-    """Return a word of pdfium's characters, without its own signs and without controls."""
+    """Return the text of pdfium's characters without pdfium's markers and control characters."""
     if word.isascii() and word.isprintable():
         return word
     if word.endswith(_HYPHEN):
@@ -207,7 +209,10 @@ def _decompose(form: re.Match[str]) -> str:
 
 
 def _placing(page: Any) -> _Place:
-    """From a rectangle in user space (PDF 1.7, 8.3.2.3) to the displayed page, in points."""
+    """Return a function from rectangles in user space (PDF 1.7, 8.3.2.3) to the displayed page.
+
+    The result is in points.
+    """
     page_left, page_bottom, page_right, page_top = page.get_bbox()
     quarters = page.get_rotation() // 90
     width, height = page_right - page_left, page_top - page_bottom

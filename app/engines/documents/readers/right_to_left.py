@@ -1,8 +1,9 @@
-"""Hebrew and Arabic: from the order on the page to the order in which people read and type.
+"""Convert Hebrew and Arabic text from visual order to logical order.
 
-The Unicode bidirectional algorithm (UAX #9) makes rows of a page from text. This is the way back:
-numbers and words of other scripts keep their direction, all else is turned around. The way back is
-not unique, and takes what a reader would. Libraries only lead from text to display.
+The Unicode bidirectional algorithm (UAX #9) converts logical to visual order. This is the inverse:
+numbers and words of other scripts keep their direction, and everything else is reversed. The
+inverse is not unique, so the most likely reading is chosen. Existing libraries only convert from
+logical to visual order.
 """
 
 import re
@@ -37,9 +38,9 @@ def is_right_to_left(texts: Iterable[str]) -> bool:
 
 
 def combine_marks(glyphs: Sequence[Glyph]) -> list[Glyph]:
-    """Sort glyphs from left to right; vowel signs join the letter that they stand at."""
-    letters = [one for one in glyphs if not unicodedata.combining(one.text[0])]
-    marks = [one for one in glyphs if unicodedata.combining(one.text[0])]
+    """Sort glyphs from left to right, and attach each vowel sign to its letter."""
+    letters = [glyph for glyph in glyphs if not unicodedata.combining(glyph.text[0])]
+    marks = [glyph for glyph in glyphs if unicodedata.combining(glyph.text[0])]
     if not letters:
         return sorted(glyphs, key=_middle)
     letters.sort(key=_middle)
@@ -82,7 +83,7 @@ def _class(char: str) -> str:
 
 
 def _join_numbers(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
-    """Make separators inside numbers, and signs and currencies at them, part of the number."""
+    """Classify separators inside numbers, and signs and currencies next to them, as numbers."""
     joined = list(classes)
     for index, glyph in enumerate(visual):
         kind = unicodedata.bidirectional(glyph.text[0])
@@ -96,7 +97,7 @@ def _join_numbers(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
 
 
 def _right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the spans from one right-to-left letter to the last before a left-to-right one."""
+    """Return the spans from a right-to-left letter to the last before a left-to-right letter."""
     spans: list[tuple[int, int]] = []
     is_open = False
     for index, kind in enumerate(classes):
@@ -111,7 +112,7 @@ def _right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _turn(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
-    """Read a row from right to left, the runs of numbers and other scripts in it left to right."""
+    """Read a row from right to left, but runs of numbers and other scripts from left to right."""
     read: list[Glyph] = []
     turned: list[bool] = []
     run: list[Glyph] = []
@@ -128,7 +129,7 @@ def _turn(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
 
 
 def _turned(classes: Sequence[str]) -> list[bool]:
-    """Return for each glyph of a right-to-left row whether it is in no left-to-right run."""
+    """Return for each glyph of a right-to-left row whether it is outside left-to-right runs."""
     turned = [kind in (_RIGHT, _NEUTRAL) for kind in classes]
     index = 0
     while index < len(classes):
@@ -137,7 +138,7 @@ def _turned(classes: Sequence[str]) -> list[bool]:
             end += 1
         if 0 < index < end < len(classes):
             sides = classes[index - 1], classes[end]
-            # Two numbers with a space between them follow one another from right to left.
+            # Two numbers separated by a space are read from right to left.
             if _RIGHT not in sides and sides != (_NUMBER, _NUMBER):
                 turned[index:end] = [False] * (end - index)
         index = max(end, index + 1)
@@ -145,7 +146,7 @@ def _turned(classes: Sequence[str]) -> list[bool]:
 
 
 def _pair_brackets(glyphs: list[Glyph], turned: Sequence[bool]) -> list[Glyph]:
-    """Turn brackets around where the file names them by their shape, and so the wrong way."""
+    """Mirror the brackets if the file stores them by their shape, and therefore mirrored."""
     depth = 0
     for glyph, is_turned in zip(glyphs, turned, strict=True):
         if is_turned and glyph.text in _OPENING:
@@ -157,6 +158,6 @@ def _pair_brackets(glyphs: list[Glyph], turned: Sequence[bool]) -> list[Glyph]:
     else:
         return glyphs
     return [
-        one._replace(text=one.text.translate(_MIRRORED)) if is_turned else one
-        for one, is_turned in zip(glyphs, turned, strict=True)
+        glyph._replace(text=glyph.text.translate(_MIRRORED)) if is_turned else glyph
+        for glyph, is_turned in zip(glyphs, turned, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""How large an image becomes."""
+"""Compute the size of an image in pixels."""
 
 import math
 
@@ -8,13 +8,13 @@ from app.engines.documents.model import Limits, ParseFailed
 def pixels(
     width: float, height: float, width_px: int | None, scale: float | None, limits: Limits
 ) -> tuple[int, int]:
-    """Width and height in pixels of a page of width x height points.
+    """Return width and height in pixels for a page of width x height points.
 
-    Raises `ParseFailed` (`too_many_pixels`) before anything of that size is made.
+    Raises `ParseFailed` (`too_many_pixels`) before memory of that size is allocated.
     """
     factor = width_px / width if width_px is not None else (scale or 1.0)
     columns, rows = width * factor, height * factor
-    if not columns * rows <= limits.max_pixels:  # not the other way round: it may be no number
+    if not columns * rows <= limits.max_pixels:  # this form is also correct for NaN
         raise too_many(limits)
     across = width_px if width_px is not None else max(1, math.ceil(columns - 1e-6))
     down = max(1, math.ceil(rows - 1e-6))
@@ -24,6 +24,6 @@ def pixels(
 
 
 def too_many(limits: Limits) -> ParseFailed:
-    """The failure of an image with more pixels than allowed."""
+    """Return the failure for an image with more pixels than allowed."""
     message = f"An image has more than {limits.max_pixels} pixels."
     return ParseFailed("too_many_pixels", message)

@@ -1,1 +1,1 @@
-"""JSON Schema of tags: `labels` puts it together, the other modules describe its parts."""
+"""Generate the JSON Schema of tags: `labels` combines it, the other modules describe its parts."""

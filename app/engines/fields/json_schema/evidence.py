@@ -1,4 +1,4 @@
-"""The JSON Schema of evidence: where in a document a tag's value stands."""
+"""Define the JSON Schema of evidence."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 
 
 def _has(**types: str) -> Schema:
-    """An object whose members are there, and of these types."""
+    """Return a schema for objects that have these members with these types."""
     return {
         "properties": {name: {"type": kind} for name, kind in types.items()},
         "required": list(types),
@@ -18,10 +18,14 @@ def _has(**types: str) -> Schema:
 EVIDENCE: Schema = {
     "type": "object",
     "properties": {
-        "page": {"type": ["integer", "null"], "minimum": 1, "description": "From 1."},
+        "page": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "description": "The page number, counted from 1.",
+        },
         "box": {
             "type": ["array", "null"],
-            "description": "[x0, y0, x1, y1] in 0..1 from the top left of the page.",
+            "description": "[x0, y0, x1, y1], each from 0 to 1, from the top left of the page.",
             "items": {"type": "number", "minimum": 0, "maximum": 1},
             "minItems": 4,
             "maxItems": 4,
@@ -29,9 +33,13 @@ EVIDENCE: Schema = {
         "start": {
             "type": ["integer", "null"],
             "minimum": 0,
-            "description": "In code points of the document's text.",
+            "description": "Offset in the document's text, in code points.",
         },
-        "end": {"type": ["integer", "null"], "minimum": 1, "description": "Exclusive."},
+        "end": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "description": "Offset of the end, in code points, exclusive.",
+        },
         "text": {
             "anyOf": [
                 {"type": "null"},
@@ -52,4 +60,4 @@ ANCHORS: dict[str, Schema] = {
     "span": {"contains": _has(start="integer")},
     "region": {"contains": _has(box="array")},
 }
-"""What the evidence must have for the types whose value is a place."""
+"""The evidence required for the types whose value is a position in the document."""

@@ -1,4 +1,4 @@
-"""JSON Schema 2020-12 of the tags that the fields of a schema version accept."""
+"""Generate the JSON Schema 2020-12 of the tags that the fields of a schema version accept."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,22 +13,20 @@ Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DESCRIPTION = (
-    "The tags of a label set, as they are kept and as they may be sent. What fits this is "
-    "accepted if it also keeps what a JSON Schema cannot say: a column that is not multiple "
-    "(x-multiple) has one tag in a row; evidence lies within the document and repeats its text, "
-    "with its end after its start, x0 before x1 and y0 before y1 in its box; values fit the named "
-    "formats and, where no pattern stands beside it, the x-pattern (RE2). Other notations than the "
-    "ones described here "
-    "may be sent too: they are brought into these. Required fields (x-required) may be missing "
-    "until the label set is submitted."
+    "The tags of a tag set, as they are stored and as they may be sent. Tags that fit this schema "
+    "are accepted if they also meet the rules that JSON Schema cannot express: a column that is "
+    "not multiple (x-multiple) has one tag per row; evidence is within the document and repeats "
+    "its text, its end is after its start, and its box has x0 before x1 and y0 before y1; values "
+    "fit the named formats and, where no pattern is given, the x-pattern (RE2). Other notations "
+    "than those described here may be sent too; they are normalized. Required fields (x-required) "
+    "may be missing until the tag set is submitted."
 )
 
 
 def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
-    """The JSON Schema of the list of tags of `fields`, which are in normal form.
+    """Return the JSON Schema of the list of tags of `fields`, which are in normal form.
 
-    What it accepts, `check_tags` accepts, with the reservations of DESCRIPTION; and what
-    `check_tags` returns, it accepts.
+    It accepts what `check_tags` returns. `check_tags` accepts what it accepts; see DESCRIPTION.
     """
     slots = list(_slots(fields))
     definitions: dict[str, Schema] = {name: _slot(name, slot) for name, slot in slots}
@@ -57,17 +55,19 @@ def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Sche
             "required": ["field", "value"],
             "additionalProperties": False,
             "allOf": [
-                {"if": _about(name), "then": {"$ref": f"#/$defs/{name}"}} for name, _ in slots
+                {"if": _has_field(name), "then": {"$ref": f"#/$defs/{name}"}} for name, _ in slots
             ],
         },
-        "allOf": [{"contains": _about(name), "minContains": 0, "maxContains": 1} for name in alone]
+        "allOf": [
+            {"contains": _has_field(name), "minContains": 0, "maxContains": 1} for name in alone
+        ]
         or [True],
-        "$defs": {**definitions, "Evidence": EVIDENCE, **_shared(definitions)},
+        "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared(definitions)},
     }
 
 
 def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
-    """What a tag may name, with the field or the column that it means."""
+    """Yield each name that a tag may use, with its field or column."""
     for field in fields:
         if field["type"] != "table":
             yield field["key"], field
@@ -75,7 +75,7 @@ def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
             yield f"{field['key']}.{column['key']}", column
 
 
-def _about(name: str) -> Schema:
+def _has_field(name: str) -> Schema:
     return {"properties": {"field": {"const": name}}, "required": ["field"]}
 
 
@@ -99,12 +99,12 @@ def _slot(name: str, field: Field) -> Schema:
     }
 
 
-def _shared(definitions: Schema) -> Schema:
-    """Those of the shared definitions that anything refers to, also by way of one another."""
-    found = set(_references([definitions, EVIDENCE]))
-    for name in [*found]:
-        found |= set(_references(SHARED[name]))
-    return {name: schema for name, schema in SHARED.items() if name in found}
+def _select_shared(definitions: Schema) -> Schema:
+    """Return the shared definitions that are referenced, directly or through one another."""
+    referenced = set(_references([definitions, EVIDENCE]))
+    for name in [*referenced]:
+        referenced |= set(_references(SHARED[name]))
+    return {name: schema for name, schema in SHARED.items() if name in referenced}
 
 
 def _references(schema: Any) -> Iterator[str]:

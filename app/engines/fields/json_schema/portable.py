@@ -1,7 +1,8 @@
-"""Patterns of schemas, which are RE2's, written so that ECMA-262 and Python read them alike.
+r"""Translate the RE2 patterns of schemas to syntax that ECMA-262 and Python read alike.
 
-What the dialects mean differently is spelled out: `\\d` is `[0-9]`, `\\s` RE2's five characters,
-`.` anything but a line feed. What they do not share (flags, `\\p{…}`, `\\Q…\\E`) is left out.
+Syntax with different meanings is spelled out: `\\d` becomes `[0-9]`, `\\s` RE2's five characters,
+and `.` anything but a line feed. Syntax without an equivalent (flags, `\\p{…}`, `\\Q…\\E`) is not
+translated.
 """
 
 import re
@@ -45,13 +46,13 @@ Ranges = list[tuple[int, int]]
 
 
 class _NotSharedError(Exception):
-    """The pattern says something that not all engines understand."""
+    """A pattern that uses syntax which not all engines share."""
 
 
 def portable(pattern: str) -> str | None:
-    """A pattern that RE2 takes, in the words that ECMA-262 (with `u`) and Python's `re` share.
+    """Translate an RE2 pattern to the common syntax of ECMA-262 (with `u`) and Python's `re`.
 
-    It finds what RE2 finds. None when it cannot be said so.
+    The result matches what RE2 matches. Returns None if the pattern cannot be translated.
     """
     try:
         return _Reader(pattern).translated()
@@ -73,7 +74,7 @@ class _Reader:
                 part, repeatable = self._atom()
                 parts.append(part)
                 continue
-            # RE2 takes `^*`, which others refuse.
+            # RE2 accepts `^*`, which other engines reject.
             if not repeatable:
                 raise _NotSharedError
             self.at = match.end()
@@ -82,7 +83,7 @@ class _Reader:
         return "".join(parts)
 
     def _atom(self) -> tuple[str, bool]:
-        """The next piece, and whether it may be repeated."""
+        """Return the next translated piece, and whether a repetition may follow it."""
         char = self.text[self.at]
         if char == "(":
             return self._open(), False
@@ -95,7 +96,7 @@ class _Reader:
             return r"[^\n]", True
         if char in "|^$":
             return char, False
-        return (char, True) if char == ")" else (_literal(ord(char)), True)
+        return (char, True) if char == ")" else (_format_literal(ord(char)), True)
 
     def _open(self) -> str:
         match = _GROUP.match(self.text, self.at)
@@ -111,11 +112,11 @@ class _Reader:
             return _ANCHORS.get(char) or _BOUNDARY[char], False
         if char.lower() in _SETS:
             self.at += 2
-            return _written(list(_SETS[char.lower()]), negated=char.isupper()), True
-        return _literal(self._character()), True
+            return _format_class(list(_SETS[char.lower()]), negated=char.isupper()), True
+        return _format_literal(self._character()), True
 
     def _character(self) -> int:
-        """The code point of an escape that stands for one."""
+        """Return the code point of an escape for a single character."""
         match = _HEX.match(self.text, self.at + 1)
         if match is not None:
             self.at = match.end()
@@ -138,7 +139,7 @@ class _Reader:
             ranges += self._member()
             first = False
         self.at += 1
-        return _written(ranges, negated=negated)
+        return _format_class(ranges, negated=negated)
 
     def _member(self) -> Ranges:
         match = _POSIX.match(self.text, self.at)
@@ -146,20 +147,20 @@ class _Reader:
             if match[2] not in _NAMED:
                 raise _NotSharedError
             self.at = match.end()
-            return _outside(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
+            return _complement(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
         escaped = self.text[self.at + 1 : self.at + 2]
         if self.text.startswith("\\", self.at) and escaped.lower() in _SETS:
             self.at += 2
-            found = _SETS[escaped.lower()]
-            return _outside(found) if escaped.isupper() else list(found)
-        low = self._one()
+            ranges = _SETS[escaped.lower()]
+            return _complement(ranges) if escaped.isupper() else list(ranges)
+        low = self._read_code_point()
         ends = self.text[self.at : self.at + 2]
         if not ends.startswith("-") or ends == "-]":
             return [(low, low)]
         self.at += 1
-        return [(low, self._one())]
+        return [(low, self._read_code_point())]
 
-    def _one(self) -> int:
+    def _read_code_point(self) -> int:
         if self.text.startswith("\\", self.at):
             return self._character()
         char = self.text[self.at : self.at + 1]
@@ -169,31 +170,34 @@ class _Reader:
         return ord(char)
 
 
-def _outside(ranges: tuple[tuple[int, int], ...]) -> Ranges:
-    found, start = [], 0
+def _complement(ranges: tuple[tuple[int, int], ...]) -> Ranges:
+    gaps, start = [], 0
     for low, high in sorted(ranges):
-        found.append((start, low - 1))
+        gaps.append((start, low - 1))
         start = high + 1
-    return [(low, high) for low, high in [*found, (start, _LAST)] if low <= high]
+    return [(low, high) for low, high in [*gaps, (start, _LAST)] if low <= high]
 
 
-def _written(ranges: Ranges, *, negated: bool) -> str:
+def _format_class(ranges: Ranges, *, negated: bool) -> str:
     inner = "".join(
-        _inside(low) if low == high else f"{_inside(low)}-{_inside(high)}" for low, high in ranges
+        _format_in_class(low)
+        if low == high
+        else f"{_format_in_class(low)}-{_format_in_class(high)}"
+        for low, high in ranges
     )
     return f"[{'^' if negated else ''}{inner}]"
 
 
-def _inside(code: int) -> str:
-    return f"\\{chr(code)}" if chr(code) in "^-[]\\" else _plain(code)
+def _format_in_class(code: int) -> str:
+    return f"\\{chr(code)}" if chr(code) in "^-[]\\" else _format_plain(code)
 
 
-def _literal(code: int) -> str:
-    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _plain(code)
+def _format_literal(code: int) -> str:
+    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _format_plain(code)
 
 
-def _plain(code: int) -> str:
-    # Control characters escaped for the reader, all others as they are: every engine takes them.
+def _format_plain(code: int) -> str:
+    # Escape control characters for readability; every engine accepts all others as they are.
     if code == _CONTROLS["n"]:
         return r"\n"
     return f"\\x{code:02x}" if code < 0x20 or 0x7F <= code < 0xA0 else chr(code)  # noqa: PLR2004

@@ -1,7 +1,7 @@
-"""Regular expressions for "no less than" and "no more than", of decimals and of moments as text.
+"""Build regular expressions that compare decimals, dates and times stored as text.
 
-JSON Schema compares numbers, not strings: this says it for the strings that amounts, exact decimals
-and dates are kept as. The expressions are of the kind that any engine takes.
+JSON Schema compares numbers but not strings, so minimum and maximum of amounts, exact decimals and
+dates are expressed as patterns. They use only syntax that every engine accepts.
 """
 
 from collections.abc import Iterator
@@ -10,40 +10,40 @@ from decimal import Decimal
 from app.engines.fields.decimals import MAX_DIGITS, digits_of
 
 DECIMAL = rf"^-?(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})(?:\.[0-9]{{1,{MAX_DIGITS}}})?$"
-"""A decimal as it is kept: fixed notation, no leading zeros."""
+"""A decimal in stored form: fixed notation without leading zeros."""
 
 _REST = r"(?:\.[0-9]+)?"
 _FRACTION = len(".000000")
 
 
 def decimal_at_least(low: Decimal) -> str:
-    """Finds those strings of the form DECIMAL that are no less than `low`."""
+    """Return a pattern for strings of the form DECIMAL that are at least `low`."""
     if low > 0:
-        return f"^(?:{'|'.join(_no_less(low))})$"
-    return f"^(?:[0-9]|-(?:{'|'.join(_no_more(-low))})$)" if low else "^[0-9]"
+        return f"^(?:{'|'.join(_patterns_at_least(low))})$"
+    return f"^(?:[0-9]|-(?:{'|'.join(_patterns_at_most(-low))})$)" if low else "^[0-9]"
 
 
 def decimal_at_most(high: Decimal) -> str:
-    """Finds those strings of the form DECIMAL that are no more than `high`."""
+    """Return a pattern for strings of the form DECIMAL that are at most `high`."""
     if high < 0:
-        return f"^-(?:{'|'.join(_no_less(-high))})$"
-    return f"^(?:-|(?:{'|'.join(_no_more(high))})$)"
+        return f"^-(?:{'|'.join(_patterns_at_least(-high))})$"
+    return f"^(?:-|(?:{'|'.join(_patterns_at_most(high))})$)"
 
 
 def moment_at_least(low: str) -> str:
-    """Finds those dates, times or instants in canonical form that are no earlier than `low`."""
+    """Return a pattern for canonical dates, times or datetimes that are not before `low`."""
     bare = low.rstrip("Z")
     return f"^(?:{'|'.join([*_greater(bare), _literal(bare)])})"
 
 
 def moment_at_most(high: str) -> str:
-    """Finds those dates, times or instants in canonical form that are no later than `high`."""
+    """Return a pattern for canonical dates, times or datetimes that are not after `high`."""
     bare, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
     same = [bare, bare[:-_FRACTION]] if "." in bare else [bare]
     return f"^(?:{'|'.join([*_smaller(bare), *(_literal(text) + end for text in same)])})"
 
 
-def _no_less(limit: Decimal) -> Iterator[str]:
+def _patterns_at_least(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = digits_of(limit).partition(".")
     yield rf"[1-9][0-9]{{{len(whole)},}}{_REST}"
     for text in _greater(whole):
@@ -55,7 +55,7 @@ def _no_less(limit: Decimal) -> Iterator[str]:
         yield f"{whole}{_REST}"
 
 
-def _no_more(limit: Decimal) -> Iterator[str]:
+def _patterns_at_most(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = digits_of(limit).partition(".")
     if len(whole) > 1:
         yield rf"(?:0|[1-9][0-9]{{0,{len(whole) - 2}}}){_REST}"
@@ -67,14 +67,17 @@ def _no_more(limit: Decimal) -> Iterator[str]:
 
 
 def _greater(text: str) -> Iterator[str]:
-    """Beginnings of what sorts after `text`, digit for digit."""
+    """Yield patterns for the beginnings of texts that sort after `text`, digit by digit."""
     for at, char in enumerate(text):
         if "0" <= char < "9":
             yield f"{_literal(text[:at])}[{int(char) + 1}-9]"
 
 
 def _smaller(text: str, *, first: str = "0") -> Iterator[str]:
-    """Beginnings of what sorts before `text`, digit for digit, from the digit `first` on."""
+    """Yield patterns for the beginnings of texts that sort before `text`, digit by digit.
+
+    The first digit is at least `first`.
+    """
     for at, char in enumerate(text):
         least = first if at == 0 else "0"
         if least < char <= "9":
@@ -82,7 +85,7 @@ def _smaller(text: str, *, first: str = "0") -> Iterator[str]:
 
 
 def _digits(length: int, beginning: str) -> str:
-    """As many digits as a number of that length has after `beginning`, whose last is a class."""
+    """Return a pattern for the digits missing after `beginning`, which ends with a digit class."""
     missing = length - (len(beginning) - len("[0-9]")) - 1
     return f"[0-9]{{{missing}}}" if missing else ""
 

@@ -1,4 +1,4 @@
-"""The shapes of strings: text, moments, addresses of the web, phone numbers."""
+"""Define the JSON Schemas of string values: text, dates and times, URLs, phone numbers."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from app.engines.fields.values.urls import KEPT, MAX_HOST, MAX_URL
 
 Schema = dict[str, Any]
 
-# What Python's `strip` takes away.
+# The characters that Python's `str.strip` removes.
 _SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})"
@@ -46,7 +46,7 @@ _HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
 
 
 def _without(pattern: str) -> Schema:
-    # What is no string has one fault, not two.
+    # With this type, a value that is not a string causes one error and not two.
     return {"type": "string", "not": {"type": "string", "pattern": pattern}}
 
 
@@ -55,37 +55,37 @@ VERBATIM = _without("\\x00")
 
 
 def text(field: Field) -> Schema:
-    """Trimmed text, compact where the field names `formats`."""
+    """Return the schema of trimmed text; with `formats`, of compact identifiers."""
     formats = field["constraints"].get("formats") or []
     named = {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
     return {"$ref": "#/$defs/Trimmed", **_limits(field, MAX_TEXT), **named}
 
 
 def span(field: Field) -> Schema:
-    """Text to the letter."""
+    """Return the schema of unmodified text."""
     return {"$ref": "#/$defs/Verbatim", **_limits(field, MAX_TEXT)}
 
 
 def region(_field: Field) -> Schema:
-    """Text to the letter, or none."""
+    """Return the schema of unmodified text or null."""
     return {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
 
 
 def email(field: Field) -> Schema:
-    """The shape of an address; what else makes one is said by the format."""
+    """Return the schema of an email address: a rough pattern, with the details in the format."""
     shape = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
     limits = _limits(field, MAX_EMAIL)
     return {"type": "string", "format": "idn-email", "allOf": [{"pattern": shape}], **limits}
 
 
 def phone(field: Field) -> Schema:
-    """E.164; which lengths a country has is said by the format."""
+    """Return the schema of an E.164 number; the length per country is part of the format."""
     shape = r"^\+[1-9][0-9]{3,16}$"
     return {"type": "string", "format": "phone", "allOf": [{"pattern": shape}], **_limits(field)}
 
 
 def url(field: Field) -> Schema:
-    """A web address as it is kept."""
+    """Return the schema of a normalized URL."""
     return {"$ref": "#/$defs/Url", **_limits(field, MAX_URL)}
 
 
@@ -93,7 +93,7 @@ URL: Schema = {"type": "string", "allOf": [{"pattern": _URL}, {"pattern": _HOST}
 
 
 def moment(field: Field) -> Schema:
-    """A date, a time of day or an instant within the field's limits."""
+    """Return the schema of a date, time or datetime within the field's limits."""
     kind, limits = field["type"], field["constraints"]
     patterns = [_MOMENTS[kind]]
     if "min" in limits:
@@ -101,20 +101,20 @@ def moment(field: Field) -> Schema:
     if "max" in limits:
         patterns.append(moment_at_most(limits["max"]))
     format_ = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
-    return {"type": "string", **format_, "allOf": [{"pattern": one} for one in patterns]}
+    return {"type": "string", **format_, "allOf": [{"pattern": pattern} for pattern in patterns]}
 
 
 def _limits(field: Field, most: int | None = None) -> Schema:
     constraints = field["constraints"]
-    found: Schema = {}
+    limits: Schema = {}
     if constraints.get("min_length"):
-        found["minLength"] = constraints["min_length"]
+        limits["minLength"] = constraints["min_length"]
     longest = [length for length in (most, constraints.get("max_length")) if length is not None]
     if longest:
-        found["maxLength"] = min(longest)
+        limits["maxLength"] = min(longest)
     if "pattern" in constraints:
-        found["x-pattern"] = constraints["pattern"]
+        limits["x-pattern"] = constraints["pattern"]
         pattern = portable(constraints["pattern"])
         if pattern is not None:
-            found["pattern"] = pattern
-    return found
+            limits["pattern"] = pattern
+    return limits

@@ -1,4 +1,4 @@
-"""The JSON Schema of one value in canonical form, by the type of its field."""
+"""Generate the JSON Schema of one value in canonical form, by the type of its field."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 
 def value_schema(field: Field) -> Schema:
-    """What a value of `field`, in normal form and no table, looks like once it is kept."""
+    """Return the schema of a stored value of `field`, which is in normal form and not a table."""
     return _BY_TYPE[field["type"]](field)
 
 
@@ -85,14 +85,14 @@ def _range(field: Field) -> tuple[Decimal | None, Decimal | None]:
 
 
 def _double(limit: Decimal, *, up: bool) -> int | float:
-    """The JSON number that lets through the same doubles as `limit` does."""
+    """Return the JSON number that allows the same doubles as `limit`."""
     if limit == limit.to_integral_value() and limit.copy_abs() <= SAFE_INTEGER:
         return int(limit)
     double = float(limit)
-    told = Decimal(repr(double))
-    if up and told < limit:
+    nearest = Decimal(repr(double))
+    if up and nearest < limit:
         return math.nextafter(double, math.inf)
-    return math.nextafter(double, -math.inf) if not up and told > limit else double
+    return math.nextafter(double, -math.inf) if not up and nearest > limit else double
 
 
 _BY_TYPE: dict[str, Callable[[Field], Schema]] = {
@@ -122,7 +122,7 @@ SHARED: dict[str, Schema] = {
     "Verbatim": strings.VERBATIM,
     "Url": strings.URL,
     "Country": {"title": "ISO 3166-1 alpha-2", "enum": sorted(ALPHA_2)},
-    "Currency": {"title": "ISO 4217, and what was withdrawn since 1999", "enum": sorted(CODES)},
+    "Currency": {"title": "ISO 4217, including codes withdrawn since 1999", "enum": sorted(CODES)},
     "Address": {
         "anyOf": [
             _PART,
@@ -135,4 +135,4 @@ SHARED: dict[str, Schema] = {
         ]
     },
 }
-"""What the values of many fields refer to, under `$defs`."""
+"""The definitions under `$defs` to which the values of many fields refer."""

@@ -1,7 +1,7 @@
-"""One module per family of values, each with `make(field)`; loaded when a field first needs it.
+"""Normalize values: one module per family of types, each with `make(field)`.
 
-What a schema does not use is never imported: the libraries behind phone numbers, countries and
-e-mail addresses cost memory in every process.
+A module is loaded when a field first needs it, because the libraries for phone numbers, countries
+and email addresses cost memory in every process.
 """
 
 import importlib
@@ -32,9 +32,9 @@ _MODULES = {
 
 
 def normaliser(field: Field) -> Normaliser:
-    """The function that brings a value of `field` into its canonical form.
+    """Return the function that converts a value of `field` to its canonical form.
 
-    It raises ValueProblem, and returns what it once returned unchanged.
+    It raises ValueProblem, and it is idempotent.
     """
     module = importlib.import_module(f"{__name__}.{_MODULES[field['type']]}")
     return cast("Normaliser", module.make(field))

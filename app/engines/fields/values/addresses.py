@@ -1,4 +1,4 @@
-"""Postal addresses: one string, or an object of strings."""
+"""Normalize postal addresses: a string, or an object of strings."""
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normaliser
@@ -9,7 +9,7 @@ MAX_PART = 1000
 
 
 def make(field: Field) -> Normaliser:  # noqa: ARG001 - an address takes no constraints
-    """The normaliser of an address field: trimmed, without empty parts, never empty."""
+    """Return the normalizer of an address field: trimmed, without empty parts, never empty."""
     return _address
 
 
@@ -21,12 +21,14 @@ def _address(value: object) -> JsonValue:
         return text
     if not isinstance(value, dict) or not value.keys() <= set(PARTS):
         raise ValueProblem(f"must be a string or an object of {', '.join(PARTS)}")
-    parts = {name: text_of(value[name], MAX_PART).strip() for name in PARTS if _given(value, name)}
+    parts = {
+        name: text_of(value[name], MAX_PART).strip() for name in PARTS if _has_part(value, name)
+    }
     kept = {name: part for name, part in parts.items() if part}
     if not kept:
         raise ValueProblem("is empty")
     return dict(kept)
 
 
-def _given(value: dict[str, object], name: str) -> bool:
+def _has_part(value: dict[str, object], name: str) -> bool:
     return value.get(name) is not None

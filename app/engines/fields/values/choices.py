@@ -1,4 +1,4 @@
-"""Choices among a field's options, and yes or no."""
+"""Normalize choices and booleans."""
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normaliser
@@ -16,7 +16,7 @@ _WORDS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a choice field (its options' values) or a boolean field."""
+    """Return the normalizer of a choice field (to its option values) or a boolean field."""
     return _boolean if field["type"] == "boolean" else _choice(field)
 
 
@@ -26,9 +26,9 @@ def _boolean(value: object) -> JsonValue:
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
     if isinstance(value, str):
-        found = _WORDS.get(plain(value).casefold())
-        if found is not None:
-            return found
+        flag = _WORDS.get(plain(value).casefold())
+        if flag is not None:
+            return flag
     raise ValueProblem("must be true or false")
 
 
@@ -38,16 +38,16 @@ def _choice(field: Field) -> Normaliser:
     labels: dict[str, str | None] = {}
     for option in options:
         label = _folded(option.get("label") or option["value"])
-        # A label that two options share names neither.
+        # A label shared by two options is ambiguous and matches neither.
         labels[label] = None if label in labels else option["value"]
 
     def normalise(value: object) -> JsonValue:
         if isinstance(value, str) and value in values:
             return value
-        found = labels.get(_folded(text_of(value, 1000)))
-        if found is None:
+        option_value = labels.get(_folded(text_of(value, 1000)))
+        if option_value is None:
             raise ValueProblem("must be the value of one of the options")
-        return found
+        return option_value
 
     return normalise
 

@@ -1,4 +1,4 @@
-"""Countries as ISO 3166-1 alpha-2 codes, by pycountry with its translations of their names."""
+"""Normalize countries to ISO 3166-1 alpha-2 codes with pycountry and its translated names."""
 
 import functools
 import gettext
@@ -39,24 +39,24 @@ _EVERYDAY = {
 
 
 ALPHA_2: frozenset[str] = frozenset(country.alpha_2 for country in pycountry.countries)
-"""The codes that countries are kept as."""
+"""The country codes that may be stored."""
 
 
 def make(field: Field) -> Normaliser:  # noqa: ARG001 - a country takes no constraints
-    """The normaliser of a country field: takes alpha-2, alpha-3, and names in thirty languages."""
+    """Return the normalizer of a country field: alpha-2, alpha-3, and names in thirty languages."""
     return _country
 
 
 def _country(value: object) -> JsonValue:
     key = _key(plain(value))
-    found = _codes().get(key) or _names().get(key)
-    if found is None:
-        raise ValueProblem("is not a country of ISO 3166-1")
-    return found
+    code = _codes().get(key) or _names().get(key)
+    if code is None:
+        raise ValueProblem("is not a country in ISO 3166-1")
+    return code
 
 
 def _key(text: str) -> str:
-    """Letters only: no case, accents, points or commas."""
+    """Return the words of a name without case, accents, points and commas."""
     spread = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
     kept = (" " if c in ",-'()" else c for c in spread if c != "." and not unicodedata.combining(c))
     return " ".join("".join(kept).split())
@@ -76,17 +76,17 @@ def _codes() -> dict[str, str]:
 
 @functools.cache
 def _names() -> dict[str, str]:
-    """Names in other languages; read on the first name that English does not know."""
-    found: dict[str, str] = {}
+    """Return country names in other languages; read when an English name does not match."""
+    codes: dict[str, str] = {}
     shared: set[str] = set()
     for language in _LANGUAGES:
         path = Path(pycountry.LOCALES_DIR, language, "LC_MESSAGES", "iso3166-1.mo")
-        # gettext.translation would keep every catalogue in memory for good.
+        # gettext.translation would keep every catalog in memory permanently.
         with path.open("rb") as file:
             catalogue = gettext.GNUTranslations(file)
         for country in pycountry.countries:
             for name in (country.name, getattr(country, "common_name", None)):
                 key = _key(catalogue.gettext(name)) if name else ""
-                if found.setdefault(key, country.alpha_2) != country.alpha_2:
+                if codes.setdefault(key, country.alpha_2) != country.alpha_2:
                     shared.add(key)
-    return {key: code for key, code in found.items() if key and key not in shared}
+    return {key: code for key, code in codes.items() if key and key not in shared}

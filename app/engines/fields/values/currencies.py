@@ -1,4 +1,4 @@
-"""Currency codes of ISO 4217 and what documents write instead of them."""
+"""Normalize currencies: ISO 4217 codes and the signs that documents use for them."""
 
 import json
 from pathlib import Path
@@ -11,22 +11,22 @@ from app.engines.fields.plain import plain
 
 _DATA = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
-# Some were withdrawn since the euro came, yet stand on documents that are still being labeled.
+# Documents with currencies that the euro replaced are still being labeled.
 CODES: frozenset[str] = frozenset(currency.alpha_3 for currency in pycountry.currencies)
 CODES |= frozenset(_DATA["withdrawn"])
 
-# The first is what the sign means where a field does not say otherwise (CLDR's English usage).
+# The first code is the default meaning of the sign (CLDR's English usage).
 _SIGNS: dict[str, list[str]] = _DATA["signs"]
-# Signs so evenly shared that no reading is the usual one.
+# Signs that are shared so evenly that they have no default meaning.
 _SHARED: frozenset[str] = frozenset(_DATA["shared_signs"])
-# Decimals other than two, ISO 4217 table A.1; CLDR's usage digits differ and are not used.
+# Decimals other than two, from ISO 4217 table A.1; CLDR's usage digits differ and are not used.
 _MINOR: dict[str, int] = {
     code: int(digits) for digits, codes in _DATA["minor_digits"].items() for code in codes
 }
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a currency field: an upper-case ISO 4217 code."""
+    """Return the normalizer of a currency field: to an upper-case ISO 4217 code."""
     allowed = allowed_of(field)
 
     def normalise(value: object) -> JsonValue:
@@ -36,50 +36,51 @@ def make(field: Field) -> Normaliser:
 
 
 def allowed_of(field: Field) -> tuple[str, ...]:
-    """The currencies that a field is narrowed to; empty: all of them."""
+    """Return the currencies that a field allows; empty means all."""
     return tuple((field.get("constraints") or {}).get("currencies") or ())
 
 
 def currency_of(text: str, allowed: tuple[str, ...]) -> str:
-    """The code that `text`, a code or a sign such as `€` or `kr.`, stands for.
+    """Return the currency code that `text` means: a code, or a sign such as `€` or `kr.`.
 
-    A sign that several of the allowed currencies use is refused. Raises ValueProblem.
+    A sign that several of the allowed currencies use is rejected. Raises ValueProblem.
     """
     token = text.strip().rstrip(".").upper()
     if token in CODES:
-        return _permitted(token, allowed)
+        return _check_allowed(token, allowed)
     meanings = _SIGNS.get(token)
     if meanings is None:
-        raise ValueProblem("is not a currency code of ISO 4217")
+        raise ValueProblem("is not an ISO 4217 currency code")
     if allowed:
         meanings = [code for code in meanings if code in allowed] or meanings[:1]
     if len(meanings) > 1 and (allowed or token in _SHARED):
         raise ValueProblem(f"is ambiguous: the sign may mean {', '.join(meanings[:5])}")
-    return _permitted(meanings[0], allowed)
+    return _check_allowed(meanings[0], allowed)
 
 
 def agreed(tokens: set[str]) -> str:
-    """The one token to go by; a code may stand with a sign that means it, as in `$12 USD`.
+    """Return the single currency token among `tokens`, or an empty string if there are none.
 
-    Empty when there are no tokens. Raises ValueProblem when they disagree.
+    A code may appear with a sign that means it, as in `$12 USD`. Raises ValueProblem when the
+    tokens disagree.
     """
     codes = {token.upper() for token in tokens if token.upper() in CODES}
     signs = {token for token in tokens if token.upper() not in CODES}
     if len(codes) > 1 or (not codes and len(signs) > 1):
-        raise ValueProblem("has more beside it than one currency")
+        raise ValueProblem("has more than one currency")
     for code in codes:
         if all(code in _SIGNS.get(sign.rstrip(".").upper(), ()) for sign in signs):
             return code
-        raise ValueProblem("has more beside it than one currency")
+        raise ValueProblem("has more than one currency")
     return signs.pop() if signs else ""
 
 
 def minor_digits(code: str) -> int:
-    """How many decimals the currency has."""
+    """Return the number of decimals of the currency."""
     return _MINOR.get(code, 2)
 
 
-def _permitted(code: str, allowed: tuple[str, ...]) -> str:
+def _check_allowed(code: str, allowed: tuple[str, ...]) -> str:
     if allowed and code not in allowed:
         raise ValueProblem(f"must be one of {', '.join(allowed[:20])}")
     return code

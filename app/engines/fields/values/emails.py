@@ -1,4 +1,4 @@
-"""E-mail addresses (RFC 5321 and 6531), by email-validator; no name server is asked."""
+"""Normalize email addresses (RFC 5321 and 6531) with email-validator, without DNS lookups."""
 
 import functools
 
@@ -13,7 +13,7 @@ MAX_EMAIL = 254
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of an e-mail field: the address with its domain in lower case."""
+    """Return the normalizer of an email field: the address with its domain in lower case."""
     check = length_and_pattern(field)
 
     def normalise(value: object) -> JsonValue:
@@ -24,10 +24,10 @@ def make(field: Field) -> Normaliser:
     return normalise
 
 
-# An autosave sends the same addresses again and again; checking one takes 60 µs.
+# Autosave sends the same addresses repeatedly; checking one takes 60 µs.
 @functools.lru_cache(maxsize=2048)
 def _address(text: str) -> str:
     try:
         return validate_email(text, check_deliverability=False).normalized
     except EmailNotValidError:
-        raise ValueProblem("is not an e-mail address") from None
+        raise ValueProblem("is not a valid email address") from None

@@ -1,4 +1,4 @@
-"""Dates (`YYYY-MM-DD`), times of day (`HH:MM:SS`) and instants (ISO 8601 in UTC, `Z`)."""
+"""Normalize dates (`YYYY-MM-DD`), times (`HH:MM:SS`) and datetimes (ISO 8601 in UTC, `Z`)."""
 
 import re
 from collections.abc import Callable
@@ -20,14 +20,14 @@ _WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a date, time or datetime field, its `min` and `max` included."""
+    """Return the normalizer of a date, time or datetime field, including its `min` and `max`."""
     read = _READERS[field["type"]]
     limits = field.get("constraints") or {}
     low, high = (None if limits.get(m) is None else read(limits[m]) for m in ("min", "max"))
 
     def normalise(value: object) -> JsonValue:
         text = read(value)
-        # Without the Z, canonical forms sort as text the way they sort in time.
+        # Without the Z, canonical forms sort as text in chronological order.
         bare = text.rstrip("Z")
         if low is not None and bare < low.rstrip("Z"):
             raise ValueProblem(f"is before {low}")
@@ -48,7 +48,7 @@ def _time(value: object) -> str:
 
 def _datetime(value: object) -> str:
     text = plain(value, 100)
-    moment = _iso(text) or _written(text)
+    moment = _parse_iso(text) or _parse_written(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     try:
@@ -58,8 +58,8 @@ def _datetime(value: object) -> str:
     return moment.replace(tzinfo=None).isoformat() + "Z"
 
 
-def _iso(text: str) -> datetime | None:
-    # A week without its day would be read as its Monday.
+def _parse_iso(text: str) -> datetime | None:
+    # A week without a day would be parsed as its Monday.
     if len(text) <= len("YYYY-MM-DD") or _WEEK_AND_TIME.match(text):
         return None
     try:
@@ -68,7 +68,7 @@ def _iso(text: str) -> datetime | None:
         return None
 
 
-def _written(text: str) -> datetime:
+def _parse_written(text: str) -> datetime:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         raise ValueProblem("is not a date with a time; write it as YYYY-MM-DDTHH:MM:SSZ")
@@ -79,7 +79,7 @@ def _written(text: str) -> datetime:
     try:
         return datetime.fromisoformat(f"{day.isoformat()}T{moment.isoformat()}{zone}")
     except ValueError:
-        raise ValueProblem("has an offset that no time zone has") from None
+        raise ValueProblem("has an invalid time zone offset") from None
 
 
 _READERS: dict[str, Callable[[object], str]] = {

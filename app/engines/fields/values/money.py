@@ -1,4 +1,4 @@
-"""Amounts of money: `{"amount": "123.45", "currency": "EUR"}`."""
+"""Normalize amounts of money: `{"amount": "123.45", "currency": "EUR"}`."""
 
 import re
 from decimal import Decimal
@@ -18,11 +18,11 @@ _BARE_FRACTION = re.compile(r"(?<![^\W\d_])(?<![.,])[.,]$")
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a money field.
+    """Return the normalizer of a money field.
 
-    Takes the object, or text such as `1.234,56 €`, `EUR 123.45`, `(12.50) USD`. An amount without
-    a currency is understood where the field allows exactly one. The amount keeps its decimals, and
-    has at least as many as the currency.
+    Accepts the object, or text such as `1.234,56 €`, `EUR 123.45`, `(12.50) USD`. An amount without
+    a currency is accepted if the field allows exactly one. The amount keeps its decimals and has at
+    least as many as the currency.
     """
     allowed = allowed_of(field)
     limits = field.get("constraints") or {}
@@ -30,7 +30,7 @@ def make(field: Field) -> Normaliser:
 
     def normalise(value: object) -> JsonValue:
         number, token = _parts(value)
-        currency = currency_of(token, allowed) if token else _only(allowed)
+        currency = currency_of(token, allowed) if token else _get_only_currency(allowed)
         number = bounded(number)
         check_range(number, low, high)
         return {"amount": digits_of(number, minor_digits(currency)), "currency": currency}
@@ -62,7 +62,8 @@ def _from_text(text: str) -> tuple[Decimal, str]:
     before, body, after = match.groups()
     if (no_cents := _NO_CENTS.match(after)) is not None:
         body, after = f"{body}{no_cents[1]}00", after[no_cents.end() :]
-    if _BARE_FRACTION.search(before):  # $.50; in Rs.50 the point belongs to the currency
+    # In $.50 the point is a decimal point; in Rs.50 it belongs to the currency.
+    if _BARE_FRACTION.search(before):
         before, body = before[:-1], before[-1] + body
     if before.endswith(("..", ",")):
         raise ValueProblem("is not an amount of money")
@@ -76,7 +77,7 @@ def _from_text(text: str) -> tuple[Decimal, str]:
     return number, agreed(tokens)
 
 
-def _only(allowed: tuple[str, ...]) -> str:
+def _get_only_currency(allowed: tuple[str, ...]) -> str:
     if len(allowed) != 1:
-        raise ValueProblem("names no currency")
+        raise ValueProblem("needs a currency")
     return allowed[0]

@@ -1,4 +1,4 @@
-"""Phone numbers in the international form of ITU-T E.164, by phonenumbers."""
+"""Normalize phone numbers to the international form of ITU-T E.164 with phonenumbers."""
 
 import functools
 
@@ -13,10 +13,10 @@ REGIONS = frozenset(phonenumbers.SUPPORTED_REGIONS)
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a phone field.
+    """Return the normalizer of a phone field.
 
-    A number without a country code is read as one of the countries in the field's `formats`, and
-    refused where there are none. An extension is refused, as E.164 has no place for it.
+    A number without a country code is parsed for the countries in the field's `formats`, and
+    rejected if there are none. An extension is rejected, because E.164 does not support it.
     """
     regions = tuple((field.get("constraints") or {}).get("formats") or ())
     check = length_and_pattern(field)
@@ -29,25 +29,25 @@ def make(field: Field) -> Normaliser:
     return normalise
 
 
-# An autosave sends the same numbers again and again; reading one takes 60 µs.
+# Autosave sends the same numbers repeatedly; parsing one takes 60 µs.
 @functools.lru_cache(maxsize=2048)
 def _number(text: str, regions: tuple[str, ...]) -> str:
     if text.startswith("00"):
         text = "+" + text[2:]
-    found: set[str] = set()
+    candidates: set[str] = set()
     for region in (None,) if text.startswith("+") else regions:
         try:
             number = phonenumbers.parse(text, region)
         except phonenumbers.NumberParseException:
             continue
         if number.extension:
-            raise ValueProblem("has an extension, for which E.164 has no place; leave it out")
+            raise ValueProblem("has an extension, which E.164 does not support; leave it out")
         if phonenumbers.is_possible_number(number) and (
             region is None or phonenumbers.is_valid_number_for_region(number, region)
         ):
-            found.add(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
-    if len(found) > 1:
-        raise ValueProblem("is a number in several of the field's countries; add a country code")
-    if not found:
-        raise ValueProblem("is not a phone number with its country code, such as +4930123456")
-    return found.pop()
+            candidates.add(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+    if len(candidates) > 1:
+        raise ValueProblem("is valid in several of the field's countries; add a country code")
+    if not candidates:
+        raise ValueProblem("is not a phone number with a country code, such as +4930123456")
+    return candidates.pop()

@@ -1,7 +1,7 @@
-"""Numbers and integers.
+"""Normalize numbers and integers.
 
-A number is a JSON number where a double holds it (its shortest notation says the same decimal);
-otherwise a decimal string, so that no digit is lost on the way through a JSON parser.
+A number is stored as a JSON number if a double represents it exactly (its shortest notation is the
+same decimal); otherwise as a decimal string, so that a JSON parser loses no digit.
 """
 
 from decimal import Decimal
@@ -14,7 +14,7 @@ SAFE_INTEGER = 2**53 - 1
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a number or integer field, its `min` and `max` included."""
+    """Return the normalizer of a number or integer field, including its `min` and `max`."""
     limits = field.get("constraints") or {}
     low, high = (None if limits.get(m) is None else decimal_of(limits[m]) for m in ("min", "max"))
     shape = _integer if field["type"] == "integer" else _number
@@ -28,11 +28,11 @@ def make(field: Field) -> Normaliser:
 
 
 def check_range(number: Decimal, low: Decimal | None, high: Decimal | None) -> None:
-    """Raise ValueProblem when `number` lies outside [low, high]."""
+    """Raise ValueProblem if `number` is outside [low, high]."""
     if low is not None and number < low:
         raise ValueProblem(f"is less than {digits_of(low)}")
     if high is not None and number > high:
-        raise ValueProblem(f"is more than {digits_of(high)}")
+        raise ValueProblem(f"is greater than {digits_of(high)}")
 
 
 def _number(number: Decimal) -> JsonValue:

@@ -1,4 +1,4 @@
-"""Tables as a whole: a list of rows, each an object of its columns' values."""
+"""Normalize whole tables: a list of rows, each an object of column values."""
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normaliser
@@ -8,7 +8,7 @@ MAX_ROWS = 5000
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a table field: `[{column key: value, or a list where it is multiple}]`."""
+    """Return the normalizer of a table field: `[{column key: value, or a list if multiple}]`."""
     columns: dict[str, tuple[Normaliser, bool]] = {
         column["key"]: (normaliser(column), bool(column.get("multiple")))
         for column in field.get("columns") or []
@@ -16,14 +16,14 @@ def make(field: Field) -> Normaliser:
 
     def cell(key: object, value: object) -> JsonValue:
         if not isinstance(key, str) or key not in columns:
-            raise ValueProblem("has a column that the table does not have")
+            raise ValueProblem("has an unknown column")
         normalise, multiple = columns[key]
         try:
             if not multiple:
                 return normalise(value)
-            return [normalise(one) for one in (value if isinstance(value, list) else [value])]
+            return [normalise(item) for item in (value if isinstance(value, list) else [value])]
         except ValueProblem as problem:
-            raise ValueProblem(f"has a {key} that {problem.message}") from None
+            raise ValueProblem(f"has an invalid value in {key}: {problem.message}") from None
 
     def normalise(value: object) -> JsonValue:
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):

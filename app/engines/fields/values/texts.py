@@ -1,4 +1,4 @@
-"""Free text, with the identifiers of `formats`; the text of spans and regions."""
+"""Normalize free text, with the identifiers of `formats`, and the text of spans and regions."""
 
 from collections.abc import Callable
 
@@ -12,10 +12,10 @@ MAX_TEXT = 100_000
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a text, span or region field.
+    """Return the normalizer of a text, span or region field.
 
-    Text is trimmed; a span is kept to the letter, as its offsets count the characters; a region
-    may have no text (null).
+    Text is trimmed. The text of a span is not modified, because its offsets count the characters. A
+    region may have no text (null).
     """
     kind = field["type"]
     check = length_and_pattern(field)
@@ -36,19 +36,22 @@ def make(field: Field) -> Normaliser:
 
 
 def length_and_pattern(field: Field) -> Callable[[str], None]:
-    """A check of `min_length`, `max_length` (code points) and `pattern`; raises ValueProblem."""
+    """Return a check of `min_length`, `max_length` (code points) and `pattern`.
+
+    The check raises ValueProblem.
+    """
     constraints = field.get("constraints") or {}
     low: int = constraints.get("min_length") or 0
     high: int = constraints.get("max_length", MAX_TEXT)
     pattern = constraints.get("pattern")
-    found = compile_pattern(pattern).search if pattern else None
+    search_pattern = compile_pattern(pattern).search if pattern else None
 
     def check(text: str) -> None:
         if len(text) < low:
             raise ValueProblem(f"is shorter than {low:,} characters")
         if len(text) > high:
             raise ValueProblem(f"is longer than {high:,} characters")
-        if found is not None and found(text) is None:
+        if search_pattern is not None and search_pattern(text) is None:
             raise ValueProblem("does not match the field's pattern")
 
     return check

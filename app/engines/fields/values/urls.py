@@ -1,4 +1,4 @@
-"""Web addresses: http, https and ftp, with the host in lower case and as ASCII (IDNA)."""
+"""Normalize http, https and ftp URLs, with the host in lower case and as ASCII (IDNA)."""
 
 import ipaddress
 import re
@@ -21,9 +21,10 @@ _NOT_A_URL = "is not a web address (http, https or ftp)"
 
 
 def make(field: Field) -> Normaliser:
-    """The normaliser of a URL field. `www.example.com` is taken as `https://www.example.com`.
+    """Return the normalizer of a URL field.
 
-    A user name or password in the address is refused: it would be stored in every export.
+    `www.example.com` becomes `https://www.example.com`. A user name or password in the URL is
+    rejected, because it would be copied into every export.
     """
     check = length_and_pattern(field)
 
@@ -48,7 +49,7 @@ def _url(text: str) -> str:
     if parts.scheme not in {"http", "https", "ftp"} or not parts.hostname:
         raise ValueProblem(_NOT_A_URL)
     if "@" in parts.netloc:
-        raise ValueProblem("holds a user name or password; leave it out")
+        raise ValueProblem("contains a user name or password; leave it out")
     host = _host(parts.hostname)
     netloc = host if port is None else f"{host}:{port}"
     url = urlunsplit(SplitResult(parts.scheme, netloc, *(quote(p, KEPT) for p in parts[2:])))
@@ -60,12 +61,12 @@ def _url(text: str) -> str:
 def _host(host: str) -> str:
     try:
         if ":" in host:
-            if "%" in host:  # a network interface of whoever wrote it
+            if "%" in host:  # a network interface of the author's machine
                 raise ValueProblem(_NOT_A_URL)
             return f"[{ipaddress.IPv6Address(host)}]"
         if not host.isascii():
             host = idna.encode(host, uts46=True).decode("ascii")
-    except ValueError:  # IDNAError and AddressValueError are among them
+    except ValueError:  # includes IDNAError and AddressValueError
         raise ValueProblem(_NOT_A_URL) from None
     host = host.lower()
     labels = host.removesuffix(".").split(".")

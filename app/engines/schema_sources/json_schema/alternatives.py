@@ -1,4 +1,4 @@
-"""`anyOf` and `oneOf`: what can be said of all the alternatives at once."""
+"""Merge the alternatives of `anyOf` and `oneOf` into what holds for all of them."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ _NUMBERS = {"integer", "number"}
 
 
 def settle(node: Node, resolver: Resolver, notes: Notes, nesting: int = 0) -> Node:
-    """`node` without alternatives: one list of options, one object, one type; else text."""
+    """Merge the alternatives of `node`: into one list of options, one object, one type, or text."""
     groups, node.alternatives = node.alternatives, []
     for group in groups:
         if nesting == MAX_NESTING:
-            notes.add(node.path, "Its alternatives are nested too deeply: they were left out.")
+            notes.add(node.path, "The alternatives are nested too deeply and were left out.")
             return node
         _merge(node, [_branch(part, resolver, notes, nesting) for part in group], notes)
     return node
@@ -32,28 +32,28 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
         return
     kinds = {kind_of(branch) for branch in branches}
     if kind_of(node) == "object" or kinds == {"object"}:
-        _objects(node, branches, notes)
+        _merge_objects(node, branches, notes)
     elif kinds == {"choice"}:
-        _choices(node, branches, notes)
+        _merge_choices(node, branches, notes)
     elif kinds == {"array"}:
         node.types = {"array"}
         node.items.extend(branches[0].items)
-        notes.add(node.path, "Of its alternatives the first one was taken.")
+        notes.add(node.path, "Only the first of the alternatives was imported.")
     elif kinds == {None}:
-        _conditions(node, branches, notes)
+        _warn_conditions(node, branches, notes)
     elif len(kinds) == 1 or kinds <= _NUMBERS:
         node.types = {str(kinds.pop())} if len(kinds) == 1 else {"number"}
         formats = [branch.keywords.get("format") for branch in branches]
         if formats[0] is not None and all(format_ == formats[0] for format_ in formats):
             node.keywords.setdefault("format", formats[0])
-        _conditions(node, branches, notes)
+        _warn_conditions(node, branches, notes)
     else:
         node.types = {"string"}
-        notes.add(node.path, "Its alternatives have no type in common: it takes text.")
+        notes.add(node.path, "The alternatives have no common type: the field takes text.")
 
 
-def _objects(node: Node, branches: list[Node], notes: Notes) -> None:
-    """The members of all; required are those that each alternative requires."""
+def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
+    """Merge objects: take the members of all, and require those that each alternative requires."""
     node.types = {"object"}
     required: set[str] | None = None
     for branch in branches:
@@ -61,11 +61,11 @@ def _objects(node: Node, branches: list[Node], notes: Notes) -> None:
             node.properties.setdefault(name, parts)
         required = set(branch.required) if required is None else required & branch.required
     node.required |= required or set()
-    notes.add(node.path, "The members of all its alternatives were taken together.")
+    notes.add(node.path, "The members of all alternatives were combined.")
 
 
-def _choices(node: Node, branches: list[Node], notes: Notes) -> None:
-    """Options with labels: each alternative is a constant with a title."""
+def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
+    """Merge the options, with labels, of alternatives that are constants with titles."""
     options: list[tuple[Any, str]] = []
     for branch in branches:
         listed = branch.keywords.get("options")
@@ -76,11 +76,13 @@ def _choices(node: Node, branches: list[Node], notes: Notes) -> None:
         else:
             options += [(value, "") for value in branch.keywords["enum"]]
     if "options" in node.keywords or "enum" in node.keywords or "const" in node.keywords:
-        notes.add(node.path, "Of its lists of options one was taken.")
+        notes.add(node.path, "Only one of the lists of options was imported.")
         return
     node.keywords["options"] = options
 
 
-def _conditions(node: Node, branches: list[Node], notes: Notes) -> None:
+def _warn_conditions(node: Node, branches: list[Node], notes: Notes) -> None:
     if any(branch.keywords or branch.required for branch in branches):
-        notes.add(node.path, "What its alternatives say beside their type was left out.")
+        notes.add(
+            node.path, "The constraints of the alternatives other than the type were left out."
+        )

@@ -1,4 +1,4 @@
-"""A place of a JSON Schema with all that holds there: references followed, `allOf` merged."""
+"""Resolve a place in a JSON Schema: follow references, and merge `allOf`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from app.engines.schema_sources.model import Notes, SourceError
 from app.engines.schema_sources.texts import line
 
 MAX_VISITS = 50_000
-"""Schemas, properties and options that are looked at: references multiply."""
+"""The maximum number of schemas, properties and options examined, because references multiply."""
 VISIT_BYTES = 1024
-"""What a schema says beyond this counts as another visit: it is read anew at each reference."""
+"""A schema's content beyond this size counts as another visit, since each reference rereads it."""
 MAX_TRAIL = 100
 MAX_REFERENCE = 1000
 
@@ -29,12 +29,12 @@ _SILENT = frozenset(
     }
 )
 _OPEN = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
-"""What says nothing of labels. (Labels never hold more than a schema's fields.)"""
+"""Keywords that close a schema; labels never have more members than the schema's fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A schema that holds at a place; `trail` are the references that led to it."""
+    """A schema that applies to a place; `trail` contains the references that led to it."""
 
     schema: object
     path: str
@@ -43,9 +43,11 @@ class Part:
 
 @dataclass(slots=True)
 class Node:
-    """A place. `types` None: any; `alternatives` are the groups of which one each must hold.
+    """A place in the schema.
 
-    `circular`: part of it is itself. `never`: nothing may stand there. `keywords` are those left.
+    `types` None means any type. Each group in `alternatives` requires one of its members.
+    `circular`: the place contains itself. `never`: no value is allowed. `keywords` contains the
+    keywords that were not yet handled.
     """
 
     path: str
@@ -59,17 +61,17 @@ class Node:
     never: bool = False
 
     def take(self, name: str) -> Any:
-        """A keyword's value, which thereby is dealt with; None without."""
+        """Remove a keyword and return its value, or None if it is absent."""
         return self.keywords.pop(name, None)
 
     def text(self, name: str) -> str:
-        """A keyword's value if it is text, which thereby is dealt with."""
+        """Remove a keyword and return its value if it is text, else an empty string."""
         value = self.take(name)
         return value if isinstance(value, str) else ""
 
 
 class Resolver:
-    """Makes nodes of one document's schemas."""
+    """Creates the nodes for one document's schemas."""
 
     def __init__(self, root: dict[str, Any], notes: Notes) -> None:
         self._references = References(root)
@@ -78,16 +80,16 @@ class Resolver:
         self._weights: dict[int, int] = {}
 
     def node(self, parts: Iterable[Part]) -> Node:
-        """The place where all of `parts` hold; the first ones' titles win. Raises SourceError."""
-        waiting = list(parts)[::-1]
-        node = Node(waiting[-1].path)
-        while waiting:
-            part = waiting.pop()
+        """Return the node where all of `parts` apply; the first title wins. Raises SourceError."""
+        pending = list(parts)[::-1]
+        node = Node(pending[-1].path)
+        while pending:
+            part = pending.pop()
             self._spend(1, part.path)
             if part.schema is False:
                 node.never = True
             elif isinstance(part.schema, dict):
-                waiting.extend(reversed(self._apply(node, part.schema, part)))
+                pending.extend(reversed(self._apply(node, part.schema, part)))
             elif part.schema is not True:
                 raise SourceError(part.path, "must be a schema: an object, true or false")
         return node
@@ -97,80 +99,83 @@ class Resolver:
         if self._visits > MAX_VISITS:
             raise SourceError(path, "is too large once its references are followed")
 
-    def _weight(self, schema: dict[str, Any]) -> int:
-        """How many visits more a schema is worth for its size, that of other schemas in it aside.
+    def _get_weight(self, schema: dict[str, Any]) -> int:
+        """Return how many more visits a schema counts for its size, without its subschemas.
 
-        By identity: the document, which holds them all, lives as long as this does.
+        The cache uses object identity, because the document keeps all schemas alive.
         """
         weight = self._weights.get(id(schema))
         if weight is None:
-            said = {k: v for k, v in schema.items() if k not in _COMBINED and k not in _SILENT}
+            content = {k: v for k, v in schema.items() if k not in _COMBINED and k not in _SILENT}
             properties = schema.get("properties")
-            said |= {"keywords": list(schema), "required": schema.get("required")}
+            content |= {"keywords": list(schema), "required": schema.get("required")}
             names = list(properties) if isinstance(properties, dict) else []
-            weight = len(orjson.dumps([said, names])) // VISIT_BYTES
+            weight = len(orjson.dumps([content, names])) // VISIT_BYTES
             self._weights[id(schema)] = weight
         return weight
 
     def _apply(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
-        """Merge a schema's own keywords into `node`; the parts that hold there too."""
-        self._spend(self._weight(schema), part.path)
+        """Merge a schema's own keywords into `node`; return the further parts that apply there."""
+        self._spend(self._get_weight(schema), part.path)
         for name, value in schema.items():
             closed = name in _OPEN and isinstance(value, bool)
             if not closed and name not in _COMBINED and name not in _SILENT:
                 self._keyword(node, name, value, part.path)
         self._members(node, schema, part)
-        more = [self._followed(schema[name], part, node) for name in _REFS if name in schema]
-        more += [self._parts(schema, "allOf", part)]
+        groups = [
+            self._follow_reference(schema[name], part, node) for name in _REFS if name in schema
+        ]
+        groups += [self._parts(schema, "allOf", part)]
         for name in ("anyOf", "oneOf"):
             group = [entry for entry in self._parts(schema, name, part) if not _is_null(entry)]
             if len(group) == 1:
-                more.append(group)
+                groups.append(group)
             elif group:
                 node.alternatives.append(group)
-        return [entry for found in more for entry in found]
+        return [entry for parts in groups for entry in parts]
 
     def _members(self, node: Node, schema: dict[str, Any], part: Part) -> None:
         properties = schema.get("properties")
         if isinstance(properties, dict):
             self._spend(len(properties), part.path)
             for name, sub in properties.items():
-                path = _below(part.path, "properties", line(name, 64))
+                path = _join_path(part.path, "properties", line(name, 64))
                 node.properties.setdefault(name, []).append(Part(sub, path, part.trail))
         elif properties is not None:
-            raise SourceError(_below(part.path, "properties"), "must be an object")
+            raise SourceError(_join_path(part.path, "properties"), "must be an object")
         required = schema.get("required")
-        if isinstance(required, list):  # in draft 3 it was true or false, and of the member itself
+        # in draft 3 it was a boolean that belonged to the member itself
+        if isinstance(required, list):
             self._spend(len(required), part.path)
             node.required.update(name for name in required if isinstance(name, str))
         elif required is True:
             node.keywords["required"] = True
         items = schema.get("items")
         if isinstance(items, dict | bool):
-            node.items.append(Part(items, _below(part.path, "items"), part.trail))
+            node.items.append(Part(items, _join_path(part.path, "items"), part.trail))
         elif items is not None:
-            node.keywords["prefixItems"] = items  # up to 2019-09
+            node.keywords["prefixItems"] = items  # valid up to 2019-09
 
     def _parts(self, schema: dict[str, Any], name: str, part: Part) -> list[Part]:
         group = schema.get(name, [])
-        path = _below(part.path, name)
+        path = _join_path(part.path, name)
         if not isinstance(group, list):
             raise SourceError(path, "must be a list")
         self._spend(len(group), path)
         return [
-            Part(entry, _below(path, str(position)), part.trail)
+            Part(entry, _join_path(path, str(position)), part.trail)
             for position, entry in enumerate(group)
         ]
 
-    def _followed(self, ref: object, part: Part, node: Node) -> list[Part]:
+    def _follow_reference(self, ref: object, part: Part, node: Node) -> list[Part]:
         if not isinstance(ref, str) or len(ref) > MAX_REFERENCE:
             message = f"must be text of at most {MAX_REFERENCE} characters"
-            raise SourceError(_below(part.path, "$ref"), message)
-        if len(part.trail) > MAX_TRAIL:  # the root is in it
-            raise SourceError(part.path, f"is behind more than {MAX_TRAIL} references")
+            raise SourceError(_join_path(part.path, "$ref"), message)
+        if len(part.trail) > MAX_TRAIL:  # the trail includes the root
+            raise SourceError(part.path, f"is reached through more than {MAX_TRAIL} references")
         if ref in part.trail:
             node.circular = True
-            self._notes.add(part.path, "It holds itself: it was left out.")
+            self._notes.add(part.path, "The schema contains itself and was left out.")
             return []
         schema, path = self._references.find(ref, part.path)
         return [Part(schema, path, part.trail | {ref})]
@@ -181,35 +186,41 @@ class Resolver:
             return
         if name == "enum":
             if not isinstance(value, list):
-                raise SourceError(_below(path, "enum"), "must be a list")
+                raise SourceError(_join_path(path, "enum"), "must be a list")
             self._spend(len(value), path)
         if name not in node.keywords:
             node.keywords[name] = value
             return
-        held = node.keywords[name]
-        if name in _GREATEST | _LEAST and _is_number(held) and _is_number(value):
-            node.keywords[name] = max(held, value) if name in _GREATEST else min(held, value)
+        current = node.keywords[name]
+        if name in _GREATEST | _LEAST and _is_number(current) and _is_number(value):
+            node.keywords[name] = max(current, value) if name in _GREATEST else min(current, value)
         elif name == "enum":
-            # Each once: what is left is never more than either list has, however often they meet.
+            # Without duplicates, the list never grows, however often lists are merged.
             allowed = {orjson.dumps(entry) for entry in value}
-            told = {orjson.dumps(entry): entry for entry in held}
-            node.keywords[name] = [entry for text, entry in told.items() if text in allowed]
-        elif held != value and name not in ("title", "description", "default"):
-            self._notes.add(path, f"Another {line(name, 64)} holds there too: the first was taken.")
+            by_text = {orjson.dumps(entry): entry for entry in current}
+            node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]
+        elif current != value and name not in ("title", "description", "default"):
+            self._notes.add(
+                path, f"Another {line(name, 64)} applies here too: the first one was used."
+            )
 
     def _types(self, node: Node, value: Any, path: str) -> None:
         listed = value if isinstance(value, list) else [value]
         types = {entry for entry in listed if isinstance(entry, str)}
         if node.types is not None:
-            both = {*(node.types & types), *_whole(node.types, types), *_whole(types, node.types)}
+            both = {
+                *(node.types & types),
+                *_narrow_to_integer(node.types, types),
+                *_narrow_to_integer(types, node.types),
+            }
             if not both:
-                self._notes.add(path, "Two types contradict each other: the first was taken.")
+                self._notes.add(path, "Two types contradict each other: the first one was used.")
             types = both or node.types
         node.types = types
 
 
-def _whole(some: set[str], others: set[str]) -> set[str]:
-    return {"integer"} if "integer" in some and "number" in others else set()
+def _narrow_to_integer(left: set[str], right: set[str]) -> set[str]:
+    return {"integer"} if "integer" in left and "number" in right else set()
 
 
 def _is_number(value: object) -> bool:
@@ -224,5 +235,5 @@ def _is_null(part: Part) -> bool:
     return nothing or ("const" in schema and schema["const"] is None)
 
 
-def _below(path: str, *names: str) -> str:
+def _join_path(path: str, *names: str) -> str:
     return ".".join(filter(None, (path, *names)))

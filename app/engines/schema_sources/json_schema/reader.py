@@ -1,4 +1,4 @@
-"""The walk through a JSON Schema: members of objects become fields, lists of objects tables."""
+"""Read a JSON Schema: members of objects become fields, lists of objects become tables."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +13,11 @@ from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
 from app.engines.schema_sources.texts import MAX_NAME, Keys, described, line, snake, titled
 
 MAX_NESTING = 16
-MAX_TITLE = 4 * MAX_NAME  # what is longer is cut off in the end anyway
+MAX_TITLE = 4 * MAX_NAME  # longer titles are cut off later anyway
 
 
 def read_json_schema(content: object) -> SourceSchema:
-    """A JSON Schema, as JSON or its text. Raises SourceError."""
+    """Read a JSON Schema, given as JSON or its text. Raises SourceError."""
     root = json_of(content)
     if not isinstance(root, dict):
         raise SourceError("", "must be an object: a JSON Schema")
@@ -31,7 +31,7 @@ def read_json_schema(content: object) -> SourceSchema:
     if kind_of(node) == "object":
         reader.members(node, place)
     elif kind_of(node) is not None:
-        notes.add("", "It describes no object: all of it became one field.")
+        notes.add("", "The schema does not describe an object: it became one field.")
         whole = "items" if kind_of(node) == "array" else "value"
         reader.member(whole, whole_of_it, place, required=True)
     return SourceSchema(
@@ -45,8 +45,10 @@ def read_json_schema(content: object) -> SourceSchema:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where fields go: the schema's, or a table's columns. `prefix` and `label` are those of the
-    objects around; `required`: all of these are.
+    """The target for new fields: the schema's list, or a table's columns.
+
+    `prefix` and `label` come from the enclosing objects; `required` is True if all of these are
+    required.
     """
 
     into: list[Field]
@@ -64,30 +66,30 @@ class _Reader:
         self._notes = notes
 
     def node(self, parts: list[Part]) -> Node:
-        """What holds at a place, alternatives settled."""
+        """Return the node for the parts, with its alternatives merged."""
         return settle(self._resolver.node(parts), self._resolver, self._notes)
 
     def members(self, node: Node, place: _Place) -> None:
-        """The members of an object, each a field or several."""
+        """Add the members of an object, each as one or more fields."""
         for name, parts in node.properties.items():
             required = place.required and name in node.required
             self.member(name, parts, place, required=required)
         for name in sorted(node.required - node.properties.keys())[:100]:
-            self._notes.add(node.path, f"{line(name, 64)} is required, but not described.")
+            self._notes.add(node.path, f"{line(name, 64)} is required but not described.")
         for handled in ("title", "description"):
             node.take(handled)
-        self._leftovers(node)
+        self._warn_leftovers(node)
 
     def member(self, name: str, parts: list[Part], place: _Place, *, required: bool) -> None:
-        """A member called `name`."""
+        """Add a member called `name`."""
         most = MAX_COLUMNS if place.table else MAX_FIELDS
         node = self.node(parts)
         if node.never:
-            self._notes.add(node.path, "Nothing may stand there: it was left out.")
+            self._notes.add(node.path, "No value is allowed here: it was left out.")
         elif node.circular and kind_of(node) is None:
-            return  # that was noted where it was found
+            return  # a warning was added where it was found
         elif len(place.into) == most:
-            raise SourceError(node.path, f"is one too many: there are {most} already")
+            raise SourceError(node.path, f"exceeds the limit of {most} fields")
         elif kind_of(node) == "object" and node.properties:
             self._object(name, node, place, required=required)
         elif kind_of(node) == "array":
@@ -97,10 +99,12 @@ class _Reader:
 
     def _object(self, name: str, node: Node, place: _Place, *, required: bool) -> None:
         if place.nesting == MAX_NESTING:
-            self._notes.add(node.path, "It is nested too deeply and was left out.")
+            self._notes.add(node.path, "The object is nested too deeply and was left out.")
             return
-        self._notes.add(node.path, "Its members became fields of their own, named after it.")
-        label = line(node.text("title")) or _words(name)
+        self._notes.add(
+            node.path, "The object's members became separate fields with its name as prefix."
+        )
+        label = line(node.text("title")) or _to_words(name)
         around = replace(
             place,
             prefix=f"{place.prefix}{name[:100]}_",
@@ -119,13 +123,13 @@ class _Reader:
             return
         if kind != "object" or not item.properties:
             if "prefixItems" in node.keywords and not node.items:
-                self._notes.add(node.path, "The places of the list are not told apart.")
+                self._notes.add(node.path, "The positions of the list are not distinguished.")
                 node.take("prefixItems")
             members = {**scalar(item, self._notes), "multiple": True}
             self._add(name, node, place, members, required=required)
-            self._lost(item)
+            self._warn_lost(item)
         elif place.table:
-            self._notes.add(node.path, "A table cannot hold another table: it was left out.")
+            self._notes.add(node.path, "A table cannot contain another table: it was left out.")
         else:
             self._table(name, node, item, place, required=required)
 
@@ -134,7 +138,7 @@ class _Reader:
         inside = _Place([], Keys(self._notes), table=True, nesting=place.nesting + 1)
         self.members(row, inside)
         if not inside.into:
-            self._notes.add(node.path, "Its rows have nothing that can be labeled.")
+            self._notes.add(node.path, "The rows of the table contain nothing that can be labeled.")
             return
         node.keywords.setdefault("description", about)
         members = {"type": "table", "columns": inside.into}
@@ -145,32 +149,34 @@ class _Reader:
     ) -> None:
         title = line(node.text("title"), MAX_TITLE)
         called = place.prefix + name
-        made = {
+        field = {
             "key": place.keys.take(called, path=node.path),
-            "label": titled(place.label + (title or _words(name)), self._notes, node.path),
+            "label": titled(place.label + (title or _to_words(name)), self._notes, node.path),
             "required": required,
             "description": described(node.text("description"), self._notes, node.path),
             **members,
         }
-        place.into.append(made)
+        place.into.append(field)
         if node.properties:
-            self._notes.add(node.path, "It is no object alone: its members were left out.")
+            self._notes.add(
+                node.path, "The value is not only an object: its members were left out."
+            )
         if node.items and kind_of(node) != "array":
-            self._notes.add(node.path, "It is no list alone: its items were left out.")
-        self._leftovers(node)
+            self._notes.add(node.path, "The value is not only a list: its items were left out.")
+        self._warn_leftovers(node)
 
-    def _lost(self, item: Node) -> None:
+    def _warn_lost(self, item: Node) -> None:
         for name in ("title", "description"):
             item.take(name)
-        self._leftovers(item)
+        self._warn_leftovers(item)
 
-    def _leftovers(self, node: Node) -> None:
+    def _warn_leftovers(self, node: Node) -> None:
         if node.keywords:
             names = ", ".join(line(name, 64) for name in sorted(node.keywords)[:20])
             self._notes.add(node.path, f"Not carried over: {names}.")
 
 
-def _words(name: str) -> str:
-    """A member's name as a label: as it is, unless it is plain snake_case."""
+def _to_words(name: str) -> str:
+    """Return a member's name as a label; plain snake_case is converted to words."""
     plain = name.replace("_", " ").capitalize() if snake(name, "field") == name else name
     return line(plain)

@@ -1,4 +1,4 @@
-"""Where a `$ref` leads: to places in the same document, and nowhere else."""
+"""Resolve a `$ref` to a place in the same document, and to nothing else."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _INDEX = re.compile("[0-9]{1,7}")
 
 
 class References:
-    """The places of one document that may be referred to."""
+    """The places of one document that references may point to."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -23,34 +23,35 @@ class References:
         self._anchors: dict[str, Mapping[str, Any]] = {}
 
     def find(self, ref: str, path: str) -> tuple[object, str]:
-        """What `ref` means, and the path of that. Raises SourceError at `path`.
+        """Return the target of `ref` and its path.
 
-        Pointers, anchors, and resources that are embedded with their `$id` are found.
+        Finds pointers, anchors, and resources that are embedded with their `$id`. Raises
+        SourceError with the path `path`.
         """
         if ref.startswith("#"):
             resource: object = self._root
             fragment, start = ref[1:], ""
         else:
-            address, fragment = self._absolute(ref, path)
+            address, fragment = self._resolve_address(ref, path)
             resource = self._resource(address)
             start = line(address, 200)
         if resource is None:
-            message = "leads out of the document: references are never fetched"
+            message = "points outside of the document; references are never fetched"
             raise SourceError(f"{path}.$ref".lstrip("."), message)
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
             self._index()
-            found: object = self._anchors.get(fragment)
-            if found is None:
-                raise _nowhere(path)
-            return found, f"#{line(fragment, 64)}"
-        return _pointed(resource, fragment, start, path)
+            target: object = self._anchors.get(fragment)
+            if target is None:
+                raise _unresolved_error(path)
+            return target, f"#{line(fragment, 64)}"
+        return _resolve_pointer(resource, fragment, start, path)
 
-    def _absolute(self, ref: str, path: str) -> tuple[str, str]:
+    def _resolve_address(self, ref: str, path: str) -> tuple[str, str]:
         try:
             return urldefrag(urljoin(self._base, ref))
         except ValueError:
-            raise _nowhere(path) from None
+            raise _unresolved_error(path) from None
 
     def _resource(self, address: str) -> Mapping[str, Any] | None:
         if address == self._base:
@@ -61,57 +62,57 @@ class References:
         if self._resources is not None:
             return self._resources
         self._resources = {}
-        waiting: list[object] = [self._root]
-        while waiting:
-            node = waiting.pop()
+        pending: list[object] = [self._root]
+        while pending:
+            node = pending.pop()
             if isinstance(node, dict):
-                self._note(node, self._resources)
-                waiting.extend(node.values())
+                self._index_names(node, self._resources)
+                pending.extend(node.values())
             elif isinstance(node, list):
-                waiting.extend(node)
+                pending.extend(node)
         return self._resources
 
-    def _note(self, node: dict[str, Any], resources: dict[str, Mapping[str, Any]]) -> None:
+    def _index_names(self, node: dict[str, Any], resources: dict[str, Mapping[str, Any]]) -> None:
         for name in (*_IDS, *_ANCHORS):
             value = node.get(name)
             if not isinstance(value, str):
                 continue
             if name in _ANCHORS:
                 self._anchors.setdefault(value, node)
-            elif value.startswith("#"):  # up to draft 7
+            elif value.startswith("#"):  # valid up to draft 7
                 self._anchors.setdefault(value[1:], node)
             else:
-                resources.setdefault(_joined(self._base, value), node)
+                resources.setdefault(_join_address(self._base, value), node)
 
 
 def _identifier(node: Mapping[str, Any]) -> str:
     for name in _IDS:
         value = node.get(name)
         if isinstance(value, str) and not value.startswith("#"):
-            return _joined("", value)
+            return _join_address("", value)
     return ""
 
 
-def _joined(base: str, address: str) -> str:
+def _join_address(base: str, address: str) -> str:
     try:
         return urldefrag(urljoin(base, address))[0]
     except ValueError:
         return address
 
 
-def _pointed(resource: object, pointer: str, start: str, path: str) -> tuple[object, str]:
-    found, steps = resource, [start]
+def _resolve_pointer(resource: object, pointer: str, start: str, path: str) -> tuple[object, str]:
+    target, steps = resource, [start]
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict) and name in found:
-            found = found[name]
-        elif isinstance(found, list) and _INDEX.fullmatch(name) and int(name) < len(found):
-            found = found[int(name)]
+        if isinstance(target, dict) and name in target:
+            target = target[name]
+        elif isinstance(target, list) and _INDEX.fullmatch(name) and int(name) < len(target):
+            target = target[int(name)]
         else:
-            raise _nowhere(path)
+            raise _unresolved_error(path)
         steps.append(line(name, 64))
-    return found, ".".join(filter(None, steps))
+    return target, ".".join(filter(None, steps))
 
 
-def _nowhere(path: str) -> SourceError:
-    return SourceError(f"{path}.$ref".lstrip("."), "leads to nothing in the document")
+def _unresolved_error(path: str) -> SourceError:
+    return SourceError(f"{path}.$ref".lstrip("."), "points to nothing in the document")

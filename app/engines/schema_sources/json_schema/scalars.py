@@ -1,4 +1,4 @@
-"""A place that holds one value: its field's type, options and constraints."""
+"""Convert a place with one value to a field's type, options and constraints."""
 
 from typing import Any
 
@@ -32,7 +32,10 @@ _HINTS: dict[str, tuple[str, ...]] = {
 
 
 def kind_of(node: Node) -> str | None:
-    """`object`, `array`, `choice`, `mixed`, a simple type of JSON Schema, or None: anything."""
+    """Return the kind of value: `object`, `array`, `choice`, `mixed`, or a simple type.
+
+    Returns None if any value is allowed.
+    """
     if any(name in node.keywords for name in ("options", "enum", "const")):
         return "choice"
     if node.types:
@@ -49,7 +52,7 @@ def kind_of(node: Node) -> str | None:
 
 
 def scalar(node: Node, notes: Notes) -> dict[str, Any]:
-    """type, options and constraints of a field for the place; warnings for what is lost."""
+    """Return type, options and constraints of a field; warn about what is lost."""
     kind = kind_of(node)
     if kind == "choice":
         return _choice(node, notes)
@@ -60,12 +63,12 @@ def scalar(node: Node, notes: Notes) -> dict[str, Any]:
     if kind == "string":
         return _string(node, notes)
     reason = {
-        None: "It may hold anything",
-        "mixed": "It may hold several types",
-        "null": "It holds nothing but null",
-        "object": "It is an object without named members",
-        "array": "It is a list within a list",
-    }.get(kind, f"Its type {line(kind, 32)} is not known")
+        None: "The schema allows any value",
+        "mixed": "The schema allows several types",
+        "null": "The schema only allows null",
+        "object": "The object has no named members",
+        "array": "The list is inside another list",
+    }.get(kind, f"The type {line(kind, 32)} is not known")
     notes.add(node.path, f"{reason}: the field takes text.")
     return {"type": "text"}
 
@@ -82,15 +85,15 @@ def _choice(node: Node, notes: Notes) -> dict[str, Any]:
     truths = {value for value in values if isinstance(value, bool)}
     if truths and all(isinstance(value, bool) or value is None for value in values):
         if len(truths) == 1:
-            notes.add(node.path, "That only one of true and false may stand there was left out.")
+            notes.add(node.path, "The restriction to only true or only false was left out.")
         return {"type": "boolean"}
     options = _options(listed, node.path, notes)
     node.take("format")
     if not options:
-        notes.add(node.path, "None of its options can be one here: the field takes text.")
+        notes.add(node.path, "None of the options is usable: the field takes text.")
         return {"type": "text"}
     if len(options) > MAX_OPTIONS:
-        notes.add(node.path, f"It has more than {MAX_OPTIONS:,} options: the field takes text.")
+        notes.add(node.path, f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
         return {"type": "text"}
     return {"type": "choice", "options": list(options.values())}
 
@@ -102,11 +105,11 @@ def _options(listed: list[tuple[Any, str]], path: str, notes: Notes) -> dict[str
             continue
         text = _option(value)
         if text is None:
-            message = f"An option that is empty, too long (over {MAX_LABEL}) or no plain value"
+            message = f"An option that is empty, too long (over {MAX_LABEL}) or not a plain value"
             notes.add(path, f"{message} was left out.")
             continue
         if not isinstance(value, str):
-            notes.add(path, "Options that are no text have become text.")
+            notes.add(path, "Options that are not text were converted to text.")
         options.setdefault(text, {"value": text, "label": line(label) or text})
     return options
 
@@ -124,23 +127,23 @@ def _option(value: object) -> str | None:
 def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
     if node.keywords.get("format") in _WIDTHS:
         node.take("format")
-    wanted: dict[str, object] = {}
+    constraints: dict[str, object] = {}
     for name, limit, step in (("min", "minimum", 1), ("max", "maximum", -1)):
         value, beyond = node.take(limit), node.take("exclusive" + limit.capitalize())
         if beyond is not None and beyond is not False:
-            edge = value if beyond is True else beyond  # true: draft 4
+            edge = value if beyond is True else beyond  # true is the form of draft 4
             if kind == "integer" and isinstance(edge, int):
                 value = edge + step
             else:
                 value = edge
-                notes.add(node.path, f"The {limit} itself is allowed: it was excluded.")
+                notes.add(node.path, f"The {limit} itself was excluded, but is allowed here.")
         if value is not None:
-            wanted[name] = value
-    return {"type": kind, "constraints": fitting(wanted, kind, notes, node.path)}
+            constraints[name] = value
+    return {"type": kind, "constraints": fitting(constraints, kind, notes, node.path)}
 
 
 def _string(node: Node, notes: Notes) -> dict[str, Any]:
-    wanted: dict[str, object] = {}
+    constraints: dict[str, object] = {}
     kind = "text"
     format_ = node.take("format")
     if isinstance(format_, str):
@@ -148,9 +151,9 @@ def _string(node: Node, notes: Notes) -> dict[str, Any]:
         if format_ in _FORMATS:
             kind = _FORMATS[format_]
         elif identifier in MODULES:
-            wanted["formats"] = [identifier]
+            constraints["formats"] = [identifier]
         else:
-            notes.add(node.path, f"The format {line(format_, 64)} is not held to.")
+            notes.add(node.path, f"The format {line(format_, 64)} is not enforced.")
     for name, keyword in (
         ("min_length", "minLength"),
         ("max_length", "maxLength"),
@@ -158,5 +161,7 @@ def _string(node: Node, notes: Notes) -> dict[str, Any]:
     ):
         value = node.take(keyword)
         if value is not None:
-            wanted[name] = int(value) if isinstance(value, float) and value.is_integer() else value
-    return {"type": kind, "constraints": fitting(wanted, kind, notes, node.path)}
+            constraints[name] = (
+                int(value) if isinstance(value, float) and value.is_integer() else value
+            )
+    return {"type": kind, "constraints": fitting(constraints, kind, notes, node.path)}

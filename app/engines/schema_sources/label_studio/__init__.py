@@ -1,4 +1,4 @@
-"""Labeling configurations of Label Studio: a tree of XML tags."""
+"""Import labeling configurations of Label Studio: a tree of XML tags."""
 
 from app.engines.schema_sources.label_studio.reader import read_label_studio
 

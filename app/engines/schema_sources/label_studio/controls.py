@@ -1,4 +1,4 @@
-"""The tags that ask for a value: choices, texts, numbers, moments."""
+"""Convert the tags that ask for a value: choices, texts, numbers, dates."""
 
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree.ElementTree import Element
@@ -13,24 +13,24 @@ _LONGEST = 2 * MAX_LABEL
 
 
 def choices(control: Control) -> None:
-    """One of several values, or some of them."""
-    _choice(control, multiple=control.get("choice") == "multiple")
+    """Add a field for a choice of one or more values."""
+    _add_choice(control, multiple=control.get("choice") == "multiple")
 
 
 def taxonomy(control: Control) -> None:
-    """A tree of values: its paths become options."""
+    """Add a field for a tree of values; its paths become options."""
     if control.get("maxUsages") not in ("", "1"):
         control.note(MANY)
-    _choice(control, multiple=control.get("maxUsages") != "1")
+    _add_choice(control, multiple=control.get("maxUsages") != "1")
 
 
 def text_area(control: Control) -> None:
-    """Text that somebody writes."""
+    """Add a field for free text."""
     most = control.get("maxSubmissions")
     if most not in ("", "1"):
         control.note(MANY)
     if control.get("value").startswith("$"):
-        control.note("The text that comes with each task is not filled in.")
+        control.note("The text that comes with each task is not used as a default.")
     control.add(
         "text",
         multiple=most.isdecimal() and int(most[:9]) > 1,
@@ -39,23 +39,23 @@ def text_area(control: Control) -> None:
 
 
 def number(control: Control) -> None:
-    """A number."""
+    """Add a field for a number."""
     for name in ("step", "defaultValue"):
         if control.get(name):
             control.note(f"The attribute {name} was left out.")
-    wanted: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add("number", constraints=_fitting(control, wanted, "number"))
+    constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
+    control.add("number", constraints=_fit_constraints(control, constraints, "number"))
 
 
 def rating(control: Control) -> None:
-    """Stars: whole numbers from 1."""
+    """Add a field for stars: whole numbers from 1."""
     most = control.get("maxRating") or "5"
-    wanted: dict[str, object] = {"min": 1, "max": most}
-    control.add("integer", constraints=_fitting(control, wanted, "integer"))
+    constraints: dict[str, object] = {"min": 1, "max": most}
+    control.add("integer", constraints=_fit_constraints(control, constraints, "integer"))
 
 
 def date_time(control: Control) -> None:
-    """A day, a time of day, or both, by what `only` leaves of it."""
+    """Add a field for a date, a time of day, or both, depending on `only`."""
     parts = {part.strip().lower() for part in control.get("only").split(",")} - {""}
     if not parts or {"date", "time"} <= parts:
         kind = "datetime"
@@ -67,9 +67,9 @@ def date_time(control: Control) -> None:
         kind = "integer"
     else:
         kind = "text"
-        control.note("Part of a date has no type of its own: the field takes text.")
-    wanted: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add(kind, constraints=_fitting(control, wanted, kind))
+        control.note("There is no type for part of a date: the field takes text.")
+    constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
+    control.add(kind, constraints=_fit_constraints(control, constraints, kind))
 
 
 ASKING: Mapping[str, Callable[[Control], None]] = {
@@ -82,62 +82,66 @@ ASKING: Mapping[str, Callable[[Control], None]] = {
 }
 
 
-def _fitting(control: Control, wanted: dict[str, object], kind: str) -> dict[str, object]:
-    given = {name: value for name, value in wanted.items() if value != ""}
-    return fitting(given, kind, control.scene.notes, control.path)
+def _fit_constraints(
+    control: Control, constraints: dict[str, object], kind: str
+) -> dict[str, object]:
+    present = {name: value for name, value in constraints.items() if value != ""}
+    return fitting(present, kind, control.scene.notes, control.path)
 
 
-def _choice(control: Control, *, multiple: bool) -> None:
+def _add_choice(control: Control, *, multiple: bool) -> None:
     separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL]
     leaves = control.says("leafsOnly")
     options: dict[str, dict[str, str]] = {}
     hints = []
-    for value, label, element in _paths(control.element, "", "", separator):
+    for value, label, element in _iterate_paths(control.element, "", "", separator):
         if leaves and element.find("Choice") is not None:
-            continue  # it groups the options below it, and is none
+            continue  # it only groups the options below it
         option = {"value": line(value), "label": line(label)}
         if option["value"] != " ".join(value.split()):
-            control.note(f"An option of more than {MAX_LABEL} characters was cut.")
+            control.note(f"An option of more than {MAX_LABEL} characters was truncated.")
         if not line(element.get("value") or element.get("alias")):
             control.note("An option without a value was left out.")
             continue
         if option["value"] in options:
-            control.note("An option that stands twice was taken once.")
+            control.note("An option that appears twice was imported once.")
             continue
         options[option["value"]] = option
-        _behaviour(control, element, multiple=multiple)
+        _warn_behaviour(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
-    told = "\n".join(hints)
+    hints_text = "\n".join(hints)
     if not options:
         control.note("The options come with each task: the field takes text.")
-        control.add("text", multiple=multiple, description=told)
+        control.add("text", multiple=multiple, description=hints_text)
     elif len(options) > MAX_OPTIONS:
         control.note(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
-        control.add("text", multiple=multiple, description=told)
+        control.add("text", multiple=multiple, description=hints_text)
     else:
         if control.get("value").startswith("$"):
             control.note("The options that come with each task were left out.")
-        control.add("choice", multiple=multiple, options=list(options.values()), description=told)
+        control.add(
+            "choice", multiple=multiple, options=list(options.values()), description=hints_text
+        )
 
 
-def _behaviour(control: Control, option: Element, *, multiple: bool) -> None:
+def _warn_behaviour(control: Control, option: Element, *, multiple: bool) -> None:
     if option.get("selected", "").lower() == "true":
-        control.note("No option is chosen beforehand.")
+        control.note("The preselection of an option was left out.")
     if option.get("exclusive", "").lower() == "true" and multiple:
-        control.note("That an option stands alone was left out.")
+        control.note("The rule that an option excludes all others was left out.")
 
 
-def _paths(
+def _iterate_paths(
     element: Element, values: str, labels: str, separator: str
 ) -> Iterator[tuple[str, str, Element]]:
-    """(value, label) of each choice below `element`, with those above it in front."""
+    """Yield (value, label, element) for each choice below `element`, prefixed by its parents."""
     for child in element:
         if child.tag != "Choice":
-            yield from _paths(child, values, labels, separator)
+            yield from _iterate_paths(child, values, labels, separator)
             continue
         label = child.get("value") or child.get("alias") or ""
         value = child.get("alias") or label
-        # Cut here already: what stands above comes into all that stands below.
+        # Truncated here already, because the prefix is repeated in everything below.
         value, label = (values + value)[:_LONGEST], (labels + label)[:_LONGEST]
         yield value, label, child
-        yield from _paths(child, value + separator, label + separator, separator)
+        yield from _iterate_paths(child, value + separator, label + separator, separator)

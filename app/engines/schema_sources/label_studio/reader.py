@@ -1,4 +1,4 @@
-"""The walk through a configuration, in the order in which people see it."""
+"""Read a configuration in the order in which users see it."""
 
 from xml.etree.ElementTree import Element
 
@@ -31,7 +31,7 @@ _NO_PLACE = {
 
 
 def read_label_studio(content: object) -> SourceSchema:
-    """A labeling configuration, as text of XML. Raises SourceError."""
+    """Read a labeling configuration, given as XML text. Raises SourceError."""
     if not isinstance(content, str):
         raise SourceError("", "must be text: the XML of a labeling configuration")
     root = parse(content)
@@ -65,11 +65,11 @@ class _Reader:
         self._headers: dict[str, bool] = {}
 
     def unused(self) -> list[str]:
-        """The headings that describe no field."""
+        """Return the headings that describe no field."""
         return [text for text, used in self._headers.items() if not used]
 
     def walk(self, element: Element, *, conditional: bool) -> None:
-        """Take what is in `element`, which is nested 64 levels deep at most."""
+        """Add the fields in `element`, which is nested at most 64 levels deep."""
         for child in element:
             tag = str(child.tag)
             shown_if = conditional or any(child.get(name) for name in _CONDITIONS)
@@ -95,9 +95,9 @@ class _Reader:
     def _control(self, element: Element, *, conditional: bool) -> None:
         control = Control(element, self._header, conditional, self.scene)
         if any(inner.tag in _CONTROLS for inner in element.iter() if inner is not element):
-            control.note("What stands inside and asks for something itself was left out.")
+            control.note("The controls nested inside it were left out.")
         if conditional:
-            control.note("The condition on which it is shown was left out.")
+            control.note("The condition for showing the control was left out.")
         before = len(self.scene.fields)
         if control.element.tag in ASKING:
             ASKING[control.element.tag](control)
@@ -114,14 +114,16 @@ class _Reader:
             return
         path = f"{line(tag, 64)}[{line(element.get('name'), 64)}]"
         if tag in _NO_PLACE:
-            self.scene.notes.add(path, f"{_NO_PLACE[tag]} has no place here: it was left out.")
+            self.scene.notes.add(path, f"{_NO_PLACE[tag]} is not supported and was left out.")
         elif tag in RECORDINGS:
-            self.scene.notes.add(path, "Documents have pages and text here, no recordings.")
+            self.scene.notes.add(
+                path, "Recordings are not supported; documents have pages and text."
+            )
         elif tag == "Repeater":
-            self.scene.notes.add(path, "What is repeated for each item was taken once.")
+            self.scene.notes.add(path, "Content that is repeated for each item was imported once.")
         elif tag in ("Label", "Choice"):
-            # Below another tag, that one was warned about.
+            # Inside another tag, that tag already caused a warning.
             if within in _LAYOUT:
-                self.scene.notes.add(path, "It belongs to no tag that labels: it was left out.")
+                self.scene.notes.add(path, "This tag belongs to no labeling tag and was left out.")
         elif tag != "Channel":
-            self.scene.notes.add(path, "This tag is not known and was left out.")
+            self.scene.notes.add(path, "This tag is unknown and was left out.")

@@ -1,4 +1,4 @@
-"""The tags that mark a place: words of a text become spans, areas of a page become regions."""
+"""Convert the tags that mark a position: text becomes spans, page areas become regions."""
 
 from xml.etree.ElementTree import Element
 
@@ -16,29 +16,29 @@ ON_PAGES = frozenset(
 TOOLS = frozenset(
     {"Rectangle", "Polygon", "Ellipse", "KeyPoint", "Brush", "Bitmask", "Vector", "MagicWand"}
 )
-"""They draw, and leave the labels to a tag `Labels`; without one, the drawing is all there is."""
+"""Tags that only draw; a `Labels` tag provides their labels, if there is one."""
 
 
 def labels(control: Control) -> None:
-    """A field for each of the labels."""
+    """Add a field for each of the labels."""
     kind = _kind(control)
     if kind is None:
-        control.note("There is nothing to mark in recordings here: its labels were left out.")
+        control.note("Marking recordings is not supported: its labels were left out.")
         return
     tag = control.element.tag
     if kind == "region" and tag in ON_PAGES and tag not in _BOXES:
-        control.note("What is drawn becomes the box around it.")
-    found = [element for element in control.element.iter("Label") if _named(element)]
-    if not found:
+        control.note("The drawn shape becomes its bounding box.")
+    elements = [element for element in control.element.iter("Label") if _named(element)]
+    if not elements:
         control.note("The labels come with each task: one field takes all of them.")
         control.add(kind, multiple=True)
         return
     if control.per_region:
-        control.note("It is asked for each region: its fields stand on their own here.")
+        control.note("The control is shown for each region: its fields are separate here.")
     required = control.required()
-    if required and len(found) > 1:
-        control.note("That one of several labels is required has no place here.")
-    for element in found:
+    if required and len(elements) > 1:
+        control.note("The rule that one of several labels is required was left out.")
+    for element in elements:
         named = element.get("value") or element.get("alias")
         path = f"{control.path}.Label[{line(named, 64)}]"
         value = titled(named, control.scene.notes, path)
@@ -53,17 +53,17 @@ def labels(control: Control) -> None:
             path=path,
             label=value,
             type=kind,
-            required=required and len(found) == 1,
+            required=required and len(elements) == 1,
             multiple=not once,
             description=element.get("hint") or control.header,
         )
 
 
 def tool(control: Control) -> None:
-    """A tag that only draws."""
+    """Add a field for a tag that only draws."""
     drawn_for = {name.strip() for name in control.get("toName").split(",")}
     if control.element.tag not in _BOXES:
-        control.note("What is drawn becomes the box around it.")
+        control.note("The drawn shape becomes its bounding box.")
     if not drawn_for & control.scene.labeled:
         control.add("region", multiple=True)
 
@@ -73,7 +73,7 @@ def _named(element: Element) -> bool:
 
 
 def _kind(control: Control) -> str | None:
-    """`span`, `region`, or None where neither words nor pages are marked."""
+    """Return `span` or `region`, or None if neither text nor pages are marked."""
     targets = control.targets
     if targets and targets <= RECORDINGS:
         return None

@@ -1,4 +1,4 @@
-"""What the controls of a configuration share: keys, warnings, the objects they point at."""
+"""Provide what the controls of a configuration share: keys, warnings, target objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,14 +12,16 @@ from app.engines.schema_sources.texts import Keys, described, line, titled
 TEXTS = frozenset({"Text", "HyperText", "Paragraphs", "Chat"})
 PAGES = frozenset({"Image", "Pdf", "PDF"})
 _LONGEST_PATH = 256
-MANY = "How many there may be at most was left out."
+MANY = "The maximum number was left out."
 RECORDINGS = frozenset({"Audio", "AudioPlus", "Video", "TimeSeries"})
 
 
 @dataclass(slots=True)
 class Scene:
-    """`objects` are the tags that show something, by name; `labeled` the names of those that some
-    tag draws labels on.
+    """The state of one import.
+
+    `objects` maps the names of the tags that show something to their types; `labeled` contains the
+    names of those on which a tag draws labels.
     """
 
     objects: Mapping[str, str]
@@ -32,22 +34,22 @@ class Scene:
         self.keys = Keys(self.notes)
 
     def add(self, called: str, *, path: str, description: str = "", **members: object) -> None:
-        """A field called what the source calls it, which becomes its key."""
+        """Add a field; its key is derived from its name in the source."""
         if len(self.fields) == MAX_FIELDS:
-            raise SourceError("", f"gives more than {MAX_FIELDS} fields")
-        made = {
+            raise SourceError("", f"contains more than {MAX_FIELDS} fields")
+        new_field = {
             "key": self.keys.take(called, path=path, fallback="label"),
             "description": described(description, self.notes, path),
             **members,
         }
-        self.fields.append(made)
+        self.fields.append(new_field)
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A tag that somebody labels with, and what is around it.
+    """A tag that users label with, and its context.
 
-    `header` is the heading before it; `conditional`: shown only on a condition.
+    `header` is the heading before it; `conditional` means that it is only shown on a condition.
     """
 
     element: Element
@@ -57,59 +59,59 @@ class Control:
 
     @property
     def path(self) -> str:
-        """Where a warning about it belongs: `Choices[sentiment]`."""
-        # Cut first: it is made again for each of thousands of options.
+        """Return the path for warnings about the tag, for example `Choices[sentiment]`."""
+        # Truncated first, because it is computed again for each of thousands of options.
         return f"{self.element.tag}[{line(self.name[:_LONGEST_PATH], 64)}]"
 
     @property
     def name(self) -> str:
-        """Its `name`, or else the tag's."""
+        """Return the `name` attribute, or else the name of the tag."""
         return self.get("name") or self.element.tag
 
     @property
     def label(self) -> str:
-        """Its name in words; a warning where it had to be cut."""
+        """Return the name in words; warn if it was truncated."""
         spaced = self.name.replace("_", " ").replace("-", " ")
         words = titled(spaced, self.scene.notes, self.path)
         return words[:1].upper() + words[1:]
 
     @property
     def per_region(self) -> bool:
-        """Asked anew for each region that is drawn, or for each item of a list."""
+        """Return whether the tag is repeated for each drawn region or each item of a list."""
         return self.says("perRegion") or self.says("perItem")
 
     @property
     def targets(self) -> set[str]:
-        """The kinds of objects it points at: tags such as `Image`."""
+        """Return the types of the objects that the tag refers to, for example `Image`."""
         names = [name.strip() for name in self.get("toName").split(",")]
         return {self.scene.objects[name] for name in names if name in self.scene.objects}
 
     def get(self, name: str) -> str:
-        """An attribute, trimmed; empty without."""
+        """Return an attribute without surrounding spaces; empty if absent."""
         return self.element.get(name, "").strip()
 
     def says(self, name: str) -> bool:
-        """Whether an attribute is `true`."""
+        """Return whether an attribute is `true`."""
         return self.get(name).lower() == "true"
 
     def note(self, message: str) -> None:
-        """Warn about the tag."""
+        """Add a warning about the tag."""
         self.scene.notes.add(self.path, message)
 
     def required(self) -> bool:
-        """Whether every document needs it."""
+        """Return whether every document needs a value."""
         if not self.says("required"):
             return False
         if self.per_region or self.conditional:
-            self.note("It is required only on a condition: the field is not required.")
+            self.note("The value is only required on a condition: the field is not required.")
             return False
         return True
 
     def add(self, kind: str, *, multiple: bool = False, **members: object) -> None:
-        """The field of a tag that gives one."""
+        """Add the field of a tag that produces one field."""
         if self.per_region:
-            self.note("It is asked for each region: here the field takes many values.")
-        told = [self.header, self.get("hint"), str(members.pop("description", ""))]
+            self.note("The control is shown for each region: the field takes multiple values.")
+        texts = [self.header, self.get("hint"), str(members.pop("description", ""))]
         self.scene.add(
             self.name,
             path=self.path,
@@ -117,6 +119,6 @@ class Control:
             type=kind,
             required=self.required(),
             multiple=multiple or self.per_region,
-            description="\n".join(text for text in told if text),
+            description="\n".join(text for text in texts if text),
             **members,
         )

@@ -1,4 +1,4 @@
-"""XML from strangers: no document type, no entities, nothing fetched, bounded in every way."""
+"""Parse untrusted XML: no document type, no entities, no external access, and limited size."""
 
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
@@ -14,7 +14,7 @@ MAX_ATTRIBUTES = 100
 
 
 class _Builder(TreeBuilder):
-    """Stops the parser where the tree grows too deep or too wide, not afterwards."""
+    """A tree builder that stops as soon as the tree grows too deep or too wide."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,6 +22,7 @@ class _Builder(TreeBuilder):
         self._count = 0
 
     def start(self, tag: str, attrs: dict[str, str]) -> Element:
+        """Open an element. Raises SourceError if a limit is exceeded."""
         self._depth += 1
         self._count += 1
         if self._depth > MAX_DEPTH:
@@ -29,16 +30,17 @@ class _Builder(TreeBuilder):
         if self._count > MAX_ELEMENTS:
             raise SourceError("", f"has more than {MAX_ELEMENTS:,} elements")
         if len(attrs) > MAX_ATTRIBUTES:
-            raise SourceError("", f"has an element of more than {MAX_ATTRIBUTES} attributes")
+            raise SourceError("", f"has an element with more than {MAX_ATTRIBUTES} attributes")
         return super().start(tag, attrs)
 
     def end(self, tag: str) -> Element:
+        """Close an element."""
         self._depth -= 1
         return super().end(tag)
 
 
 def parse(text: str) -> Element:
-    """The root of the tree. Raises SourceError."""
+    """Return the root of the tree. Raises SourceError."""
     bounded(text)
     parser = DefusedXMLParser(
         target=_Builder(), forbid_dtd=True, forbid_entities=True, forbid_external=True
