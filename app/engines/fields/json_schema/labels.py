@@ -24,9 +24,9 @@ DESCRIPTION = (
 
 
 def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
-    """Return the JSON Schema of the list of tags of `fields`, which are in normal form.
+    """Return the JSON Schema of a list of tags of `fields`, which are in normal form.
 
-    It accepts what `check_tags` returns. `check_tags` accepts what it accepts; see DESCRIPTION.
+    It accepts what `check_tags` returns, and the reverse; see DESCRIPTION.
     """
     slots = list(_slots(fields))
     definitions: dict[str, Schema] = {name: _slot(name, slot) for name, slot in slots}
@@ -58,12 +58,14 @@ def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Sche
                 {"if": _has_field(name), "then": {"$ref": f"#/$defs/{name}"}} for name, _ in slots
             ],
         },
-        "allOf": [
-            {"contains": _has_field(name), "minContains": 0, "maxContains": 1} for name in alone
-        ]
-        or [True],
+        "allOf": [_at_most_once(name) for name in alone] or [True],
         "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared(definitions)},
     }
+
+
+def _at_most_once(name: str) -> Schema:
+    """Return the rule that at most one tag has the field `name`."""
+    return {"contains": _has_field(name), "minContains": 0, "maxContains": 1}
 
 
 def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
