@@ -26,7 +26,7 @@ DESCRIPTION = (
 def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
     """Return the JSON Schema of a list of tags of `fields`, which are in normal form.
 
-    It accepts what `check_tags` returns, and the reverse; see DESCRIPTION.
+    `check_tags` accepts every list that it accepts, and returns lists that it accepts.
     """
     slots = list(_slots(fields))
     definitions: dict[str, Schema] = {name: _slot(name, slot) for name, slot in slots}
