@@ -39,7 +39,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """A document and the rules that it matched, at least one."""
+    """Artifact with the rules that it matched, at least one."""
 
     artifact_id: UUID
     schema_id: UUID | None
@@ -64,7 +64,7 @@ def route_ingested(artifact_ids: Sequence[UUID]) -> int:
 
 
 def has_rules() -> bool:
-    """Return whether documents that come in wait for rules."""
+    """Return True if new artifacts must wait for routing."""
     return records.any_enabled()
 
 
@@ -210,7 +210,7 @@ def _routings(one: Matched, choice: Choice) -> Iterator[Routing]:
 
 
 def outcome(one: Matched, choice: Choice) -> dict[str, Any]:
-    """What a document is given, ids as UUIDs."""
+    """Return the values assigned to an artifact, with ids as UUIDs."""
     by = one.wanted.by
     return {
         "team_id": choice.team_id,

@@ -21,12 +21,12 @@ _OWN = {"name", "enabled", "conditions", "stop"}
 
 
 def list_rules(page: PageRequest, **filters: Any) -> Page:
-    """A page of rules. `filters`: enabled, team_id, user_id, created_after, created_before."""
+    """List rules; filters: enabled, team_id, user_id, created_after, created_before."""
     return queries.page(page, filters)
 
 
 def get(rule_id: UUID) -> RoutingRule:
-    """One rule. Raises 404."""
+    """Return a rule. Raises 404."""
     rule = queries.one(rule_id)
     if rule is None:
         raise errors.not_found()
@@ -145,7 +145,7 @@ def disable_of_viewer(user_id: UUID) -> None:
 
 
 def _move(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
-    """Put a rule at its position, or at the end where there are not so many."""
+    """Move a rule to its position, or to the end if the position is too high."""
     if position is None:
         return
     others = [one for one in order if one != rule.id]

@@ -34,7 +34,7 @@ class Rule:
 
     @property
     def names_somebody(self) -> bool:
-        """Whether it says whom the work goes to."""
+        """Return True if the action sets an assignee."""
         return self.team_id is not None or self.user_id is not None
 
 
@@ -64,7 +64,7 @@ def _compiled(conditions: bytes) -> Compiled:
 
 
 def attributes(rules: Iterable[Rule]) -> frozenset[str]:
-    """What enabled rules ask of a document."""
+    """Return the attributes that the enabled rules need."""
     return frozenset().union(*(one.compiled.attributes for one in rules if one.enabled))
 
 
@@ -129,7 +129,7 @@ class Wanted:
 
 
 def wanted(matched: Sequence[Rule]) -> Wanted:
-    """The actions of rules that matched, laid one over the other."""
+    """Merge the actions of the matched rules in their order."""
     by = priority = due_in_hours = schema_id = None
     for rule in matched:
         by = rule if rule.names_somebody else by
