@@ -100,7 +100,7 @@ def matches(artifact_id: UUID) -> Any:
 
 
 def match(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[Matched]:
-    """Those of the documents that match a rule, the oldest first."""
+    """Return the artifacts that match a rule, oldest first."""
     wanted, tried = ready.attributes(rules), ready.RuleSet(rules)
     size = WITH_TEXT if "text" in wanted else BATCH
     for start in range(0, len(ids), size):
@@ -134,7 +134,7 @@ def _route(ids: Sequence[UUID]) -> int:
 
 
 def _in_force() -> list[Rule]:
-    """The enabled rules whose teams are there, and stay until the transaction ends."""
+    """Return the enabled rules whose teams exist, with the teams locked."""
     rules = [ready.of_record(record) for record in records.in_order() if record.enabled]
     named = {rule.team_id for rule in rules if rule.team_id is not None}
     there = teams.existing(named) if named else set()

@@ -105,7 +105,7 @@ def update(
 
 
 def delete(rule_id: UUID, *, revision: int | None) -> None:
-    """Delete a rule; those behind it move up. Raises 404, 409 `stale_precondition`."""
+    """Delete a rule and move the later rules up. Raises 404, 409 `stale_precondition`."""
     queries.lock()
     rule = get(rule_id)
     if revision is not None and revision != rule.revision:
@@ -138,7 +138,7 @@ def reorder(*, rule_ids: Sequence[UUID], asked_by: UUID, apply: bool = False) ->
 
 
 def disable_of_viewer(user_id: UUID) -> None:
-    """Disable the rules that give work to somebody who cannot label, if that is so by now."""
+    """Disable the rules that assign to a user, if this user can no longer label."""
     queries.lock()
     if not find_eligible([user_id], Role.labeler):
         queries.disable_of_user(user_id, "member_cannot_label")

@@ -100,7 +100,7 @@ class RuleSet:
                 table.setdefault(text, []).append(place)
 
     def matching(self, document: Facts) -> list[Rule]:
-        """The enabled rules that match, in their order, up to the first that ends it."""
+        """Return the matching enabled rules in order, up to the first that stops."""
         places = self._always.copy()
         for attribute, table in self._by_text.items():
             text = document.folded(attribute)
