@@ -1,6 +1,6 @@
-"""Background work of assignment: expired claims, and work of people who left.
+"""Background jobs that end claims and remove assignments.
 
-The names of the jobs are older than this feature; jobs of the previous release carry them.
+The job names start with `artifacts.` because queued jobs of the previous release use these names.
 """
 
 from uuid import UUID
@@ -15,9 +15,9 @@ from app.workflow.tag_sets import service as tag_sets
 
 @jobs.handler("artifacts.release_member", queue="bulk", listens=("member.removed",))
 def release_member(job: Job) -> None:
-    """Release and unassign the work of a member who was removed.
+    """Release and unassign the artifacts of a removed member.
 
-    Work of teams that have no labeler left without them is unassigned too.
+    Artifacts assigned to a team that has no labeler left after the removal are unassigned too.
     """
     team_ids = [UUID(team_id) for team_id in job.args["data"].get("team_ids") or ()]
     _release(job, team_ids, "member_removed")
@@ -25,14 +25,14 @@ def release_member(job: Job) -> None:
 
 @jobs.handler("artifacts.release_demoted", queue="bulk", listens=("member.role_changed",))
 def release_demoted(job: Job) -> None:
-    """Release and unassign the work of a member who may not label any more."""
+    """Release and unassign the artifacts of a member whose new role may not label."""
     if Role[job.args["data"]["to"]] < Role.labeler:
         _release(job, _list_team_ids(job), "role_changed")
 
 
 @jobs.handler("artifacts.release_disabled", queue="bulk", listens=("member.disabled",))
 def release_disabled(job: Job) -> None:
-    """Release and unassign the work of a user whose account was disabled."""
+    """Release and unassign the artifacts of a user whose account was disabled."""
     _release(job, _list_team_ids(job), "account_disabled")
 
 
@@ -51,14 +51,17 @@ def _release(job: Job, team_ids: list[UUID], reason: str) -> None:
 
 @jobs.handler("artifacts.expire_claims")
 def expire_claims(job: Job) -> None:
-    """End expired claims; their artifacts can be claimed again at once anyway."""
+    """Clear expired claims.
+
+    An artifact can be claimed again as soon as its claim expires, even before this job runs.
+    """
     while service.expire_claims():
         job.checkpoint()
 
 
 @jobs.handler("artifacts.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10)
 def unassign_team(job: Job) -> None:
-    """Unassign the work of a deleted team."""
+    """Unassign the artifacts of a deleted team."""
     team_id = UUID(job.args["data"]["team_id"])
     service.unassign(team_id, job.checkpoint, reason="team_deleted")
 
@@ -67,10 +70,10 @@ def unassign_team(job: Job) -> None:
     "artifacts.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
 )
 def unassign_empty_team(job: Job) -> None:
-    """Unassign the work of a team once it has no labeler left."""
+    """Unassign the artifacts of a team that has no labeler left."""
     team_ids = [UUID(job.args["data"]["team_id"])]
     service.unassign_unable(team_ids, job.checkpoint, reason="team_left")
 
 
-# Often: only what is not claimed is offered in the order of urgency.
+# Runs often because only artifacts without a claim are offered in order of urgency.
 jobs.periodic("artifacts.expire_claims", every=10)

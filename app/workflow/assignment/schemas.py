@@ -10,7 +10,7 @@ STRATEGIES = ("everyone", "round_robin", "least_loaded")
 
 
 class _Assignees(AlternativesSchema):
-    """Who gets documents, in the place of whoever had them: people, or a team."""
+    """Assignees that replace the current ones: either users or one team."""
 
     alternatives = (("user_ids",), ("team_id",))
 
@@ -25,14 +25,17 @@ class _Assignees(AlternativesSchema):
 
 
 class AssignArtifact(_Assignees):
-    """Who is to label a document."""
+    """Request body to assign one artifact."""
 
     revision = Int()
 
 
 class BulkAssignArtifacts(ArtifactSelection, _Assignees):
-    """Who is to label many documents. With `everyone` each document is assigned to all, with
-    `round_robin` and `least_loaded` to one of the people, or of the members of the team."""
+    """Request body to assign many artifacts.
+
+    With `everyone`, each artifact is assigned to all given users or to the team. With `round_robin`
+    and `least_loaded`, each artifact is assigned to one of the users or one member of the team.
+    """
 
     strategy = Str(
         validate=OneOf(STRATEGIES),
@@ -44,7 +47,7 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
 
 
 class NextArtifact(Schema):
-    """What the caller would like to label; all of it may be left out."""
+    """Claim criteria for the next artifact; every field is optional."""
 
     schema_ids = List(Uuid(), max_items=100, metadata={"description": "Of one of these schemas."})
     team_id = Uuid(metadata={"description": "Assigned to this team of the caller's."})
@@ -62,6 +65,6 @@ class NextArtifact(Schema):
 
 
 class ReleaseArtifact(Schema):
-    """Why a document is given back."""
+    """Request body to release an artifact, with an optional reason."""
 
     reason = Str(max_length=2000, allow_none=True, load_default=None)

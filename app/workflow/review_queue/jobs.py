@@ -1,6 +1,6 @@
-"""Background work on the queue: claims that ran out, and reviews that wait for who is not there.
+"""Background jobs that end expired claims and unassign reviews that nobody can do.
 
-What somebody who left had claimed `tag_sets.release_member` gives back.
+The claims of a removed member are released by `tag_sets.release_member`.
 """
 
 from uuid import UUID
@@ -12,7 +12,10 @@ from app.workflow.review_queue import service
 
 @jobs.handler("review_queue.expire_claims")
 def expire_claims(_job: Job) -> None:
-    """End claims that ran out; their items can be claimed again at once anyway."""
+    """Clear expired claims.
+
+    An item can be claimed again as soon as its claim expires, even before this job runs.
+    """
     service.expire_claims()
 
 
@@ -20,7 +23,7 @@ def expire_claims(_job: Job) -> None:
     "review_queue.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10
 )
 def unassign_team(job: Job) -> None:
-    """Give the reviews of a team that was deleted back to the pool."""
+    """Return the reviews of a deleted team to the pool."""
     team_id = UUID(job.args["data"]["team_id"])
     service.release_team(team_id, job.checkpoint, reason="team_deleted")
 
@@ -29,7 +32,7 @@ def unassign_team(job: Job) -> None:
     "review_queue.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
 )
 def follow_team(job: Job) -> None:
-    """Give the reviews of a team back that nobody who is left in it can do."""
+    """Unassign the reviews of a team that no remaining member can do."""
     team_id = UUID(job.args["data"]["team_id"])
     service.release_team(team_id, job.checkpoint, reason="team_left")
 
@@ -38,7 +41,7 @@ def follow_team(job: Job) -> None:
     "review_queue.release_member", queue="bulk", listens=("member.removed",), max_attempts=10
 )
 def release_member(job: Job) -> None:
-    """Give back the reviews that wait for somebody who left, or for a team of theirs."""
+    """Unassign the reviews of a removed member, and those that their teams can no longer do."""
     data = job.args["data"]
     team_ids = [UUID(one) for one in data.get("team_ids") or ()]
     service.release_member(UUID(data["user_id"]), team_ids, job.checkpoint)
@@ -48,7 +51,7 @@ def release_member(job: Job) -> None:
     "review_queue.release_demoted", queue="bulk", listens=("member.role_changed",), max_attempts=10
 )
 def release_demoted(job: Job) -> None:
-    """Give back the reviews of somebody who does not review any more."""
+    """Release and unassign the reviews of a member whose new role may not review."""
     data = job.args["data"]
     service.release_demoted(UUID(data["user_id"]), data["to"], job.checkpoint)
 
@@ -57,7 +60,7 @@ def release_demoted(job: Job) -> None:
     "review_queue.release_disabled", queue="bulk", listens=("member.disabled",), max_attempts=10
 )
 def release_disabled(job: Job) -> None:
-    """Give back the reviews of somebody whose account is disabled."""
+    """Release and unassign the reviews of a user whose account was disabled."""
     service.release_disabled(UUID(job.args["data"]["user_id"]), job.checkpoint)
 
 

@@ -1,4 +1,4 @@
-"""Bodies and answers of the review queue."""
+"""Request and response schemas of the review queue."""
 
 from marshmallow import ValidationError, validate
 
@@ -25,35 +25,35 @@ ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
 TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
 PERSON = "app.workflow.tag_sets.schemas.records.Person"
 LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetListed"
-"""By its registered name: a room's schemas are its own to import, its shapes are everybody's."""
+"""Registered name of the schema, because a feature must not import the schemas of another."""
 
 MAX_HELD = 50
-"""How many items a client that looks ahead may name."""
+"""Maximum number of items that a client may exclude."""
 
 
 class ArtifactReference(Schema):
-    """The document of a review item."""
+    """Artifact of a review item."""
 
     id = Uuid(required=True)
     name = Str(required=True)
 
 
 class SchemaReference(Schema):
-    """The schema of a review item."""
+    """Schema of a review item."""
 
     id = Uuid(required=True)
     name = Str(required=True)
 
 
 class ReviewClaim(Schema):
-    """Who is reviewing an item, and until when nobody else may."""
+    """Claim of a reviewer on an item, with its expiry."""
 
     user_id = Uuid(required=True)
     expires_at = UtcDateTime(required=True)
 
 
 class Escalation(Schema):
-    """Who handed an item on, why and when."""
+    """Escalation of an item: its author, reason and time."""
 
     by = Uuid(required=True)
     reason = Str(required=True)
@@ -61,7 +61,7 @@ class Escalation(Schema):
 
 
 class ReviewItem(Schema):
-    """A label set that waits for review; its id is the label set's."""
+    """Tag set that is pending review; the item id is the id of the tag set."""
 
     id = Uuid(required=True)
     tag_set = Nested(LISTED_TAG_SET, required=True)
@@ -85,7 +85,7 @@ class ReviewItem(Schema):
 
 
 class ReviewItemDetail(ReviewItem):
-    """An item with all that a reviewer looks at."""
+    """Review item with its tags, artifact and prediction."""
 
     tag_set = Nested(TAG_SET, required=True)
     document = Nested(ARTIFACT, required=True)
@@ -98,7 +98,7 @@ class ReviewItemDetail(ReviewItem):
 
 
 class ReviewFilters(Schema):
-    """Filters of the queue."""
+    """Filters of the review queue."""
 
     schema_id = Uuid()
     assignee_id = Uuid()
@@ -115,7 +115,7 @@ class ReviewFilters(Schema):
 
 
 class NextReview(Schema):
-    """What to draw from; all of the queue if nothing is said."""
+    """Claim criteria for the next review; without criteria, the whole queue."""
 
     schema_id = Uuid()
     flags = List(
@@ -141,7 +141,7 @@ def _said(value: str) -> None:
 
 
 class EscalateReview(AlternativesSchema):
-    """Who reviews instead, another reviewer or a team, and why."""
+    """Request body to escalate an item to another reviewer or a team, with a reason."""
 
     alternatives = (("user_id",), ("team_id",))
 
@@ -151,8 +151,10 @@ class EscalateReview(AlternativesSchema):
 
 
 class ReviewSelection(AlternativesSchema):
-    """Which items: up to 1,000 by id, or all that a filter finds in the queue, with how many the
-    caller expects; another number of them changes nothing (409)."""
+    """Selection of items: up to 1,000 ids, or a filter with the expected number of matches.
+
+    If the filter matches another number of items, nothing changes and the response is 409.
+    """
 
     alternatives = (("tag_set_ids",), bulk.BY_FILTER)
 
@@ -162,7 +164,7 @@ class ReviewSelection(AlternativesSchema):
 
 
 class AssignReviews(ReviewSelection):
-    """Which items, to whom, and until when."""
+    """Request body to assign reviews to users or a team, with an optional due time."""
 
     alternatives = (("user_ids",), ("team_id",))
 
@@ -177,20 +179,23 @@ class AssignReviews(ReviewSelection):
 
 
 class AcceptReviews(ReviewSelection):
-    """Which items to accept."""
+    """Request body to accept tag sets."""
 
     note = Str(max_length=5000)
 
 
 class RejectReviews(ReviewSelection):
-    """Which items to reject, why, and who labels next."""
+    """Request body to reject tag sets, with the reason and who labels next."""
 
     reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
 
 
 class StatsQuery(Schema):
-    """Which schema, and which days as the caller's time zone counts them; without, the last 30."""
+    """Schema and period of the statistics, in days of the caller's time zone.
+
+    The default period is the last 30 days.
+    """
 
     schema_id = Uuid()
     first = Date(data_key="from", metadata={"description": "The first day."})
@@ -198,7 +203,7 @@ class StatsQuery(Schema):
 
 
 class QueueAge(Schema):
-    """For how long items have waited, null where none waits."""
+    """Age of the pending items in seconds; null if there are none."""
 
     oldest_seconds = Int(required=True, allow_none=True)
     median_seconds = Int(required=True, allow_none=True)
@@ -206,7 +211,7 @@ class QueueAge(Schema):
 
 
 class WaitingNow(Schema):
-    """What waits at this moment, whatever the period."""
+    """Numbers of currently pending items, independent of the period."""
 
     depth = Int(required=True)
     unassigned = Int(required=True)
@@ -217,8 +222,10 @@ class WaitingNow(Schema):
 
 
 class Decided(Schema):
-    """What reviewers decided in the period; `corrected` are among the accepted. Rates are in 0..1,
-    null where nothing was decided."""
+    """Review decisions in the period.
+
+    `accepted` includes `corrected`. Rates are between 0 and 1, and null without decisions.
+    """
 
     decided = Int(required=True)
     accepted = Int(required=True)
@@ -231,25 +238,25 @@ class Decided(Schema):
 
 
 class DecidedOfDay(Decided):
-    """One day."""
+    """Review decisions of one day."""
 
     date = Date(required=True)
 
 
 class StatsOfSchema(WaitingNow, Decided):
-    """One schema: what waits, and what was decided."""
+    """Pending items and review decisions of one schema."""
 
     schema = Nested(SchemaReference, required=True)
 
 
 class StatsOfReviewer(Decided):
-    """One reviewer."""
+    """Review decisions of one reviewer."""
 
     reviewer = Nested(PERSON, required=True)
 
 
 class ReviewStats(WaitingNow, Decided):
-    """The queue in numbers."""
+    """Statistics of the review queue."""
 
     time_zone = Str(required=True)
     first = Date(required=True, data_key="from")

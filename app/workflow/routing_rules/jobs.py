@@ -1,4 +1,4 @@
-"""Background work of routing: what came in, what waits, and rules whose people cannot label."""
+"""Background jobs that route artifacts and disable rules whose members cannot label."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,32 +16,32 @@ def _give_up(job: Job, error: str) -> None:
 @jobs.handler(
     "routing_rules.route",
     queue="routing",
-    # `artifact.ingested` for what was read when there were no rules yet, or by an older release.
+    # `artifact.ingested` covers artifacts parsed before the first rule or by an older release.
     listens=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
     on_failure=_give_up,
 )
 def route(arrived: Sequence[Job]) -> None:
-    """Give documents that came in to whom the rules say."""
+    """Assign new artifacts as the routing rules specify."""
     service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in arrived])
 
 
 @jobs.handler("routing_rules.apply", queue="bulk", listens=("routing.requested",), resumable=True)
 def apply(job: Job) -> None:
-    """Route all that waits unassigned."""
+    """Route all unassigned artifacts."""
     service.route_waiting(job.checkpoint)
 
 
 @jobs.handler("routing_rules.follow_role", listens=("member.role_changed",))
 def follow_role(job: Job) -> None:
-    """Disable the rules that name somebody who became a viewer."""
+    """Disable the rules that assign to a member who became a viewer."""
     service.disable_of_viewer(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("routing_rules.release_delayed")
 def release_delayed(job: Job) -> None:
-    """Make documents available that routing has not come to in time."""
+    """Make artifacts available that were not routed in time."""
     while artifacts.release_delayed():
         job.checkpoint()
 

@@ -1,4 +1,4 @@
-"""Routing rules, and which document each of them matched."""
+"""Models of routing rules and of the artifacts that they matched."""
 
 from datetime import datetime
 from typing import Any
@@ -12,16 +12,16 @@ from app.kit.tenancy import TenantModel
 
 STRATEGIES = ("everyone", "round_robin", "least_loaded", "skills")
 REASONS = ("team_deleted", "member_removed", "member_cannot_label", "schema_deleted")
-"""Why a rule was disabled by other than a person."""
+"""Reasons for which the system disables a rule."""
 
 
 class RoutingRule(TenantModel, db.Revised, db.Base):
-    """A rule. Positions are 1..n without gaps.
+    """Routing rule; the positions of an organization's rules are 1..n without gaps.
 
-    Where the team, the member or the schema that it names goes, foreign keys take it out of the
-    rule, and a trigger disables the rule and says why in `disabled_reason`: in the transaction of
-    the deletion, whichever way that came about. `cursor_user_id` had the latest turn of a round
-    robin. The revision counts edits; matching and other rules' moves leave it.
+    When the team, member or schema of a rule is deleted, foreign keys remove it from the rule, and
+    a trigger disables the rule and sets `disabled_reason`, in the transaction of the deletion.
+    `cursor_user_id` is the last assigned user of a round robin. The revision counts edits; a match
+    or the move of another rule does not change it.
     """
 
     __tablename__ = "routing_rules"
@@ -41,7 +41,7 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
             ["schemas.organization_id", "schemas.id"],
             ondelete="SET NULL (schema_id)",
         ),
-        # Checked at the end of each statement: a shift passes through doubles.
+        # Checked at the end of each statement, because a shift of positions creates duplicates.
         UniqueConstraint(
             "organization_id",
             "position",
@@ -72,7 +72,7 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 
     @property
     def action(self) -> dict[str, Any]:
-        """What the rule gives, as the API names it."""
+        """Return the action of the rule in the format of the API."""
         return {
             "team_id": self.team_id,
             "user_id": self.user_id,
@@ -84,10 +84,10 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 
 
 class ArtifactRouting(TenantModel, db.Base):
-    """That a rule matched a document, when last, and what the document was given then.
+    """Latest match of a rule with an artifact, with its time and outcome.
 
-    `rule_name` and `outcome` are of that time. The rule may be gone: what became of a document
-    stays told.
+    `rule_name` and `outcome` are the values at the time of the match. The record is kept after the
+    rule is deleted.
     """
 
     __tablename__ = "artifact_routings"

@@ -135,7 +135,7 @@ class RoutingActionBody(Schema):
 
 
 class TriedRule(Schema):
-    """A rule that is not saved, to be tried."""
+    """Unsaved rule for a simulation."""
 
     name = Name(required=True)
     enabled = Bool(load_default=True)
@@ -175,7 +175,7 @@ class ReorderRoutingRules(Schema):
 
 
 class RoutingRuleFilters(Schema):
-    """Filters of rules."""
+    """Filters of the rule list."""
 
     enabled = QueryBool()
     team_id = Uuid()
@@ -226,7 +226,7 @@ class StoredConditions(JsonObject):
 
 
 class RoutingRule(Schema):
-    """A rule."""
+    """Routing rule."""
 
     id = Uuid(required=True)
     name = Str(required=True)
@@ -251,6 +251,6 @@ class RoutingRule(Schema):
 
 
 class RoutingOrder(Schema):
-    """All rules, in their order."""
+    """All routing rules in order of application."""
 
     rules = List(Nested(RoutingRule), required=True)

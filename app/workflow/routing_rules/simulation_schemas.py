@@ -38,7 +38,7 @@ class ExplainedRule(MatchedRule):
 
 
 class SimulatedDocument(Schema):
-    """What the rules make of one document."""
+    """Result of the rules for one artifact."""
 
     artifact_id = Uuid(required=True, allow_none=True)
     name = Str(required=True, allow_none=True)
@@ -52,6 +52,6 @@ class SimulatedDocument(Schema):
 
 
 class RoutingSimulation(Schema):
-    """One result per document, in the order asked for."""
+    """Results per artifact, in the order of the request."""
 
     documents = List(Nested(SimulatedDocument), required=True)

@@ -1,1 +1,1 @@
-"""SQL of giving documents to people."""
+"""SQL queries of assignment."""

@@ -1,4 +1,4 @@
-"""SQL of who documents are assigned to."""
+"""SQL queries that assign and unassign artifacts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,8 +14,8 @@ from app.kit.permissions import Role
 
 BATCH = 1000
 
-# Nobody waits long for a row: the next batch is another transaction. The documents are locked in
-# the order of their ids, as by any other who takes many.
+# Each batch is its own transaction, so that row locks are short. Rows are locked in the order of
+# their ids, as everywhere in the project, to avoid deadlocks.
 _UNASSIGN = text(
     """
     WITH theirs AS (
@@ -45,8 +45,9 @@ _HAS_LABELER = text(
     """  # noqa: S608 - made of constants
 )
 
-# Locked in the order of their ids, as by any other who takes many. Null leaves a member as it is;
-# an edit of what a writer may send raises the revision, being assigned does not.
+# Rows are locked in the order of their ids, as everywhere in the project, to avoid deadlocks. Null
+# leaves a column unchanged. Changes to priority, due time or schema increment the revision, because
+# clients can edit these fields; a change of assignees does not.
 _ASSIGN = text(
     """
     WITH wanted AS (
@@ -87,8 +88,11 @@ _ASSIGN = text(
 
 
 class Assigned(NamedTuple):
-    """What a document gets: `assignees` of {user_id, team_id}, one of them null; None leaves a
-    member as it is."""
+    """New values of one artifact.
+
+    Each of `assignees` is {user_id, team_id}, where either the user or the team is null. A field
+    that is None leaves the artifact's value unchanged.
+    """
 
     artifact_id: UUID
     assignees: list[dict[str, str | None]] | None
@@ -98,9 +102,10 @@ class Assigned(NamedTuple):
 
 
 def assign_many(assigned: Sequence[Assigned]) -> dict[UUID, bool]:
-    """Write what documents get, in one statement, and forget the skips of whoever is named.
+    """Write the new values of artifacts and delete the skips of users assigned by name.
 
-    Those that were there, and whether somebody who had skipped it was named and it has drafts.
+    Returns a dict with the id of each artifact that exists. The value is True if the artifact has
+    drafts and a skip of one of its new assignees was deleted.
     """
     ids, assignees, priorities, due, schemas = zip(*assigned, strict=True)
     values = {
@@ -115,13 +120,16 @@ def assign_many(assigned: Sequence[Assigned]) -> dict[UUID, bool]:
 
 
 def has_labeler(team_id: UUID) -> bool:
-    """Return whether a team has a member who may label."""
+    """Return True if the team has a member who may label."""
     values = {"org": tenancy.current_organization_id(), "team_id": team_id}
     return bool(db.session().execute(_HAS_LABELER, values).scalar_one())
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:
-    """Take an assignee off some of their documents; which, [] when none is left."""
+    """Unassign a user or team from one batch of artifacts and return the artifact ids.
+
+    An empty list means that no artifact is left.
+    """
     values = {
         "org": tenancy.current_organization_id(),
         "assignee_id": assignee_id,

@@ -1,4 +1,4 @@
-"""SQL of claims: who labels an artifact for a limited time."""
+"""SQL queries that create, renew and end claims."""
 
 from typing import Any
 from uuid import UUID
@@ -51,7 +51,7 @@ _END_CLAIM = """
               AND tag_sets.artifact_id = artifacts.id
               AND tag_sets.status <> 'rejected') THEN 'ready' ELSE status END
 """
-# Rows that are locked are left to the next run: nobody waits for a clean-up.
+# Locked rows are skipped until the next run, so that the cleanup never blocks.
 _EXPIRE = text(
     f"""
     WITH expired AS (
@@ -65,7 +65,7 @@ _EXPIRE = text(
     """  # noqa: S608 - made of constants
 )
 
-# A person has few claims at once. The status that follows is that of an expired claim.
+# No batches are needed because a user has few claims. The status changes as for an expired claim.
 _RELEASE_ALL = text(
     f"""
     {_END_CLAIM}
@@ -76,10 +76,10 @@ _RELEASE_ALL = text(
 
 
 def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
-    """Claim an artifact or renew the claim; return its row, or None where that is not possible.
+    """Claim an artifact or renew the claim, and return the artifact's row.
 
-    Not possible: nothing is to be labeled, somebody else has claimed it, or the tag sets that are
-    still required are reserved for others.
+    Returns None if the artifact cannot be labeled, another user has claimed it, or all tag sets
+    that are still required are reserved for other users.
     """
     reserved = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
     statement = (
@@ -108,7 +108,10 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
 
 
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
-    """End a live claim of a user, or with None of anybody; return the id of who had claimed it."""
+    """End an unexpired claim and return the id of the user who had it, or None without a claim.
+
+    With a `user_id`, only a claim of this user is ended; with None, the claim of any user.
+    """
     claimed = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _LIVE)
     if user_id is not None:
         claimed = claimed.where(Artifact.claim_user_id == user_id)
@@ -124,11 +127,11 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
 
 
 def release_all(user_id: UUID) -> list[UUID]:
-    """End every claim of a user; return the artifacts' ids."""
+    """End every claim of a user and return the ids of the artifacts."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
 
 
 def expire() -> int:
-    """End at most 1,000 expired claims of all organizations; return how many."""
+    """End at most 1,000 expired claims across all organizations and return the number ended."""
     return int(db.session().execute(_EXPIRE).rowcount)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""SQL of giving documents to people: any number of documents, chosen by id or filter, at once."""
+"""SQL queries that assign many artifacts, selected by id or filter, in one statement."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,19 +32,19 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 
 LISTED = 1000
-"""How many documents are told by id."""
+"""Maximum number of artifact ids that a result lists."""
 
 CLOSED = ("done", "failed")
 _URGENT_AT = func.least(Artifact.due_at - DUE_LEAD, Artifact.created_at)
 URGENCY: tuple[ColumnElement[Any], ...] = (-Artifact.priority, _URGENT_AT)
-"""The order in which documents are given: the most urgent first."""
+"""Order in which artifacts are assigned, most urgent first."""
 
 _DOCUMENTS = cast_type("Table", Artifact.__table__)
 _SKIPS = cast_type("Table", ArtifactSkip.__table__)
 
-# Whoever has least to do comes first, one document at a time: by turns, where all have the same. An
-# array, read by place: PostgreSQL knows little of what it just numbered, and might join a hundred
-# thousand turns and documents one by one.
+# The least loaded user comes first for each artifact; users with equal loads take turns. The result
+# is an array read by index: PostgreSQL cannot estimate numbered rows and might use a nested loop to
+# join 100,000 of them.
 _TURNS = text(
     """
     SELECT array_agg(user_id ORDER BY load + nth, place) AS people
@@ -74,7 +74,7 @@ _OF_TEAM = text(
 
 
 class Share(NamedTuple):
-    """How many documents somebody has to label already, and how many more they get at most."""
+    """Number of open artifacts of a user, and the maximum number of additional ones."""
 
     user_id: UUID
     load: int
@@ -82,12 +82,15 @@ class Share(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What became of the chosen documents; `given`, `closed` and `news` tell up to `LISTED`.
+    """Result of an assignment.
 
-    `closed` are [id, state] of those that there is nothing to label of. `people` is how many each
-    user got, where they were spread. `resumed`: somebody who is named had skipped them, and there
-    are drafts of them. `changed`, `news` and `shares` are the number, ids and `people` of those
-    that were not assigned to all who are named before, or that one of them had skipped.
+    `matched` and `written` count the selected and the assigned artifacts. `given` lists the ids of
+    the assigned artifacts, and `closed` lists [id, state] of artifacts that cannot be labeled.
+    `people` is the number of artifacts per user if each was assigned to one labeler. `resumed`
+    lists artifacts with drafts that one of the new assignees had skipped. `changed`, `news` and
+    `shares` are the number, the ids and the counts per user of new assignments: artifacts with a
+    new assignee, or skipped before by one of the assignees. `given`, `closed` and `news` list at
+    most `LISTED` artifacts.
     """
 
     matched: int
@@ -102,13 +105,13 @@ class Given(NamedTuple):
 
 
 def labelers_of(team_id: UUID) -> list[UUID]:
-    """The members of a team who may label, until the transaction ends."""
+    """Return the team members who may label, locked until the transaction ends."""
     values = {"org": tenancy.current_organization_id(), "team_id": team_id}
     return list(db.session().scalars(_OF_TEAM, values))
 
 
 def loads(user_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """How many open documents each user is assigned to by name."""
+    """Return the number of open artifacts assigned to each user by name."""
     values = {"org": tenancy.current_organization_id(), "users": [str(one) for one in user_ids]}
     return {row.user_id: row.load for row in db.session().execute(_LOADS, values)}
 
@@ -122,10 +125,11 @@ def give(
     due: bool = False,
     closed_too: bool = False,
 ) -> Given:
-    """Replace the assignees of the documents that `chosen` selects by id, in one statement.
+    """Replace the assignees of the artifacts that `chosen` selects.
 
-    Each gets all of `assignees` or, with None, one of `shares`. `due`: `due_at` is to be written.
-    `closed_too`: those that nothing is to label of, too. Skips of whoever is named are forgotten.
+    Each artifact gets all `assignees` or, if that is None, one user of `shares`. `due_at` is only
+    written if `due` is True. `closed_too` includes artifacts that cannot be labeled. The skips of
+    users who are assigned by name are deleted.
     """
     locked = _locked(chosen)
     matched = select(func.count()).select_from(locked).scalar_subquery()
@@ -148,7 +152,10 @@ def give(
 
 
 def _due(due_at: datetime | None) -> dict[str, Any]:
-    """It is an edit of what a writer may send: it raises the revision. Being assigned does not."""
+    """Return the new `due_at` and a revision that is incremented if `due_at` changes.
+
+    Clients can edit `due_at`, so its change needs a new revision; a change of assignees does not.
+    """
     changed = _DOCUMENTS.c.due_at.is_distinct_from(due_at)
     return {"due_at": due_at, "revision": _DOCUMENTS.c.revision + case((changed, 1), else_=0)}
 
@@ -170,8 +177,11 @@ def _told(locked: Any, written: Any, *, people: bool) -> list[ColumnElement[Any]
 
 
 def _news(locked: Any, written: Any, forgotten: Any) -> Any:
-    """Sent again, or with others taken off, an assignment is none: nobody is to hear of what they
-    had already."""
+    """Return the artifacts whose assignment is new to at least one assignee.
+
+    A repeated assignment or the removal of other assignees is not new, so that nobody is notified
+    of an artifact again. An assignment to a user who had skipped the artifact is new.
+    """
     before, after = locked.c.assignees, written.c.assignees
     skipped = select(forgotten.c.artifact_id)
     return (
@@ -183,8 +193,10 @@ def _news(locked: Any, written: Any, forgotten: Any) -> Any:
 
 
 def _locked(chosen: Select[Any]) -> Any:
-    """In the order of their ids, as by any other who takes many. What `chosen` asks is asked of the
-    rows as they are once they are locked."""
+    """Select the chosen artifacts and lock them in the order of their ids to avoid deadlocks.
+
+    PostgreSQL checks the conditions of `chosen` again after it has locked a row.
+    """
     d = Artifact
     return (
         chosen.with_only_columns(
@@ -203,7 +215,7 @@ def _locked(chosen: Select[Any]) -> Any:
 
 
 def _forgotten(written: Any) -> Any:
-    """Skips of those who are now named."""
+    """Delete the skips of users who are now assigned by name."""
     skip = _SKIPS.c
     named = func.jsonb_build_array(func.jsonb_build_object("user_id", skip.user_id))
     return (

@@ -1,8 +1,8 @@
-"""SQL that finds, locks and claims the next artifact for a labeler in one statement.
+"""SQL query that finds, locks and claims the next artifact for a labeler in one statement.
 
-What may be given to whom is told by the document's own row (`labeled_by`, `reserved_for`,
-`assignees`, the claim), so that an index alone passes over what this caller may not have. Only what
-was found is locked, one document at a time; the lock looks at the row as it then is.
+The artifact's row (`labeled_by`, `reserved_for`, `assignees`, the claim) says who may claim it, so
+that an index alone can exclude artifacts that the caller may not claim. Only candidates are locked,
+one artifact at a time, and each row is checked again after it is locked.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,16 @@ from app.kit import tenancy
 from app.kit.prepared import Prepared
 
 WIDTH = 48
-"""How many artifacts one statement tries to lock: more than people claim at the same instant."""
+"""Maximum number of artifacts that one statement tries to lock.
+
+It is more than the number of users who claim at the same time.
+"""
 
 LEFTOVER_WIDTH = 2000
-"""The same when nothing was found: more than one request takes by their ids, such as in bulk."""
+"""Maximum number of artifacts that the second query tries to lock.
+
+It is more than a bulk request by ids can lock.
+"""
 
 _URGENT = URGENT_AT.format(of="d.")
 _ORDER = f"d.priority DESC, {_URGENT}, d.id"
@@ -28,7 +34,7 @@ _OPEN = "d.status IN ('ready', 'in_progress') AND NOT d.archived"
 _FREE = "(d.claim_user_id IS NULL OR d.claim_expires_at <= now())"
 _FITS = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
 _OF_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
-# The schema's label sets that are missing, less those that are reserved for others.
+# The number of missing tag sets of the schema must exceed the number reserved for other users.
 _WANTED = """
     array_position(d.labeled_by, $2) IS NULL
     AND cardinality(d.labeled_by) + cardinality(array_remove(d.reserved_for, $2)) < kind.sets
@@ -37,15 +43,15 @@ _NOT_SKIPPED = """
     NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
         AND skip.user_id = $2 AND skip.artifact_id = d.id {only_skips})
 """
-# What a reviewer rejected comes last for whoever labeled it: when nothing else was found.
+# An artifact whose tag set by the caller was rejected is offered only if nothing else is found.
 _PASSED_OVER_TOO = "AND NOT skip.rejected"
 _MINE = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
 """
 _CANDIDATE = f"d.id, d.priority, {_URGENT} AS urgent_at, d.updated_at"
-# By schema, so that no number of documents of others stands in the way. Read from the index alone:
-# the condition is the index's own.
+# One query per schema, so that artifacts of other schemas are never scanned. The conditions match
+# those of the index, so that PostgreSQL needs to read the index only.
 _POOL = f"""
     SELECT 4 AS rank, d.id, d.priority, {_URGENT} AS urgent_at
     FROM artifacts d
@@ -54,9 +60,9 @@ _POOL = f"""
       AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
     ORDER BY {_ORDER} LIMIT {{width}}
 """  # noqa: S608 - made of constants
-# In the order of the index, and no further than it takes: the limit inside keeps PostgreSQL from
-# turning the join about. Who is named has not skipped it since: a skip takes the name off. One that
-# came in while the statement that names them waited for the document is older, and still there.
+# Read in index order and stop at the limit: the inner LIMIT prevents PostgreSQL from reordering the
+# join. Rank 2 ignores skips: a skip removes the assignment by name, so a skip by a user who is
+# still assigned was written while the assignment waited for the row lock, and is outdated.
 _ASSIGNED = f"""
     SELECT reach.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
     FROM artifact_assignees work
@@ -70,7 +76,7 @@ _ASSIGNED = f"""
       AND work.schema_id = kind.id AND array_position(work.labeled_by, $2) IS NULL
     ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {{width}}
 """  # noqa: S608 - made of constants
-# Claims that ran out and were not cleared yet.
+# Artifacts whose claim has expired and is not cleared yet.
 _LEFT = f"""
     SELECT 4, {_CANDIDATE}
     FROM artifacts d JOIN kind ON kind.id = d.schema_id
@@ -172,7 +178,7 @@ _NEXT.shape = _REST.shape = _Claimed._make
 
 
 class ClaimCriteria(NamedTuple):
-    """What a labeler asks for; None asks for nothing in particular."""
+    """Criteria that the next artifact must meet; None means no restriction."""
 
     schema_ids: Sequence[UUID] | None = None
     language: str | None = None
@@ -182,10 +188,10 @@ class ClaimCriteria(NamedTuple):
 
 
 def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover: bool) -> Any:
-    """Claim the next document for a user; a named tuple of `ARTIFACT_COLUMNS`, or None.
+    """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`, or None.
 
-    With `leftover` those too whose claim ran out and is not cleared yet, those of which a reviewer
-    rejected the user's work, and those that come after many which others have locked.
+    `leftover` includes artifacts whose expired claim is not cleared yet, artifacts for which a
+    reviewer rejected the user's tag set, and artifacts behind many that other users have locked.
     """
     values = (
         str(tenancy.current_organization_id()),

@@ -1,4 +1,4 @@
-"""Assignment: who labels which artifact. Other features call these functions."""
+"""Public functions of assignment, which other features call."""
 
 from app.workflow.assignment.service.assignees import (
     Assigned,

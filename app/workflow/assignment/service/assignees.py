@@ -1,4 +1,4 @@
-"""Who documents are assigned to."""
+"""Assigning and unassigning of artifacts in bulk."""
 
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
@@ -12,10 +12,10 @@ __all__ = ["Assigned", "assign_many", "unassign", "unassign_unable"]
 
 
 def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
-    """Give documents assignees, priority, due time or schema, in one statement; those there were.
+    """Set assignees, priority, due time or schema of artifacts and return the ids that exist.
 
-    The caller has checked that assignees and schemas exist, and holds them. Skips of whoever is
-    named are forgotten.
+    Runs one statement. The caller must have checked that the assignees and schemas exist, and must
+    have locked them. The skips of users who are assigned by name are deleted.
     """
     if not assigned:
         return set()
@@ -26,10 +26,10 @@ def assign_many(assigned: Sequence[Assigned]) -> set[UUID]:
 
 
 def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) -> int:
-    """Take a team or a user that is gone off every document; how many there were.
+    """Unassign a team or user from all artifacts and return the number of artifacts changed.
 
-    What nobody else is assigned to is in the pool again. Emits `artifacts.unassigned` for each
-    batch; `checkpoint` is called between batches.
+    An artifact without other assignees returns to the pool of unassigned artifacts. Emits
+    `artifacts.unassigned` for each batch and calls `checkpoint` after each batch.
     """
     total = 0
     while done := queries.unassign(assignee_id):
@@ -43,7 +43,7 @@ def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) 
 def unassign_unable(
     team_ids: Iterable[UUID], checkpoint: Callable[[], None], *, reason: str
 ) -> None:
-    """`unassign` of those teams in which nobody labels any more; may be done twice."""
+    """Unassign the given teams that have no labeler left. Safe to repeat."""
     for team_id in team_ids:
         if not queries.has_labeler(team_id):
             unassign(team_id, checkpoint, reason=reason)

@@ -1,4 +1,4 @@
-"""Documents that are assigned to people and teams."""
+"""Assignment of artifacts to users and teams on request."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,16 +20,15 @@ def assign(
     team_id: UUID | None = None,
     **due: datetime | None,
 ) -> Any:
-    """Replace a document's assignees; `due_at`, where it is given, with them. Who works on the
-    document keeps it until they are done with it.
+    """Replace an artifact's assignees and, if given, its `due_at`.
 
-    Emits `artifacts.assigned`. Raises 404; 400 on `user_ids.N` or `team_id`; 409
-    `stale_precondition`, or `conflict` with `details.state` where nothing is to label, unless the
-    document is assigned to nobody.
+    A labeler who has claimed the artifact keeps the claim. Emits `artifacts.assigned`. Raises 404;
+    400 on `user_ids.N` or `team_id`; 409 `stale_precondition`; 409 `conflict` with `details.state`
+    if the artifact cannot be labeled, unless the call only removes the assignees.
     """
     giving = Giving(by=by, user_ids=user_ids, team_id=team_id, due=due)
     if revision is not None:
-        giving.hold()  # people are locked before documents
+        giving.hold()  # Users are locked before artifacts.
         held = artifacts.lock(artifact_id)
         if held.revision != revision:
             raise errors.stale(held.revision)
@@ -53,14 +52,17 @@ def bulk_assign(
     team_id: UUID | None = None,
     **due: datetime | None,
 ) -> dict[str, Any]:
-    """Assign many documents: each to all, or to one of the people, who get them in the order of
-    urgency, by turns or by who has least to do.
+    """Assign many artifacts and return the outcome of each.
 
-    By filter each thousand is a transaction of its own (`bulk.in_batches`). Emits
-    `artifacts.assigned` for each transaction. Raises 400 on `user_ids.N` or `team_id`; 409
-    `conflict` with `details.count` where the filter finds another number than expected. The outcome
-    of a document that there is none of is `not_found`, of one that nothing is to label of, or that
-    changed meanwhile, `conflict`.
+    `everyone` assigns each artifact to all given users or to the team. The other strategies assign
+    each artifact to one labeler, most urgent first: `round_robin` in turn, `least_loaded` to the
+    labeler with the fewest open artifacts. With a filter, each batch of 1,000 artifacts runs in its
+    own transaction (`bulk.in_batches`).
+
+    Emits `artifacts.assigned` once per transaction. Raises 400 on `user_ids.N` or `team_id`; 409
+    `conflict` with `details.count` if the filter does not match `expected_count` artifacts. The
+    outcome is `not_found` for an artifact that does not exist, and `conflict` for an artifact that
+    cannot be labeled or that changed in the meantime.
     """
     giving = Giving(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
     if filter is None:

@@ -1,4 +1,4 @@
-"""Claims: who labels an artifact for a limited time."""
+"""Claims, which reserve an artifact for one labeler for a limited time."""
 
 from typing import Any
 from uuid import UUID
@@ -12,11 +12,11 @@ from app.workflow.tag_sets import service as tag_sets
 
 
 def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
-    """Claim an artifact for labeling, or renew one's claim, for the organization's `claim_minutes`.
+    """Claim an artifact for the organization's `claim_minutes`, or renew the user's claim.
 
-    Raises 404; 409 `conflict` with `details.claim` while somebody else has claimed it, with
-    `details.reserved` while it is reserved for somebody else's draft, with `details.state` where
-    nothing is to be labeled.
+    Raises 404; 409 `conflict` with `details.claim` if another user has claimed the artifact, with
+    `details.reserved` if it is reserved for the drafts of other users, and with `details.state` if
+    it cannot be labeled.
     """
     row = queries.claim(artifact_id, user_id)
     if row is not None:
@@ -36,13 +36,15 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
 def release(
     artifact_id: UUID, user_id: UUID, *, as_admin: bool = False, reason: str | None = None
 ) -> Row[Any]:
-    """End the claim of an artifact; an admin may end anybody's.
+    """End the claim on an artifact; an admin may end the claim of any user.
 
-    With a reason of their own, labelers skip the artifact: it is not offered to them again until it
-    is assigned or returned to them by name, or they claim it, and they are not assigned to it by
-    name any more. A blank reason counts as none. A begun draft reserves the artifact no longer,
-    even if the claim has expired. Emits `artifact.released` with the reason. Raises 404, 409 when
-    nobody has claimed it, 403 when somebody else has.
+    Labelers who release their own claim with a reason skip the artifact: their assignment by name
+    is removed, and the artifact is not offered to them again until it is assigned or returned to
+    them by name, or they claim it. A blank reason counts as no reason. The labeler's draft stops
+    reserving the artifact, even if the claim has expired.
+
+    Emits `artifact.released` with the reason. Raises 404; 409 if nobody has claimed the artifact;
+    403 if another user has claimed it.
     """
     reason = reason if reason and reason.strip() else None
     claimed_by = queries.release(artifact_id, None if as_admin else user_id)
@@ -71,12 +73,12 @@ def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, skips: bool
 
 
 def release_member(user_id: UUID, *, reason: str) -> None:
-    """End every claim of a user. Emits `artifact.released` for each; may run twice."""
+    """End every claim of a user and emit `artifact.released` for each. Safe to repeat."""
     for artifact_id in queries.release_all(user_id):
         payload = {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
         events.emit("artifact.released", payload)
 
 
 def expire_claims() -> int:
-    """End at most 1,000 expired claims of all organizations; return how many."""
+    """End at most 1,000 expired claims across all organizations and return the number ended."""
     return queries.expire()

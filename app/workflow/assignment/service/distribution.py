@@ -1,4 +1,4 @@
-"""Giving documents to people: to all of them, or to one of them by turns."""
+"""Distribution of artifacts to all given assignees or to one labeler each."""
 
 import heapq
 from collections import Counter
@@ -21,7 +21,10 @@ from app.workflow.tag_sets import service as tag_sets
 
 
 class Giving:
-    """What one request gives, in one transaction or in many; loads go on from one to the next."""
+    """Assignment of one request, which may span several transactions.
+
+    The number of artifacts per labeler is carried over from one transaction to the next.
+    """
 
     def __init__(
         self,
@@ -43,11 +46,11 @@ class Giving:
 
     @property
     def closed_too(self) -> bool:
-        """Whether it takes assignees away: from any document, whatever its state."""
+        """Return True if the request only removes assignees, which is allowed in every state."""
         return self._team_id is None and not self._user_ids
 
     def hold(self) -> None:
-        """Keep those who are named what they are until the transaction ends.
+        """Validate the assignees and lock them until the transaction ends.
 
         Raises 400 on `user_ids.N` or `team_id`.
         """
@@ -63,9 +66,10 @@ class Giving:
     def give(
         self, artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
     ) -> dict[UUID, ApiError]:
-        """Give documents, those alone that `filters` still find, and tell; why others failed.
+        """Assign artifacts, emit the event, and return the errors by artifact id.
 
-        Emits `artifacts.assigned`. Raises as `hold`.
+        With `filters`, only artifacts that still match are assigned. Emits `artifacts.assigned`.
+        Raises the same errors as `hold`.
         """
         given = self.write(artifacts.by_ids(artifact_ids, filters), len(artifact_ids))
         self.tell(given)
@@ -74,7 +78,7 @@ class Giving:
         return shut | (missed if filters is None else artifacts.changed_since(missed))
 
     def write(self, chosen: Select[Any], limit: int = 1) -> Given:
-        """Give at most `limit` chosen documents. Raises as `hold`."""
+        """Assign at most `limit` selected artifacts. Raises the same errors as `hold`."""
         self.hold()
         given = queries.give(
             chosen,
@@ -85,20 +89,23 @@ class Giving:
             closed_too=self.closed_too,
         )
         if given.resumed:
-            # What was sent back to somebody waits for them again.
+            # Drafts returned to a labeler who had skipped the artifact are pending again.
             tag_sets.update_statuses(given.resumed)
         return given
 
     def tell(self, given: Given) -> None:
-        """Emit `artifacts.assigned` of what was not assigned so before: `count` says of how many
-        documents, `counts` who got how many where they were spread."""
+        """Emit `artifacts.assigned` for artifacts whose assignment is new.
+
+        In the payload, `count` is the number of artifacts. `counts` is the number per user if each
+        artifact was assigned to one labeler.
+        """
         if given.changed:
             events.emit("artifacts.assigned", self._told(given))
         if self._loads is not None:
             self._loads.update({UUID(one): number for one, number in given.people.items()})
 
     def _assignees(self) -> list[dict[str, str | None]]:
-        """As a document holds them."""
+        """Return the assignees in the format of `Artifact.assignees`."""
         if self._team_id is not None:
             return [{"user_id": None, "team_id": str(self._team_id)}]
         return [{"user_id": str(one), "team_id": None} for one in self._user_ids]
@@ -127,7 +134,10 @@ class Giving:
 
 
 def level(loads: Sequence[tuple[UUID, int]], count: int) -> list[Share]:
-    """Spread `count` documents over people of different loads: each goes to the least loaded."""
+    """Return quotas that assign `count` artifacts one by one to the least loaded user.
+
+    `loads` is a list of (user id, number of open artifacts).
+    """
     quotas = [0] * len(loads)
     waiting = [(load, place) for place, (_, load) in enumerate(loads)]
     heapq.heapify(waiting)
@@ -139,5 +149,5 @@ def level(loads: Sequence[tuple[UUID, int]], count: int) -> list[Share]:
 
 
 def closed(state: str) -> ApiError:
-    """Why a document is not given to anybody."""
+    """Return the error for an artifact that cannot be labeled in its state."""
     return errors.conflict(f"The document is {state}: nothing of it is to label.", state=state)

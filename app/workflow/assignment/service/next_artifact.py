@@ -1,4 +1,4 @@
-"""The next artifact that a labeler should work on."""
+"""Claiming of the next artifact that a labeler should work on."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,24 +19,26 @@ def claim_next(
     exclude: Sequence[UUID] = (),
     skip_held: bool = False,
 ) -> Any | None:
-    """Claim the caller's next artifact and return it; None when there is none for them.
+    """Claim the caller's next artifact and return it, or None if no artifact matches.
 
-    An unknown schema or a team that is not the caller's matches nothing. The order is:
+    An unknown schema, or a team that the caller is not a member of, matches no artifact. Artifacts
+    are claimed in this order, each group by priority, then by due time or, without a due time, by
+    age:
 
-    1. what the caller has claimed (not with `skip_held`),
-    2. what they have begun or what was returned to them,
-    3. what is assigned to them by name,
-    4. what is assigned to their teams,
-    5. what is assigned to nobody,
+    1. artifacts that the caller has claimed (not with `skip_held`),
+    2. artifacts with a draft by the caller, new or returned,
+    3. artifacts assigned to the caller by name,
+    4. artifacts assigned to the caller's teams,
+    5. artifacts without assignees.
 
-    each by priority, then by due time or, without one, by age. The schema is active and requires
-    one more tag set, and none by the caller. Nobody else has claimed the artifact, and it is not
-    reserved for others. Unless it is assigned to the caller by name, their teams have the skills
-    that the schema requires, and they did not skip it.
+    The schema must be active and require another tag set, and the caller must not have submitted a
+    tag set. The artifact must not be claimed by, or reserved for, other users. Unless the artifact
+    is assigned to the caller by name, the caller's teams must have the skills that the schema
+    requires, and the caller must not have skipped the artifact.
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
     minutes = organizations.claim_minutes(caller.org.settings)
-    # Claims that expired this second, and artifacts that others have locked at this instant, are
-    # tried when there is nothing else.
+    # The second query also finds artifacts whose expired claim is not cleared yet, and artifacts
+    # beyond many locked ones. It is slower, so it runs only if the first query finds nothing.
     claimed = queries.claim_next(caller.user_id, criteria, minutes=minutes, leftover=False)
     return claimed or queries.claim_next(caller.user_id, criteria, minutes=minutes, leftover=True)

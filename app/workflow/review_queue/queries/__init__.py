@@ -1,1 +1,1 @@
-"""SQL of the review queue: reading it, drawing from it, who holds what, and its numbers."""
+"""SQL queries of the review queue."""

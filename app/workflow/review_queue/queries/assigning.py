@@ -1,4 +1,4 @@
-"""SQL of who may be given reviews, and of giving many away at once."""
+"""SQL queries that find possible reviewers and assign many reviews in one statement."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -27,8 +27,8 @@ _LOCK = text(
     ORDER BY id FOR NO KEY UPDATE
     """  # noqa: S608 - made of constants
 )
-# Null leaves the due time, and with it the place in the queue, as it is. A claim goes on if it is
-# of whom the item is given to.
+# A null `due_at` leaves the due time and the position in the queue unchanged. A claim is kept if it
+# belongs to the new assignee.
 _ASSIGN = text(
     f"""
     UPDATE tag_sets item SET
@@ -47,9 +47,11 @@ _ASSIGN = text(
 
 
 def reviewers_of_team(team_id: UUID) -> set[UUID]:
-    """Who reviews in a team; as such they stay until the transaction ends, so that whoever leaves
-    is followed by what the team was given before. Members are locked before their seats, and these
-    before teams, as by whoever takes somebody out."""
+    """Return the team members who may review, locked until the transaction ends.
+
+    The lock ensures that the removal of a member runs after this assignment and also unassigns it.
+    Members are locked before team members, and these before teams, as in the removal of a member.
+    """
     theirs = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
     able = lock_eligible(db.session().scalars(theirs), Role.reviewer)
     seats = theirs.where(TeamMember.user_id.in_(able)).order_by(TeamMember.user_id)
@@ -57,7 +59,7 @@ def reviewers_of_team(team_id: UUID) -> set[UUID]:
 
 
 def lock(item_ids: Iterable[UUID]) -> list[Row[Any]]:
-    """Lock items that wait for review, in the order of their ids; those there are."""
+    """Lock the pending items among the given ids, in the order of their ids, and return them."""
     values = {"org": tenancy.current_organization_id(), "ids": [str(one) for one in item_ids]}
     return list(db.session().execute(_LOCK, values))
 
@@ -69,7 +71,10 @@ def assign(
     due_at: datetime | None,
     keep_claims: set[UUID],
 ) -> None:
-    """Assign locked items, {item: user}, or all to a team; but those of `keep_claims` are free."""
+    """Assign locked items and end the claims of all items not in `keep_claims`.
+
+    `given` maps item ids to user ids, or to None if all items are assigned to `team_id`.
+    """
     values = {
         "org": tenancy.current_organization_id(),
         "ids": [str(one) for one in given],

@@ -1,7 +1,7 @@
-"""SQL of what people decided in a period.
+"""SQL queries that count the review decisions of a period.
 
-What a decision was on is the revision before it: the submission, or that it was opened again. Those
-that nobody made (sampling, agreement) have no author, and are no reviewer's work.
+A decision applies to the revision before it, which is a submission or a reopening. Automatic
+decisions (sampling, agreement) have no author and are not counted.
 """
 
 from collections.abc import Sequence
@@ -41,11 +41,11 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def decided(schema_id: UUID | None, edges: Sequence[datetime]) -> Sequence[Row[Any]]:
-    """What people decided between the first and the last of `edges`, by kind: how many decisions
-    there are, how many of them were timed, and these ones' microseconds.
+    """Return the numbers of decisions by type between the first and the last of `edges`.
 
-    Once by schema and reviewer, with ids and names, and once by day, counted from 1 between two
-    edges.
+    Each row has the number of decisions, the number of timed decisions, and the total microseconds
+    of the timed ones. Decisions are counted twice: in rows by schema and reviewer, with ids and
+    names, and in rows by day. Day 1 is the interval between the first two edges.
     """
     found = union_all(_by_reviewer(schema_id, edges), _by_day(schema_id, edges)).subquery()
     schema, author = cast(found.c.schema_id, Uuid), cast(found.c.author_id, Uuid)
@@ -85,7 +85,11 @@ def _by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[An
 
 
 def _by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
-    """Whole hours are counted. Where a day begins within an hour, its decisions are looked at."""
+    """Select the decisions by day.
+
+    Hourly counters give the numbers of whole hours. For an hour in which a day begins, the
+    revisions are counted.
+    """
     first, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
     split = [edge for edge in edges if round_down(edge, HOUR) != edge]
     hours = [round_down(edge, HOUR).isoformat()[:HOUR] for edge in split]
@@ -103,7 +107,7 @@ def _by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
         hour = round_down(edge, HOUR)
         inside = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
         parts.append(_row_by_row(schema_id, _day(at, edges), 1).where(*inside))
-    # The end of an hour is part of it, and the beginning of a day of the day.
+    # An hourly counter includes the end of its hour, but a day includes its beginning.
     sharp = [edge for edge in edges if edge not in split]
     if sharp:
         exactly = at.in_(sharp)

@@ -1,13 +1,13 @@
-"""SQL of the draw: the next label set for a reviewer, found, locked and claimed in one statement.
+"""SQL query that finds, locks and claims the next tag set for a reviewer in one statement.
 
-The places to look at stand in an Append that runs only as far as the first row: what the reviewer
-holds, what is assigned to them, to a team of theirs, then the pool. Rows that somebody else locks
-are skipped, so nobody waits and nobody is given what another one gets.
+The subqueries run in an Append that stops at the first row: items that the reviewer has claimed,
+items assigned to the reviewer, items assigned to the reviewer's teams, then the pool. Rows locked
+by other transactions are skipped, so no request waits and no item is claimed twice.
 
-The head of the pool suits nearly everyone. Where it is full of what the reviewer may not have, as
-their own label sets or a schema they lack the skills for, reading on would take as long as the
-queue is. Then the best of each schema and labeler are looked up, and the first of these drawn. Only
-where others have just taken all of them is the rest read.
+The head of the pool usually contains an item that the reviewer may claim. If not, for example
+because it has only tag sets by the reviewer or schemas that need other skills, a scan would read
+the whole queue. Instead, the most urgent items of each schema and labeler are read and the first is
+claimed. The rest is read only if other reviewers have just claimed all of these.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,13 @@ from app.kit.prepared import Prepared
 from app.workflow.tag_sets.models import LABELER, MAKERS
 
 HEAD = 200
-"""How much of the pool's head is looked at before its parts."""
+"""Number of items at the head of the pool that are read before its parts."""
 _BEST = 8
-"""How many of each part: as many callers find one each before the rest is read."""
+"""Number of items read per part, enough for as many concurrent callers."""
 
 _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
-# $1 organization, $2 reviewer, $3 whether one's own may be drawn, $4 minutes, $5 schema,
-# $6 flags of which it has one, $7 whether skills do not matter, $8 which not, $9 whether none that
-# the reviewer holds.
+# $1 organization, $2 reviewer, $3 include own tag sets, $4 minutes, $5 schema, $6 any of these
+# flags, $7 ignore skills, $8 excluded ids, $9 exclude items that the reviewer has claimed.
 
 _WAITS = "item.organization_id = $1 AND item.status = 'submitted' AND NOT item.artifact_archived"
 _FREE = "(item.claim_user_id IS NULL OR item.claim_expires_at <= now())"
@@ -38,15 +37,15 @@ _SUITS = f"""
 _LABELER = LABELER.format(of="item.")
 _SKILLED = "item.schema_id <> ALL (coalesce((SELECT schemas FROM beyond), '{}'))"
 _IN_POOL = f"{_WAITS} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
-# The same of a row that is found again by its id, to be locked, in words that no partial index is
-# taken for: a plan made while the queue was empty would read all of it for each row.
+# The same conditions for a row that is locked by its id, written so that no partial index matches:
+# a plan made while the queue was empty would scan that index for each row.
 _STILL = f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_FREE}"
 _STILL_IN_POOL = f"{_STILL} AND coalesce(item.assignee_id, item.assignee_team_id) IS NULL"
 _FIRST = "ORDER BY item.review_rank, item.id LIMIT 1"
 _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 
-# Few, and put in order in words that the queue's index has no order for: a plan made while nobody
-# held anything would read all of the queue for them.
+# The rows are few. `review_rank + 0` prevents the use of the queue's index for the order: a plan
+# made while nobody had a claim would scan the whole queue.
 _HELD = f"""
     SELECT item.id FROM tag_sets item
     WHERE {_WAITS} AND item.claim_user_id = $2 AND item.claim_expires_at > now() AND NOT $9
@@ -96,7 +95,7 @@ _POOL_PARTS = f"""
     WHERE ($3 OR parts.labeler_id <> $2) AND {_STILL_IN_POOL}
     ORDER BY best.review_rank, best.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
-# Each labeler of each schema in the pool, by one step in the index for each.
+# Each labeler of each schema in the pool, found with one index step each.
 _PARTS = f"""
     SELECT schemas.id AS schema_id, first.labeler_id
     FROM schemas CROSS JOIN LATERAL (
@@ -115,7 +114,7 @@ _PARTS = f"""
         ORDER BY {_LABELER} LIMIT 1
     ) AS next
 """  # noqa: S608 - made of constants
-# The schemas that ask for a skill which no team of the reviewer has.
+# The schemas that require a skill that none of the reviewer's teams has.
 _BEYOND = """
     SELECT array_agg(schemas.id) AS schemas FROM schemas
     WHERE schemas.organization_id = $1 AND NOT $7 AND schemas.required_skill_keys <> '{}'
@@ -160,7 +159,7 @@ def draw(
     exclude: Sequence[UUID],
     skip_held: bool,
 ) -> UUID | None:
-    """Claim the next label set for a reviewer; its id, None where nothing is there for them."""
+    """Claim the next tag set for a reviewer and return its id, or None if no item matches."""
     row = _DRAW.first(
         str(tenancy.current_organization_id()),
         str(user_id),

@@ -1,6 +1,6 @@
-"""SQL of who holds an item, who it is assigned to, and to whom it was escalated.
+"""SQL queries that lock, claim, release and escalate review items.
 
-None of it changes the label set: no revision is raised, and its `updated_at` stays.
+They do not edit the tag set, so its revision and its `updated_at` do not change.
 """
 
 from typing import Any
@@ -31,25 +31,25 @@ _LOCKED = (
 
 
 def lock(item_id: UUID) -> Row[Any] | None:
-    """Lock an item that waits for review; None when it does not, or is none."""
+    """Lock a pending item and return it, or None if it does not exist or is not pending."""
     return db.session().execute(_LOCKED.where(TagSet.id == item_id)).one_or_none()
 
 
 def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
-    """Give a locked item to a reviewer for a time."""
+    """Claim a locked item for a reviewer for `minutes`."""
     until = func.now() + func.make_interval(0, 0, 0, 0, 0, minutes)
     _change(item_id, claim_user_id=user_id, claim_expires_at=until)
 
 
 def release(item_id: UUID) -> None:
-    """Take a locked item from whoever holds it."""
+    """End the claim on a locked item."""
     _change(item_id, claim_user_id=None, claim_expires_at=None)
 
 
 def escalate(
     item_id: UUID, *, by: UUID, reason: str, user_id: UUID | None, team_id: UUID | None
 ) -> None:
-    """Hand a locked item on, free of a claim."""
+    """Assign a locked item to a user or team as an escalation, and end its claim."""
     _change(
         item_id,
         assignee_id=user_id,
@@ -72,7 +72,7 @@ def _change(item_id: UUID, **values: Any) -> None:
     )
 
 
-# Rows that somebody changes at this moment are left to the next run: nobody waits for a clean-up.
+# Locked rows are skipped until the next run, so that the cleanup never blocks.
 _EXPIRE = text(
     """
     WITH expired AS (
@@ -88,5 +88,5 @@ _EXPIRE = text(
 
 
 def expire() -> int:
-    """End claims that ran out, of every organization; how many (at most 1,000 a call)."""
+    """End at most 1,000 expired claims across all organizations and return the number ended."""
     return int(db.session().execute(_EXPIRE, {"batch": _BATCH}).rowcount)  # type: ignore[attr-defined]

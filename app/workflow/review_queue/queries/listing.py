@@ -1,6 +1,6 @@
-"""SQL of the list of what waits for review: its length from counts, its pages by indexes.
+"""SQL queries that list review items, with totals from counters and pages from indexes.
 
-An item is in the list while its label set is submitted and its document is not archived.
+An item is listed while its tag set is submitted and its artifact is not archived.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from app.workflow.tag_sets.models import TagSet
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _PERIOD = ("created_after", "created_before")
 _OF_TIME = (*_PERIOD, "claimed", "mine")
-"""Filters that are of no facet."""
+"""Filters without a counter facet."""
 
 _MOST_URGENT = PreparedList(
     "list_reviews",
@@ -38,8 +38,10 @@ _MOST_URGENT = PreparedList(
 
 
 def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
-    """A page of what waits for review, of archived documents nothing; `user_id` is whom the filter
-    `mine` means."""
+    """List the pending items of artifacts that are not archived.
+
+    The filter `mine` applies to the user `user_id`.
+    """
     if not filters and request.sort == "review_rank":
         return _MOST_URGENT.page(request)
     teams = _teams(user_id) if "mine" in filters else []
@@ -58,8 +60,10 @@ def _teams(user_id: UUID) -> list[UUID]:
 
 
 def _total(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
-    """How many items `filters` find. Who has claimed one at this moment is looked up: these are as
-    many as there are reviewers at work."""
+    """Return the number of items that match `filters`.
+
+    Claimed items are counted row by row, because there are only as many as active reviewers.
+    """
     if len({"mine", "claimed"} & set(filters)) > 1:
         return counters.count(_rows(filters, user_id))
     others = {name: value for name, value in filters.items() if name not in ("mine", "claimed")}
@@ -96,8 +100,7 @@ def _where(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _count_mine(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
-    """Those that are assigned to a user, those of their teams that are not, and what they have
-    claimed beside."""
+    """Count the items assigned to a user or the user's teams, or claimed by the user."""
     if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
         return counters.count(_rows({**filters, "mine": True}, user_id))
     where = _where(filters)

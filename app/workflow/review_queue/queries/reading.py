@@ -1,4 +1,4 @@
-"""SQL of reading the review queue."""
+"""SQL queries that read the review queue."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -62,7 +62,7 @@ ITEMS = (
 )
 
 
-# Every draw shows one.
+# Prepared because every claim of a next item runs this query.
 _SHOWN = Prepared.of(
     "show_review_item",
     ITEMS.where(
@@ -76,18 +76,18 @@ _SHOWN = Prepared.of(
 
 
 def shown(item_id: UUID) -> Any:
-    """One item that waits for review: a named tuple of what it shows; None when there is none."""
+    """Return a pending item as a named tuple, or None if it does not exist."""
     return _SHOWN.first(str(tenancy.current_organization_id()), str(item_id))
 
 
 def waits(item_id: UUID) -> bool:
-    """Whether there is such an item now."""
+    """Return True if the tag set is pending review."""
     statement = select(TagSet.id).where(TagSet.id == item_id, TagSet.status == "submitted")
     return db.session().execute(statement).first() is not None
 
 
 def prediction(artifact_id: UUID) -> UUID | None:
-    """The latest label set of a document that a model made."""
+    """Return the id of the latest tag set of an artifact that a model created, or None."""
     statement = (
         select(TagSet.id)
         .where(TagSet.artifact_id == artifact_id, TagSet.source == "model")
@@ -98,18 +98,18 @@ def prediction(artifact_id: UUID) -> UUID | None:
 
 
 def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.Found:
-    """All that `page` shows on its pages, the most urgent first.
+    """Find all items that match `filters`, most urgent first.
 
-    Raises 409 `conflict` with `details.count` when that is another number than expected.
+    Raises 409 `conflict` with `details.count` if the number differs from `expected`.
     """
     chosen = select(TagSet.id).where(is_listed(filters, user_id))
     return bulk.find(chosen, _RANK, expected=expected)
 
 
 def still(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -> dict[UUID, bool]:
-    """Of those of the label sets that there are: whether `page` shows it."""
+    """Return for each existing tag set whether it still matches `filters`."""
     shown = is_listed(filters, user_id)
-    # One value, not a thousand of them: neither SQLAlchemy nor PostgreSQL reads so long a list.
+    # An array is one parameter, which is faster to process than a list of 1,000 parameters.
     named = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
     statement = select(TagSet.id, shown.is_(True).label("shown")).where(named)
     return {row.id: row.shown for row in db.session().execute(statement)}
@@ -119,7 +119,7 @@ CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func
 
 
 def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
-    """Return whether a label set is in the queue, and `filters` find it."""
+    """Return the condition that a tag set is in the queue and matches `filters`."""
     found: list[ColumnElement[bool]] = [
         TagSet.status == "submitted",
         ~TagSet.artifact_archived,
@@ -143,12 +143,12 @@ def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
 
 
 def _is(condition: ColumnElement[bool], *, wanted: bool) -> ColumnElement[bool]:
-    # A comparison with null is neither; that counts as no.
+    # A comparison with null is neither true nor false, and counts as false here.
     return condition if wanted else condition.is_not(True)
 
 
 def mine(user_id: UUID) -> ColumnElement[bool]:
-    """Return whether somebody has claimed an item, or it is assigned to them or their team."""
+    """Return the condition that an item is claimed by a user, or assigned to them or their team."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return or_(
         and_(CLAIMED, TagSet.claim_user_id == user_id),

@@ -1,4 +1,4 @@
-"""SQL of reviews that wait for somebody who is not there to do them."""
+"""SQL queries that unassign reviews whose assignee can no longer do them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,8 @@ from app.workflow.tag_sets.models import MAKERS
 
 _BATCH = 1000
 
-# Whether somebody is there is looked at as it is now, and once more for each item when it is
-# locked. None of it changes the label set: no revision is raised, and its `updated_at` stays.
+# The conditions are checked again when an item is locked. Unassignment does not edit the tag set,
+# so the revision and `updated_at` do not change.
 _RETURN = """
     WITH able AS MATERIALIZED ({able}), stranded AS (
         SELECT item.id FROM tag_sets item
@@ -33,8 +33,8 @@ _OF_USER = text(
           AND NOT EXISTS (SELECT FROM able)""",
     )
 )
-# A team that has nobody but those whose own work it is has nobody for it. Who is able is found
-# once: a long list of a large team would look at every seat for every item.
+# A team cannot review an item if all its reviewers made the tag set. The reviewers are selected
+# once, because a search of the members of a large team for every item would be slow.
 _OF_TEAM = text(
     _RETURN.format(
         able=f"""
@@ -53,13 +53,19 @@ _OF_TEAM = text(
 
 
 def of_user(user_id: UUID) -> Sequence[Row[Any]]:
-    """Give back some of what is assigned to somebody who does not review here: (id, escalated) of
-    each, in the order of their ids; [] when all is."""
+    """Unassign one batch of items of a user who may not review.
+
+    Returns (id, escalated) of each item in the order of the ids; an empty list means that no item
+    is left.
+    """
     return _rows(_OF_USER, user_id=user_id)
 
 
 def of_team(team_id: UUID) -> Sequence[Row[Any]]:
-    """The same of what is assigned to a team in which nobody can review it."""
+    """Unassign one batch of items of a team in which nobody can review them.
+
+    Returns the same as `of_user`.
+    """
     return _rows(_OF_TEAM, team_id=team_id)
 
 

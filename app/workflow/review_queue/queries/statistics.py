@@ -1,4 +1,4 @@
-"""SQL of the queue's numbers: what waits now, and what was decided in a period."""
+"""SQL queries that count the pending items and return their ages."""
 
 from typing import Any
 from uuid import UUID
@@ -32,8 +32,11 @@ _COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
 
 
 def waiting(schema_id: UUID | None) -> list[Row[Any]]:
-    """What waits now, by schema: `schema_id`, its name, and how many there are, are assigned to
-    nobody, are escalated, are overdue and are claimed."""
+    """Return the pending items by schema, as numbers.
+
+    Each row has the schema's id and name, and the numbers of all, unassigned, escalated, overdue
+    and claimed items.
+    """
     where = _where(schema_id)
     cells = counters.cells(REVIEWS, ("schema_id", "assigned", "escalated"), where)
     now = db.utc_now()
@@ -89,8 +92,8 @@ def _if(condition: ColumnElement[bool], number: Any) -> ColumnElement[int]:
     return case((condition, number), else_=0)
 
 
-# Which day the median, the ninth decile and the oldest are of is told by counts, and which of that
-# day by an index. `part` is a schema, or null for all.
+# Counters give the day of the median, the 90th percentile and the oldest item, and an index gives
+# the item within that day. `part` is a schema, or null for all schemas.
 _AGES = """
     WITH by_day AS (
         SELECT schema_id AS part, submitted AS day, sum(n) AS n FROM ({cells}) AS cells
@@ -118,8 +121,10 @@ _IN_DAY = """
 
 
 def ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
-    """How long items wait: the seconds that a share of them (0.5, 0.9, 1) do not exceed, by schema
-    and share, and with None for all."""
+    """Return the quantiles 0.5, 0.9 and 1 of the ages of pending items in seconds.
+
+    The keys are (schema id, quantile); the schema id None stands for all schemas.
+    """
     statement = Statement(tenancy.current_organization_id())
     span = Span("submitted", None, None, DAY)
     cells = statement.select_cells(REVIEWS, ("schema_id", "submitted"), _where(schema_id), span)

@@ -1,4 +1,4 @@
-"""The review queue: reading it, working through it, handing items on, and its numbers."""
+"""Public functions of the review queue: listing, claiming, assignment and statistics."""
 
 from app.workflow.review_queue.service.assigning import assign_many, escalate
 from app.workflow.review_queue.service.bulk import accept_many, reject_many

@@ -1,4 +1,4 @@
-"""Handing reviews to somebody: one by escalation, many by assignment."""
+"""Escalation of single reviews and assignment of many reviews."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,14 @@ def escalate(
     user_id: UUID | None = None,
     team_id: UUID | None = None,
 ) -> dict[str, Any]:
-    """Hand an item to another reviewer or to a team, with a reason; nobody holds it then.
+    """Assign an item to another reviewer or team with a reason, and end its claim.
 
-    Emits `reviews.assigned`. Raises 404; 403 on one's own label set; 409 `conflict` with
-    `details.claim` while another reviewer holds it, with `assignee_id` or `assignee_team_id` when
-    it is assigned to others (neither for admins); 400 on `user_id` or `team_id` when that cannot
-    review it.
+    Emits `reviews.assigned`. Raises 404; 403 on the caller's own tag set; 400 on `user_id` or
+    `team_id` if that user or team cannot review the item. Unless the caller is an admin, raises 409
+    `conflict` with `details.claim` if another reviewer has claimed the item, and with `assignee_id`
+    or `assignee_team_id` if it is assigned to others.
     """
-    # Members and teams before label sets, as whoever takes somebody out of both does.
+    # Lock members and teams before tag sets, in the same order as their removal does.
     if not reading.waits(item_id):
         raise errors.not_found()
     able = {user_id} if team_id is None else assigning.reviewers_of_team(team_id)
@@ -58,22 +58,24 @@ def assign_many(
     due_at: datetime | None = None,
     **selection: Any,
 ) -> dict[str, Any]:
-    """Assign items to reviewers, spread evenly, or to a team, by id or by filter (`for_each`).
+    """Assign items evenly to reviewers, or to a team, by id or by filter (`for_each`).
 
-    An outcome may be not_found, or conflict: somebody else works on it, or it is the work of
-    all who are there to review it. `due_at` moves items in the queue too. Emits `reviews.assigned`
-    for each reviewer, or one for the team, in each transaction: of what was not assigned so before.
-    Raises 400 on `user_ids` or `team_id`.
+    The outcome of an item is `not_found` if it does not exist. It is `conflict` if another reviewer
+    works on the item, or if every possible reviewer made the tag set. A new `due_at` also changes
+    the position in the queue. Emits `reviews.assigned` per reviewer or for the team in each
+    transaction, for new assignments only. Raises 400 on `user_ids` or `team_id`.
     """
     giving = _Giving(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
-        giving.hold()  # whatever it finds
+        giving.hold()  # Validate even if the filter matches nothing.
     return for_each(giving.give, caller=caller, **selection)
 
 
 class _Giving:
-    """What one request gives away, in one transaction or in many; shares go on from one to the
-    next."""
+    """Assignment of one request, which may span several transactions.
+
+    The number of items per reviewer is carried over from one transaction to the next.
+    """
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class _Giving:
         self._shares = _Shares(caller)
 
     def hold(self) -> None:
-        """Keep those who are named what they are until the transaction ends. Raises 400."""
+        """Validate the assignees and lock them until the transaction ends. Raises 400."""
         team_id = self._team_id
         able = self._people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
         _check_recipients(self._people, "user_ids", team_id)
@@ -99,9 +101,9 @@ class _Giving:
         self._shares.able = able
 
     def give(self, item_ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
-        """Give items away but those that are unfit, and tell; why others failed. Raises as `hold`.
+        """Assign the items that are not unfit, emit the events, and return the errors by item id.
 
-        Members and teams are locked before label sets.
+        Members and teams are locked before tag sets. Raises the same errors as `hold`.
         """
         self.hold()
         held = assigning.lock(item_ids)
@@ -120,7 +122,7 @@ class _Giving:
         return failures | refused
 
     def _news(self, held: list[Any], given: Mapping[UUID, UUID]) -> dict[UUID, UUID]:
-        """Sent again, an assignment is none: nobody is to hear of what they had already."""
+        """Return the new assignments, so that repeated ones cause no notification."""
         if self._team_id is not None:
             known = {row.id for row in held if row.assignee_team_id == self._team_id}
         else:
@@ -128,11 +130,11 @@ class _Giving:
         return {one: user for one, user in given.items() if one not in known}
 
     def _deal(self, held: list[Any]) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
-        """Who gets each item, or why nobody does."""
+        """Return the assigned user of each item, and the errors of items without one."""
         given: dict[UUID, UUID] = {}
         refused: dict[UUID, ApiError] = {}
         shares = self._shares
-        # Those that not everyone may have first, so that the others even it out.
+        # Items with few possible reviewers come first, so that the rest can balance the numbers.
         for row in sorted(held, key=lambda row: (shares.choice(row), row.review_rank, row.id)):
             try:
                 given[row.id] = shares.take(row)
@@ -142,7 +144,7 @@ class _Giving:
 
 
 class _Shares:
-    """How many of the items each reviewer has been given; `able` are those who may get more."""
+    """Number of items assigned to each reviewer; `able` lists the possible reviewers."""
 
     def __init__(self, caller: Caller) -> None:
         self.able: list[UUID] = []
@@ -151,14 +153,14 @@ class _Shares:
         self.own_too = caller.org.settings.get("allow_self_review") is True
 
     def choice(self, held: Any) -> int:
-        """Among how many an item could be given away."""
+        """Return the number of reviewers that an item can be assigned to."""
         return 1 if held.claimed_by in self.able else len(self._able(held))
 
     def _able(self, held: Any) -> list[UUID]:
         return [one for one in self.able if self.own_too or one not in held.makers]
 
     def take(self, held: Any) -> UUID:
-        """Who gets an item: who holds it, or else who has the fewest. Raises 409."""
+        """Choose the user who claimed the item, or the one with the fewest items. Raises 409."""
         if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.able:
             claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
             raise errors.conflict("Another reviewer is working on this label set.", claim=claim)

@@ -1,4 +1,4 @@
-"""What is done to many items at once: those that are named, or all that a filter finds."""
+"""Bulk actions on review items selected by id or by filter."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from app.workflow.review_queue.queries import reading
 from app.workflow.tag_sets import service as tag_sets
 
 Act = Callable[[Sequence[UUID], Unfit | None], Failures]
-"""Changes items; why some were not."""
+"""Function that changes items and returns the errors of items that were not changed."""
 
 
 def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) -> dict[str, Any]:
@@ -40,13 +40,12 @@ def for_each(
     filter: dict[str, Any] | None = None,  # noqa: A002 - as the body's
     expected_count: int | None = None,
 ) -> dict[str, Any]:
-    """Let `act` change the items that are named, or those that the caller's queue shows under a
-    filter; what became of each (`kit.bulk`).
+    """Apply `act` to items selected by id or filter and return the outcomes (`kit.bulk`).
 
-    By filter they come in the order of the queue, and each thousand is a transaction of its own
-    (`bulk.in_batches`). What it finds no more when its turn comes fails with conflict, what is gone
-    with not_found. Raises 409 `conflict` with `details.count` where the filter finds another number
-    than expected.
+    A filter selects from the caller's queue, in queue order, and each batch of 1,000 items runs in
+    its own transaction (`bulk.in_batches`). An item that no longer matches when its batch runs
+    fails with `conflict`, and a deleted item with `not_found`. Raises 409 `conflict` with
+    `details.count` if the filter does not match `expected_count` items.
     """
     if filter is None:
         return bulk.by_id(tag_set_ids, act(tag_set_ids, None))

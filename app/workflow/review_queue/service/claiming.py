@@ -1,4 +1,4 @@
-"""Who works on an item: drawn from the queue or taken by id, given back, run out."""
+"""Claiming and releasing of review items."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,13 +21,12 @@ def claim_next(
     exclude: Sequence[UUID] = (),
     skip_held: bool = False,
 ) -> dict[str, Any] | None:
-    """Claim the next item for the caller; None where nothing is there for them.
+    """Claim the next item for the caller and return it, or None if no item matches.
 
-    First what they hold already, so that an answer which got lost strands nothing (not with
-    `skip_held`), then what is assigned to them, to a team of theirs, then what is assigned to
-    nobody; among these the most urgent. From the unassigned ones nobody but admins gets what their
-    teams lack the skills for. `schema_id`, `flags` (any of them) and `exclude` (none of them)
-    narrow all of it.
+    Items that the caller has claimed come first, in case a response was lost (not with
+    `skip_held`). Then follow items assigned to the caller, to the caller's teams, and to nobody;
+    the most urgent first in each group. Only admins get unassigned items for which their teams lack
+    the skills. Items are limited to `schema_id`, to any of `flags`, and to ids not in `exclude`.
     """
     drawn = drawing.draw(
         caller.user_id,
@@ -43,10 +42,11 @@ def claim_next(
 
 
 def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """Take an item, or renew one's claim; an admin may take it over from somebody else.
+    """Claim an item or renew the caller's claim; an admin may take over another user's claim.
 
-    Raises 404; 403 on one's own label set; 409 `conflict` with `details.claim` while another
-    reviewer holds it, with `assignee_id` or `assignee_team_id` when it is assigned to others.
+    Raises 404; 403 on the caller's own tag set; 409 `conflict` with `details.claim` if another
+    reviewer has claimed the item, with `assignee_id` or `assignee_team_id` if it is assigned to
+    others.
     """
     held = lock(item_id)
     tag_sets.check_review(caller, held, take_over=True)
@@ -56,9 +56,9 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """Give an item back; an admin may take it from whoever holds it.
+    """Release a claimed item; an admin may release the claim of any user.
 
-    Raises 404, 409 `conflict` when nobody holds it, 403 when somebody else does.
+    Raises 404; 409 `conflict` if nobody has claimed the item; 403 if another user has claimed it.
     """
     held = lock(item_id)
     if held.claimed_by is None:
@@ -70,7 +70,7 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def lock(item_id: UUID) -> Any:
-    """An item that nobody else changes until the transaction ends. Raises 404."""
+    """Lock an item until the transaction ends and return it. Raises 404."""
     held = holding.lock(item_id)
     if held is None:
         raise errors.not_found()
@@ -78,7 +78,7 @@ def lock(item_id: UUID) -> Any:
 
 
 def expire_claims() -> int:
-    """End the claims that ran out, of every organization; how many (at most 1,000)."""
+    """End at most 1,000 expired claims across all organizations and return the number ended."""
     return holding.expire()
 
 

@@ -1,4 +1,4 @@
-"""Submitted label sets that wait for review, by priority and due time."""
+"""Listing and reading of review items."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -14,20 +14,23 @@ from app.workflow.tag_sets import service as tag_sets
 
 
 def list_items(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
-    """A page of review items. `filters`: schema_id, assignee_id, team_id, labeler_id, claimed,
-    mine, escalated, flag, created_after, created_before."""
+    """List review items by priority and due time.
+
+    `filters` accepts schema_id, assignee_id, team_id, labeler_id, claimed, mine, escalated, flag,
+    created_after and created_before.
+    """
     found = listing.page(page, filters=filters, user_id=caller.user_id)
     now = db.utc_now()
     shown = tag_sets.listed([row.id for row in found.items], page_size=page.page_size)
-    # A label set that was deleted between the two statements is no item any more.
+    # Omit a tag set that was deleted between the two statements.
     rows = (row for row in found.items if row.id in shown)
     return replace(found, items=[_item(row, shown[row.id], now) for row in rows])
 
 
 def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """One item with all tags, its document, and what a model predicted for it, if any.
+    """Return an item with all tags, its artifact, and the latest model prediction or None.
 
-    Raises 404, also when the label set does not wait for review.
+    Raises 404 if the tag set does not exist or is not pending review.
     """
     item = shown(item_id)
     artifact_id = UUID(str(item["artifact"]["id"]))
@@ -38,7 +41,7 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def shown(item_id: UUID) -> dict[str, Any]:
-    """One item with all tags. Raises 404."""
+    """Return an item with all tags. Raises 404."""
     row = reading.shown(item_id)
     tag_set = tag_sets.shown(item_id) if row is not None else None
     if tag_set is None:
@@ -63,7 +66,7 @@ def _item(row: Any, tag_set: Any, now: datetime) -> dict[str, Any]:
         "tag_set": tag_set,
         "artifact": {"id": row.artifact_id, "name": row.artifact_name},
         "schema": {"id": row.schema_id, "name": row.schema_name},
-        # The clocks of two machines may differ by a little.
+        # The clocks of two machines may differ, so the difference can be negative.
         "age_seconds": max(0, int(waited)),
         "priority": row.priority,
         "due_at": row.due_at,

@@ -1,4 +1,4 @@
-"""Reviews that wait for somebody who left, reviews no more, or whose team has nobody for them."""
+"""Unassignment of reviews whose assigned user or team can no longer do them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -14,10 +14,10 @@ Checkpoint = Callable[[], None]
 
 
 def release_member(user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
-    """Give back what somebody was assigned who left, and what their teams cannot do without them.
+    """Unassign the reviews of a removed member, and those that their teams can no longer do.
 
-    Emits `reviews.returned` for each batch; `checkpoint` is called between batches. May be done
-    twice, here and below: what is assigned to whoever reviews it stays.
+    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. This function
+    and those below are safe to repeat: reviews that the assignee can still do stay assigned.
     """
     _return(queries.of_user, user_id, checkpoint, user_id=user_id, reason="member_removed")
     for team_id in team_ids:
@@ -25,13 +25,13 @@ def release_member(user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoi
 
 
 def release_demoted(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
-    """The same of somebody whose new role does not review, and what they hold too."""
+    """Release and unassign the reviews of a member whose new role may not review."""
     if Role[role] < Role.reviewer:
         _release(user_id, checkpoint, reason="role_changed")
 
 
 def release_disabled(user_id: UUID, checkpoint: Checkpoint) -> None:
-    """The same of somebody whose account is disabled: they stay members, and sign in no more."""
+    """Release and unassign the reviews of a disabled user, who remains a member."""
     _release(user_id, checkpoint, reason="account_disabled")
 
 
@@ -43,10 +43,10 @@ def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
 
 
 def release_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
-    """Give back what a team was assigned that is gone, or has nobody left to review it.
+    """Unassign the reviews of a team that is deleted or has no member who can do them.
 
-    Emits `reviews.returned` for each batch. Nobody decides an escalated review by returning it: it
-    stays escalated, and admins are told.
+    Emits `reviews.returned` for each batch. An escalated review stays escalated, and admins are
+    notified.
     """
     _return(queries.of_team, team_id, checkpoint, team_id=team_id, reason=reason)
 

@@ -1,4 +1,4 @@
-"""How long the queue is, how old, and how fast it is worked off."""
+"""Statistics of the review queue: its length, its age, and the review decisions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,11 +22,11 @@ def stats(
     first: date | None = None,
     last: date | None = None,
 ) -> dict[str, Any]:
-    """What waits now, and what was decided from day `first` to day `last`, both of it, as the
-    caller's time zone counts days; of all, of a schema, and of each reviewer.
+    """Return the pending items and the decisions in total, by day, by schema and by reviewer.
 
-    Ages and times are in seconds; rates in 0..1, null where nothing was decided. What was accepted
-    without a reviewer is not counted. Raises 400 on the period.
+    The decisions are those from day `first` to day `last`, inclusive, in the caller's time zone.
+    Ages and times are in seconds. Rates are between 0 and 1, and None without decisions. Tag sets
+    accepted without a reviewer are not counted. Raises 400 on the period.
     """
     asked = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = asked.edges
@@ -56,7 +56,7 @@ def stats(
 
 @dataclass
 class _Tally:
-    """Decisions by their kind, and how long those that were timed had been waited for."""
+    """Number of decisions by type, and the total waiting time of the timed decisions."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     timed: int = 0
@@ -105,7 +105,7 @@ def _by_schema(waiting: dict[UUID, Any], ages: Any, rows: Sequence[Any]) -> list
 
 
 def _by_reviewer(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """Who decided most comes first."""
+    """Return the numbers of each reviewer, most decisions first."""
     decided = _tallies(rows, "author_id")
     people = {row.author_id: _person(row) for row in rows}
     return [

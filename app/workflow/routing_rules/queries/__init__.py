@@ -1,1 +1,1 @@
-"""SQL of routing: rules, documents as rules see them, who can be given work, and writing it."""
+"""SQL queries of routing rules."""

@@ -93,12 +93,12 @@ def _texts(ids: Iterable[UUID]) -> list[str]:
 
 
 def count_waiting() -> int:
-    """How many documents are ready and assigned to nobody."""
+    """Return the number of ready artifacts without assignees."""
     return int(db.session().execute(_COUNT, _values()).scalar_one())
 
 
 def next_waiting(after: Place, batch: int) -> list[Place]:
-    """The next documents that are ready and assigned to nobody, the oldest first."""
+    """Return the next ready artifacts without assignees, oldest first."""
     rows = db.session().execute(_NEXT, _values(at=after.created_at, id=after.id, batch=batch))
     return [Place(*row) for row in rows]
 

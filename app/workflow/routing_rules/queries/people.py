@@ -73,7 +73,7 @@ def _values(ids: Iterable[UUID]) -> dict[str, object]:
 
 
 def members(team_ids: Iterable[UUID]) -> Members:
-    """Who is in the teams and can label."""
+    """Return the members of the teams who can label."""
     found = Members(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_MEMBERS, _values(team_ids)):
         found.below[row.root].append(row.user_id)
@@ -83,18 +83,18 @@ def members(team_ids: Iterable[UUID]) -> Members:
 
 
 def skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
-    """The skills of all teams that each user is in; users without are left out."""
+    """Return the skills of each user's teams; users without skills are omitted."""
     rows = db.session().execute(_SKILLS, _values(user_ids))
     return {row.user_id: frozenset(row.skills) for row in rows}
 
 
 def loads(user_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """How many open documents are assigned to each user by name; users without are left out."""
+    """Return the number of open artifacts assigned to each user by name, without zeros."""
     return {row.assignee_id: row.number for row in db.session().execute(_LOADS, _values(user_ids))}
 
 
 def required(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
-    """The skills that each schema asks for; schemas that ask for none are left out."""
+    """Return the skills that each schema requires; schemas without any are omitted."""
     rows = db.session().execute(_REQUIRED, _values(schema_ids))
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
 
@@ -105,16 +105,16 @@ def _one(statement: object, identifier: UUID) -> object:
 
 
 def is_schema(schema_id: UUID) -> bool:
-    """Whether there is such a schema; it stays until the transaction ends."""
+    """Return True if the schema exists, and lock it until the transaction ends."""
     return _one(_SCHEMAS, schema_id) is not None
 
 
 def is_team(team_id: UUID) -> bool:
-    """Whether there is such a team; it stays until the transaction ends."""
+    """Return True if the team exists, and lock it until the transaction ends."""
     return _one(_TEAM, team_id) is not None
 
 
 def role_of(user_id: UUID) -> str | None:
-    """The role of a member, who stays one until the transaction ends."""
+    """Return the role of a member, and lock the member until the transaction ends."""
     found = _one(_MEMBER, user_id)
     return None if found is None else str(found)

@@ -1,4 +1,4 @@
-"""SQL of rules as records, and of their order."""
+"""SQL queries that read and write routing rules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,33 +44,33 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 
 def one(rule_id: UUID) -> RoutingRule | None:
-    """A rule as it is now."""
+    """Return a rule."""
     statement = select(RoutingRule).where(RoutingRule.id == rule_id)
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def in_order() -> list[RoutingRule]:
-    """Every rule as it is now, in the order of application."""
+    """Return all rules in the order of application."""
     statement = select(RoutingRule).order_by(RoutingRule.position)
     statement = statement.execution_options(populate_existing=True)
     return list(db.session().execute(statement).scalars())
 
 
 def any_enabled() -> bool:
-    """Whether there is a rule that may apply."""
+    """Return True if an enabled rule exists."""
     statement = select(RoutingRule.id).where(RoutingRule.enabled).limit(1)
     return db.session().execute(statement).first() is not None
 
 
 def count() -> int:
-    """How many rules there are."""
+    """Return the number of rules."""
     statement = select(func.count(RoutingRule.id))
     return db.session().execute(statement).scalar_one()
 
 
 def ids_in_order() -> list[UUID]:
-    """The rules' ids in the order of application."""
+    """Return the ids of the rules in the order of application."""
     statement = select(RoutingRule.id).order_by(RoutingRule.position)
     return list(db.session().scalars(statement))
 
@@ -91,7 +91,7 @@ def remove(rule_id: UUID) -> None:
 
 
 def disable_of_user(user_id: UUID, reason: str) -> None:
-    """Disable the rules that give work to this user by name."""
+    """Disable the rules that assign to this user by name."""
     db.session().execute(
         update(RoutingRule)
         .where(RoutingRule.user_id == user_id, RoutingRule.enabled)

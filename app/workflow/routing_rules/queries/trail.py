@@ -1,4 +1,4 @@
-"""SQL of what rules did, document by document."""
+"""SQL query of the rules that matched an artifact."""
 
 from typing import Any
 from uuid import UUID

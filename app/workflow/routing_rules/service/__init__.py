@@ -1,4 +1,4 @@
-"""Routing rules: kept, applied to documents, tried without effect."""
+"""Public functions of routing rules: editing, routing and simulation."""
 
 from app.workflow.routing_rules.service.applying import (
     has_rules,

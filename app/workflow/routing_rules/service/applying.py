@@ -39,7 +39,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """A document and the rules that it matched, at least one."""
+    """Artifact with the rules that it matched, at least one."""
 
     artifact_id: UUID
     schema_id: UUID | None
@@ -64,7 +64,7 @@ def route_ingested(artifact_ids: Sequence[UUID]) -> int:
 
 
 def has_rules() -> bool:
-    """Return whether documents that come in wait for rules."""
+    """Return True if new artifacts must wait for routing."""
     return records.any_enabled()
 
 
@@ -100,7 +100,7 @@ def matches(artifact_id: UUID) -> Any:
 
 
 def match(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[Matched]:
-    """Those of the documents that match a rule, the oldest first."""
+    """Return the artifacts that match a rule, oldest first."""
     wanted, tried = ready.attributes(rules), ready.RuleSet(rules)
     size = WITH_TEXT if "text" in wanted else BATCH
     for start in range(0, len(ids), size):
@@ -134,7 +134,7 @@ def _route(ids: Sequence[UUID]) -> int:
 
 
 def _in_force() -> list[Rule]:
-    """The enabled rules whose teams are there, and stay until the transaction ends."""
+    """Return the enabled rules whose teams exist, with the teams locked."""
     rules = [ready.of_record(record) for record in records.in_order() if record.enabled]
     named = {rule.team_id for rule in rules if rule.team_id is not None}
     there = teams.existing(named) if named else set()
@@ -210,7 +210,7 @@ def _routings(one: Matched, choice: Choice) -> Iterator[Routing]:
 
 
 def outcome(one: Matched, choice: Choice) -> dict[str, Any]:
-    """What a document is given, ids as UUIDs."""
+    """Return the values assigned to an artifact, with ids as UUIDs."""
     by = one.wanted.by
     return {
         "team_id": choice.team_id,

@@ -1,4 +1,4 @@
-"""Whom of a team a document goes to, by the strategy of the rule."""
+"""Choice of the assignee of an artifact by the strategy of a rule."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -30,7 +30,7 @@ class Choice:
 
 @dataclass
 class People:
-    """What choosing needs to know of people."""
+    """Data about members that the choice of an assignee needs."""
 
     members: Members
     labelers: set[UUID]
@@ -72,7 +72,7 @@ class Chooser:
     _pools: dict[tuple[UUID, frozenset[str] | None], "_Pool"] = field(default_factory=dict)
 
     def choose(self, rule: Rule, schema_id: UUID | None) -> Choice:
-        """Whom a document of this schema goes to by a rule."""
+        """Choose the assignee of an artifact of this schema for a rule."""
         if rule.user_id is not None:
             if rule.user_id not in self.people.labelers:
                 return Choice(note=NOT_THEY)
@@ -136,7 +136,7 @@ class _Pool:
         heapify(self._heap)
 
     def least(self) -> UUID | None:
-        """Who has the least; None when there is nobody."""
+        """Return the least loaded candidate, or None without candidates."""
         while self._heap:
             load, user_id = self._heap[0]
             if load == self._loads[user_id]:

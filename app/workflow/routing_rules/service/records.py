@@ -21,12 +21,12 @@ _OWN = {"name", "enabled", "conditions", "stop"}
 
 
 def list_rules(page: PageRequest, **filters: Any) -> Page:
-    """A page of rules. `filters`: enabled, team_id, user_id, created_after, created_before."""
+    """List rules; filters: enabled, team_id, user_id, created_after, created_before."""
     return queries.page(page, filters)
 
 
 def get(rule_id: UUID) -> RoutingRule:
-    """One rule. Raises 404."""
+    """Return a rule. Raises 404."""
     rule = queries.one(rule_id)
     if rule is None:
         raise errors.not_found()
@@ -105,7 +105,7 @@ def update(
 
 
 def delete(rule_id: UUID, *, revision: int | None) -> None:
-    """Delete a rule; those behind it move up. Raises 404, 409 `stale_precondition`."""
+    """Delete a rule and move the later rules up. Raises 404, 409 `stale_precondition`."""
     queries.lock()
     rule = get(rule_id)
     if revision is not None and revision != rule.revision:
@@ -138,14 +138,14 @@ def reorder(*, rule_ids: Sequence[UUID], asked_by: UUID, apply: bool = False) ->
 
 
 def disable_of_viewer(user_id: UUID) -> None:
-    """Disable the rules that give work to somebody who cannot label, if that is so by now."""
+    """Disable the rules that assign to a user, if this user can no longer label."""
     queries.lock()
     if not find_eligible([user_id], Role.labeler):
         queries.disable_of_user(user_id, "member_cannot_label")
 
 
 def _move(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
-    """Put a rule at its position, or at the end where there are not so many."""
+    """Move a rule to its position, or to the end if the position is too high."""
     if position is None:
         return
     others = [one for one in order if one != rule.id]

@@ -34,7 +34,7 @@ class Rule:
 
     @property
     def names_somebody(self) -> bool:
-        """Whether it says whom the work goes to."""
+        """Return True if the action sets an assignee."""
         return self.team_id is not None or self.user_id is not None
 
 
@@ -64,7 +64,7 @@ def _compiled(conditions: bytes) -> Compiled:
 
 
 def attributes(rules: Iterable[Rule]) -> frozenset[str]:
-    """What enabled rules ask of a document."""
+    """Return the attributes that the enabled rules need."""
     return frozenset().union(*(one.compiled.attributes for one in rules if one.enabled))
 
 
@@ -100,7 +100,7 @@ class RuleSet:
                 table.setdefault(text, []).append(place)
 
     def matching(self, document: Facts) -> list[Rule]:
-        """The enabled rules that match, in their order, up to the first that ends it."""
+        """Return the matching enabled rules in order, up to the first that stops."""
         places = self._always.copy()
         for attribute, table in self._by_text.items():
             text = document.folded(attribute)
@@ -129,7 +129,7 @@ class Wanted:
 
 
 def wanted(matched: Sequence[Rule]) -> Wanted:
-    """The actions of rules that matched, laid one over the other."""
+    """Merge the actions of the matched rules in their order."""
     by = priority = due_in_hours = schema_id = None
     for rule in matched:
         by = rule if rule.names_somebody else by
