@@ -159,8 +159,7 @@ def _filtered(
 
 
 def existing(team_ids: list[UUID]) -> set[UUID]:
-    """Return which of `team_ids` exist, and lock these teams against deletion in this transaction.
-    """
+    """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
     statement = select(Team.id).where(Team.id.in_(team_ids))
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 

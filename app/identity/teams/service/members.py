@@ -61,8 +61,7 @@ def remove_member(team_id: UUID, user_id: UUID) -> None:
 
 
 def existing(team_ids: Iterable[UUID]) -> set[UUID]:
-    """Return which of `team_ids` exist, and lock these teams against deletion in this transaction.
-    """
+    """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
     return reading.existing(sorted(set(team_ids)))
 
 
