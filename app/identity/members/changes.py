@@ -1,7 +1,7 @@
-"""Changing a role and ending a membership, with everything that follows from either.
+"""Functions that change a role or end a membership, with all consequences.
 
-Whoever calls has decided that it may be done: `members.service` for people and API keys, single
-sign-on for its policy.
+The callers check the permissions first: `members.service` for people and API keys, single sign-on
+for its own policy.
 """
 
 from uuid import UUID
@@ -15,11 +15,11 @@ from app.kit.permissions import Role
 
 
 def change_role(user_id: UUID, *, held: Role, wanted: Role, changed_by: UUID | None) -> None:
-    """Give a member of the bound organization another role. Emits `member.role_changed`.
+    """Set the role of a member of the bound organization, and emit `member.role_changed`.
 
-    Revokes the open invitations that they may not send any more. Whoever becomes an owner loses the
-    sessions that single sign-on opened: an administrator chooses the provider, and the owner has
-    not confirmed it yet.
+    Revokes the member's open invitations that the new role may not send. A new owner loses the
+    sessions opened by single sign-on: an administrator chooses the identity provider, and the owner
+    has not confirmed it yet.
     """
     queries.set_role(user_id, wanted.name)
     if wanted < held:
@@ -31,14 +31,16 @@ def change_role(user_id: UUID, *, held: Role, wanted: Role, changed_by: UUID | N
 
 
 def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
-    """End a membership of the bound organization. Emits `member.removed`.
+    """End a membership of the bound organization, and emit `member.removed`.
 
-    `removed_by` is None where single sign-on's policy ends it: then sign-on may let the person in
-    again. Whoever leaves or is removed by a person needs an invitation, whatever identity they
-    come with: a new one, so an open one to their address is revoked, like those that they sent.
+    `removed_by` is None if the single sign-on policy ends the membership; single sign-on may then
+    admit the user again. Otherwise the user needs a new invitation, whatever identity they sign in
+    with, so open invitations to their address are revoked. The invitations that the user sent are
+    revoked in both cases.
     """
     if removed_by is not None:
-        # Before the membership, as whoever accepts an invitation locks the two in this order.
+        # Invitations are locked before the membership, in the same order as when an invitation is
+        # accepted.
         invitations.end_by_address(user_id)
         organizations.remember_removal(user_id)
     team_ids = queries.remove(user_id)

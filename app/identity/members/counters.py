@@ -1,4 +1,4 @@
-"""How members are counted."""
+"""Counters of members."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH

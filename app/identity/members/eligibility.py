@@ -1,4 +1,4 @@
-"""Who may label or review: members with the role whose accounts are not disabled."""
+"""Queries for members who may label or review: those with the role and an enabled account."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -10,10 +10,10 @@ from app.kit.permissions import Role
 
 
 def eligible_members(role: Role, alias: str = "member") -> str:
-    """Return SQL of the memberships with at least `role` whose accounts are not disabled.
+    """Return SQL for the memberships with at least `role` whose accounts are not disabled.
 
-    It is the table expression of a FROM, or of a JOIN in parentheses. `alias` names the membership;
-    the caller binds its organization.
+    The SQL is a table expression for FROM, or in parentheses for JOIN. `alias` names the
+    membership; the caller must filter it by organization.
     """
     roles = ", ".join(f"'{one.name}'" for one in Role if one >= role)
     return (
@@ -45,15 +45,15 @@ _FIND = {
 
 
 def find_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
-    """Return those of the users who are eligible for what takes `role`."""
+    """Return the ids of the users who have an enabled account and at least `role`."""
     return set(db.session().scalars(_FIND[role], _values(user_ids)))
 
 
 def lock_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
-    """Return those of the users who are eligible, and keep them so until the transaction ends.
+    """Return the ids of the eligible users, and keep them eligible until the transaction ends.
 
-    A change of role or a removal waits: whoever leaves is given nothing after their work was
-    released.
+    A change of role or a removal waits for the lock, so a user who leaves is assigned no work after
+    their work was released.
     """
     return set(db.session().scalars(_LOCK[role], _values(user_ids)))
 

@@ -1,4 +1,4 @@
-"""SQL of members."""
+"""SQL queries of members."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -56,7 +56,7 @@ _TEAMS = (
     .correlate(Membership)
     .scalar_subquery()
 )
-# Hundreds of ids a page, each only to be written again: they come as text.
+# The ids are selected as text: a page has hundreds of them, and they are only serialized again.
 _COLUMNS: tuple[Any, ...] = (
     cast(Membership.user_id, Text).label("user_id"),
     cast(Membership.user_id, Text).label("id"),
@@ -82,7 +82,7 @@ _BY_NAME = PreparedList(
 
 
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of members with their teams."""
+    """Return a page of members with their teams."""
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
     conditions = _conditions(filters)
@@ -90,7 +90,7 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     if "q" not in filters and "team_id" not in filters:
         total = _total(filters)
         return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
-    # Counted without the accounts wherever these say nothing.
+    # The count joins the accounts only if the filter needs them.
     count: Select[Any] = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
     if text is not None:
@@ -133,26 +133,26 @@ def _conditions(filters: Mapping[str, Any]) -> list[Any]:
 
 
 def get(user_id: UUID) -> Row[Any] | None:
-    """One member, in the shape of `page`."""
+    """Return one member with the same columns as `page`, or None."""
     found: Row[Any] | None
     found = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
     return found
 
 
 def role_of(user_id: UUID) -> str | None:
-    """The role of a member as it is now."""
+    """Return the current role of a member, or None if the user is not a member."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def is_disabled(user_id: UUID) -> bool:
-    """Whether the account is shut out; it is not while the transaction runs, where it is not."""
+    """Return true if the account is disabled, and lock the account until the transaction ends."""
     statement = select(User.disabled_at).where(User.id == user_id)
     return db.session().execute(statement.with_for_update(read=True)).scalar_one() is not None
 
 
 def other_owners(user_id: UUID) -> int:
-    """How many owners there are beside this user who can sign in."""
+    """Count the owners other than this user whose accounts are not disabled."""
     statement = (
         select(func.count())
         .select_from(Membership)
@@ -167,7 +167,7 @@ def other_owners(user_id: UUID) -> int:
 
 
 def set_role(user_id: UUID, role: str) -> None:
-    """Give a member another role."""
+    """Set the role of a member and increase the membership's revision."""
     db.session().execute(
         update(Membership)
         .where(Membership.user_id == user_id)
@@ -177,8 +177,8 @@ def set_role(user_id: UUID, role: str) -> None:
 
 
 def remove(user_id: UUID) -> list[UUID]:
-    """End a membership; the teams that lose the user by it."""
-    # Locked first: nobody puts them into another team meanwhile.
+    """Delete a membership, and return the ids of the teams that lose the user."""
+    # The membership is locked first, so that nobody can add the user to another team meanwhile.
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
     )

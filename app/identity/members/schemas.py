@@ -1,4 +1,4 @@
-"""Bodies and answers of members."""
+"""Schemas of requests and responses about members."""
 
 from app.kit.api.fields import Int, List, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
@@ -7,7 +7,7 @@ ROLES = [role.name for role in Role]
 
 
 class MemberUser(Schema):
-    """Who a member is."""
+    """The user account of a member."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -15,14 +15,14 @@ class MemberUser(Schema):
 
 
 class MemberTeam(Schema):
-    """A team that a member is in."""
+    """A team of a member."""
 
     id = Uuid(required=True)
     name = Str(required=True)
 
 
 class Member(Schema):
-    """Somebody in the organization. Its id is the user's."""
+    """A member of the organization, identified by the id of the user."""
 
     id = Uuid(required=True)
     user = Nested(MemberUser, required=True)
@@ -35,7 +35,7 @@ class Member(Schema):
 
 
 class MemberFilters(Schema):
-    """What members may be listed by."""
+    """Query parameters that filter a list of members."""
 
     role = Str(validate=OneOf(ROLES))
     q = Str(min_length=1, max_length=200, metadata={"description": "Part of a name or address."})
@@ -45,13 +45,13 @@ class MemberFilters(Schema):
 
 
 class UpdateMember(Schema):
-    """Another role."""
+    """Request body to change the role of a member."""
 
     role = Str(required=True, validate=OneOf(ROLES))
     revision = Int()
 
 
 class TransferOwnership(Schema):
-    """Whose the organization shall be."""
+    """Request body to transfer the ownership of the organization to another member."""
 
     user_id = Uuid(required=True)

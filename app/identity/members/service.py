@@ -1,4 +1,4 @@
-"""Who belongs to an organization, with which role. There is always an owner."""
+"""Service that lists, updates and removes members; an organization always keeps an owner."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,12 +15,12 @@ from app.kit.principal import Caller
 
 
 def list_members(page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of members with their teams, in two statements however long it is."""
+    """Return a page of members with their teams, using two statements for a page of any size."""
     return queries.page(page, filters)
 
 
 def get(user_id: UUID) -> Row[Any]:
-    """One member with their teams. Raises 404."""
+    """Return a member with their teams. Raises 404."""
     member = queries.get(user_id)
     if member is None:
         raise errors.not_found()
@@ -28,10 +28,10 @@ def get(user_id: UUID) -> Row[Any]:
 
 
 def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> Row[Any]:
-    """Give a member another role.
+    """Set the role of a member, and emit `member.role_changed`.
 
-    Emits `member.role_changed`. Raises 404; 403 on raising oneself, and where only an owner may;
-    409 `stale_precondition`, or `conflict` when no owner would be left.
+    Raises 404; 403 if members raise their own role or if only an owner may make the change; 409
+    `stale_precondition`, or `conflict` if no owner would be left.
     """
     organizations.lock(caller.org.id)
     member = get(user_id)
@@ -52,10 +52,10 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
 
 
 def remove(caller: Caller, user_id: UUID) -> None:
-    """End a membership: an admin somebody's, anybody their own.
+    """End a membership: admins may remove other members, and any member may leave.
 
-    What the member held goes back to where it came from by `member.removed`, which is emitted.
-    Raises 404; 403 where the caller may not; 409 `conflict` when no owner would be left.
+    Emits `member.removed`, whose subscribers release the member's work. Raises 404; 403 if the
+    caller lacks the permission; 409 `conflict` if no owner would be left.
     """
     organizations.lock(caller.org.id)
     held = Role[get(user_id).role]
@@ -72,10 +72,10 @@ def remove(caller: Caller, user_id: UUID) -> None:
 
 
 def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
-    """Make another member an owner, and the caller an admin; the new owner.
+    """Make another member an owner and the caller an admin, and return the new owner.
 
-    Emits `member.role_changed` for both. Raises 400 on who is no other member, and on one whose
-    account is disabled: they would be the only owner.
+    Emits `member.role_changed` for both. Raises 400 if the user is not another member, or if their
+    account is disabled, because the organization would have no owner who can sign in.
     """
     organizations.lock(caller.org.id)
     role = queries.role_of(user_id)
@@ -93,7 +93,7 @@ def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
 
 
 def _check_reach(role: Role, concerned: Role) -> None:
-    """Only an owner makes, changes or removes one; whoever acts is not below what they act on."""
+    """Raise 403 unless `role` is at least `concerned`, so that only owners can change owners."""
     require_role(role, concerned)
 
 

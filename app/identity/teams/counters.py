@@ -1,4 +1,4 @@
-"""How teams are counted."""
+"""Counters of teams."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
@@ -12,4 +12,4 @@ TEAMS = Source(
         Cube("teams.created.day", ("root",), bucket="created", length=DAY),
     ),
 )
-"""`root`: whether it stands at the top."""
+"""Source of the team counters; `root` is true for a team that has no parent."""

@@ -1,4 +1,4 @@
-"""Teams, a tree, and who is in them."""
+"""Models of teams, which form a tree, and of team members."""
 
 from datetime import datetime
 from typing import Any
@@ -12,15 +12,16 @@ from app.kit import db, db_errors
 from app.kit.tenancy import TenantModel
 
 MAX_DEPTH = 12
-"""How many levels the tree has at most."""
+"""Maximum number of levels in the tree of teams."""
 
 
 class Team(TenantModel, db.Revised, db.Base):
-    """A team. `skills` as they were written, `skill_keys` case-folded.
+    """A team in the organization's tree of teams.
 
-    The lead is one of the members, which a foreign key sees to. `member_count` is kept by a trigger
-    on the members, so that it holds whichever way somebody leaves. The revision counts edits of
-    what a writer may send; coming and going moves the count without it.
+    `skills` holds the skills as they were written; `skill_keys` holds them normalized for
+    comparison. A foreign key ensures that the lead is a member of the team. A trigger on
+    `team_members` maintains `member_count`, so it is correct however a member leaves. `revision`
+    counts edits of the writable fields; adding or removing a member does not change it.
     """
 
     __tablename__ = "teams"
@@ -28,7 +29,8 @@ class Team(TenantModel, db.Revised, db.Base):
         ForeignKeyConstraint(
             ["organization_id", "parent_id"],
             ["teams.organization_id", "teams.id"],
-            # A team goes before its children move up: one of them may have its name.
+            # Deferrable because a team is deleted before its children move up: a child may have the
+            # same name as the deleted team.
             deferrable=True,
             initially="IMMEDIATE",
         ),
@@ -61,7 +63,7 @@ class Team(TenantModel, db.Revised, db.Base):
 
 
 class TeamMember(TenantModel, db.Base):
-    """Somebody in a team. Whoever leaves the organization leaves its teams."""
+    """A member of a team; the row is deleted when the user leaves the organization."""
 
     __tablename__ = "team_members"
     __table_args__ = (

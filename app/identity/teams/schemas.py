@@ -1,4 +1,4 @@
-"""Bodies and answers of teams."""
+"""Schemas of requests and responses about teams."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ _LISTED = {"description": "Null in lists; the team itself has them."}
 
 
 class Skill(Name):
-    """A skill: any words, of which case and spaces do not tell two apart."""
+    """A skill as free text; case and repeated spaces do not distinguish two skills."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_SKILL, **kwargs)
@@ -39,7 +39,7 @@ class Skill(Name):
 
 
 class CreateTeam(Schema):
-    """A new team."""
+    """Request body to create a team."""
 
     name = Name(required=True)
     parent_id = Uuid(allow_none=True)
@@ -49,7 +49,10 @@ class CreateTeam(Schema):
 
 
 class UpdateTeam(Schema):
-    """Changes of a team; `parent_id` null moves it to the top, `lead_id` null leaves it without."""
+    """Request body to update a team.
+
+    A null `parent_id` moves the team to the top of the tree; a null `lead_id` removes the lead.
+    """
 
     name = Name()
     parent_id = Uuid(allow_none=True)
@@ -60,21 +63,21 @@ class UpdateTeam(Schema):
 
 
 class NewTeamMember(Schema):
-    """Somebody to add, and as what."""
+    """A user to add to a team, with an optional role."""
 
     user_id = Uuid(required=True)
     role = Str(validate=OneOf(ROLES))
 
 
 class AddTeamMembers(Schema):
-    """Whom to add: `members` with their roles, or just `user_ids`."""
+    """Request body to add team members: `members` with roles, or only `user_ids`."""
 
     members = List(Nested(NewTeamMember), max_items=MAX_ADDED)
     user_ids = List(Uuid(), max_items=MAX_ADDED)
 
 
 class TeamFilters(Schema):
-    """Filters of teams."""
+    """Query parameters that filter a list of teams."""
 
     q = Str(min_length=1, max_length=200, metadata={"description": "A part of the name."})
     parent_id = Uuid()
@@ -87,7 +90,7 @@ class TeamFilters(Schema):
 
 
 class ChartQuery(Schema):
-    """What of the chart to show."""
+    """Query parameters that select a part of the organization chart."""
 
     team_id = Uuid(metadata={"description": "The team to start at; without it, all top teams."})
     depth = QueryInt(minimum=1, maximum=MAX_DEPTH)
@@ -95,7 +98,7 @@ class ChartQuery(Schema):
 
 
 class TeamPerson(Schema):
-    """Somebody in a team."""
+    """The user account of a team member."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -111,7 +114,7 @@ class TeamMember(Schema):
 
 
 class Team(Schema):
-    """A team with its members, the lead first."""
+    """A team with its members; the lead is first."""
 
     id = Uuid(required=True)
     name = Str(required=True)
@@ -133,7 +136,10 @@ class TeamListed(Team):
 
 
 class ChartTeam(Schema):
-    """A team in the chart. `children` is empty beyond the depth asked for, `child_count` is not."""
+    """A team in the organization chart.
+
+    Below the requested depth, `children` is empty but `child_count` still counts the child teams.
+    """
 
     id = Uuid(required=True)
     parent_id = Uuid(required=True, allow_none=True)
@@ -149,7 +155,7 @@ class ChartTeam(Schema):
 
 
 class OrgChart(Schema):
-    """The teams as a tree."""
+    """The organization chart: all teams as a tree."""
 
     teams = List(Nested(ChartTeam), required=True)
     team_count = Int(required=True)

@@ -1,1 +1,1 @@
-"""SQL of teams: reading, the tree, and who is in them."""
+"""SQL queries of teams, their tree and their members."""

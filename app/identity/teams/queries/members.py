@@ -1,4 +1,4 @@
-"""SQL of who is in a team."""
+"""SQL queries of team members."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -9,7 +9,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app.identity.teams.models import Team, TeamMember
 from app.kit import db, tenancy
 
-# Written out, so that organizations may tell of teams without the two importing each other.
+# Written as plain SQL so that this module need not import the organizations feature, which depends
+# on teams.
 _OF_ORGANIZATION = text(
     """
     SELECT user_id FROM memberships
@@ -20,7 +21,10 @@ _OF_ORGANIZATION = text(
 
 
 def of_organization(user_ids: Iterable[UUID]) -> set[UUID]:
-    """Those of `user_ids` who are members of the organization, until the transaction ends."""
+    """Return which of the users are members of the organization, and lock their memberships.
+
+    The memberships cannot be deleted until the transaction ends.
+    """
     values = {
         "org": tenancy.current_organization_id(),
         "user_ids": [str(user_id) for user_id in user_ids],
@@ -29,7 +33,7 @@ def of_organization(user_ids: Iterable[UUID]) -> set[UUID]:
 
 
 def add(team_ids: Sequence[UUID], user_ids: Iterable[UUID]) -> None:
-    """Put each user into each team; whoever is in it already stays."""
+    """Add each user to each team; existing team members are left unchanged."""
     now, organization_id = db.utc_now(), tenancy.current_organization_id()
     rows = [
         {
@@ -46,8 +50,11 @@ def add(team_ids: Sequence[UUID], user_ids: Iterable[UUID]) -> None:
 
 
 def lock(team_id: UUID, user_id: UUID | None = None) -> None:
-    """Lock the seats of a team, or one's, before the team itself: in this order they go when
-    somebody leaves the organization."""
+    """Lock the member rows of a team, or only the row of `user_id`.
+
+    Call this before locking the team itself: it is the order in which the rows are locked when a
+    user leaves the organization, so the two cannot deadlock.
+    """
     seats = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
     if user_id is not None:
         seats = seats.where(TeamMember.user_id == user_id)
@@ -55,7 +62,7 @@ def lock(team_id: UUID, user_id: UUID | None = None) -> None:
 
 
 def remove(team_id: UUID, user_id: UUID) -> bool:
-    """Take a user out of a team; whether they were in it."""
+    """Remove a user from a team, and return false if the user was not a member of it."""
     done = db.session().execute(
         delete(TeamMember)
         .where(TeamMember.team_id == team_id, TeamMember.user_id == user_id)
@@ -66,7 +73,7 @@ def remove(team_id: UUID, user_id: UUID) -> bool:
 
 
 def appoint(team_id: UUID, user_id: UUID) -> None:
-    """Make a member the lead of a team that was just made; no edit of it, so no new revision."""
+    """Set the lead of a newly created team without increasing its revision."""
     db.session().execute(
         update(Team)
         .where(Team.id == team_id)

@@ -1,4 +1,4 @@
-"""SQL of reading teams: one, and pages of them."""
+"""SQL queries that read teams."""
 
 from datetime import datetime
 from typing import Any
@@ -69,7 +69,7 @@ _MEMBERS = (
     .scalar_subquery()
 )
 _ONE: Any = select(*_COLUMNS, _MEMBERS.label("members")).where(Team.id == bindparam("team_id"))
-# Hundreds of ids a page, each only to be written again: they come as text.
+# The ids are selected as text: a page has hundreds of them, and they are only serialized again.
 _LISTED = select(
     *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in _COLUMNS),
     null().label("members"),
@@ -87,19 +87,19 @@ _BY_NAME = PreparedList(
 
 
 def shown(team_id: UUID) -> Row[Any] | None:
-    """A team with its members, the lead first, then by name."""
+    """Return a team with its members, or None; the lead is first, the others are sorted by name."""
     found: Row[Any] | None
     found = db.session().execute(_ONE, {"team_id": team_id}).one_or_none()
     return found
 
 
 def exists(team_id: UUID) -> bool:
-    """Whether there is such a team."""
+    """Return true if the team exists."""
     return db.session().execute(select(Team.id).where(Team.id == team_id)).first() is not None
 
 
 def locked(team_id: UUID) -> Team | None:
-    """A team, which nobody else changes until the transaction ends."""
+    """Return a team, locked until the transaction ends, or None if it does not exist."""
     statement = (
         select(Team)
         .where(Team.id == team_id)
@@ -110,7 +110,10 @@ def locked(team_id: UUID) -> Team | None:
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of teams without their members; `filters` as the list's query names them."""
+    """Return a page of teams without their members.
+
+    `filters` maps the parameter names of the list's query to their values.
+    """
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
     statement = _filtered(_LISTED, **filters)
@@ -156,13 +159,13 @@ def _filtered(
 
 
 def existing(team_ids: list[UUID]) -> set[UUID]:
-    """Those of `team_ids` that are teams; they stay until the transaction ends."""
+    """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
     statement = select(Team.id).where(Team.id.in_(team_ids))
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
 
 def of_users(user_ids: list[UUID]) -> list[Row[Any]]:
-    """(user_id, id, name) of every team of each user, by name."""
+    """Return (user_id, id, name) of every team of each user, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)
         .join(

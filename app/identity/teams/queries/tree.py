@@ -1,6 +1,6 @@
-"""SQL of the tree: its lock, ways up and down, and the whole of it at once.
+"""SQL queries of the tree of teams.
 
-Written out, as recursive statements are: they name the organization themselves.
+The queries are recursive and written as plain SQL, so each must filter by organization itself.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +12,8 @@ from app.identity.teams.models import MAX_DEPTH
 from app.kit import db, tenancy
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
-# No way is longer than the tree is deep; the bound is for a tree that somebody else has bent.
+# A path is never longer than the maximum depth of the tree; the bound of 1000 levels ends the
+# recursion if the data contains a cycle.
 _WAY_UP = text(
     """
     WITH RECURSIVE way (id, parent_id, level) AS (
@@ -56,8 +57,8 @@ _MOVE_UP = text(
 _PARENT = "fk_teams_organization_id_parent_id"
 _DEFER = text(f"SET CONSTRAINTS {_PARENT} DEFERRED")
 _CHECK = text(f"SET CONSTRAINTS {_PARENT} IMMEDIATE")
-# One statement, made so that no plan of it is a bad one, whatever the statistics: members are
-# looked up team by team. Nobody's are, for a chart that is too large to be answered.
+# One statement whose query plan stays good whatever the table statistics are: the members are
+# looked up team by team. No members are read when the chart is too large to be returned.
 _CHART = """
     WITH RECURSIVE tree (id, parent_id, level) AS (
         SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND {start}
@@ -98,28 +99,31 @@ def _values(**more: Any) -> dict[str, Any]:
 
 
 def lock() -> None:
-    """Wait until nobody else changes the shape of the organization's tree."""
+    """Lock the shape of the organization's tree until the transaction ends."""
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/teams"})
 
 
 def way_up(team_id: UUID) -> list[UUID]:
-    """A team, its parent, and so on to the top; empty when there is no such team."""
+    """Return the ids of a team and all its ancestors, up to the root.
+
+    The list is empty if the team does not exist.
+    """
     return list(db.session().scalars(_WAY_UP, _values(team_id=team_id)))
 
 
 def height(team_id: UUID) -> int:
-    """How many levels a team and what is below it take; 0 when there is no such team."""
+    """Return the number of levels in a team's subtree; 0 if the team does not exist."""
     return int(db.session().scalars(_HEIGHT, _values(team_id=team_id)).one())
 
 
 def namesakes(team_id: UUID, parent_id: UUID | None) -> list[str]:
-    """Names of children that another child of the parent has already."""
+    """Return the names of a team's children that a child of `parent_id` already has."""
     values = _values(team_id=team_id, parent_id=parent_id)
     return list(db.session().scalars(_NAMESAKES, values))
 
 
 def remove(team_id: UUID, parent_id: UUID | None) -> None:
-    """Delete a team; its children move up to its parent."""
+    """Delete a team and move its children up to `parent_id`."""
     session = db.session()
     session.execute(_DEFER)
     session.execute(_REMOVE, _values(team_id=team_id))
@@ -128,7 +132,7 @@ def remove(team_id: UUID, parent_id: UUID | None) -> None:
 
 
 class Bounds(NamedTuple):
-    """What a chart may be at most."""
+    """Maximum size of an organization chart."""
 
     teams: int
     members: int
@@ -137,9 +141,10 @@ class Bounds(NamedTuple):
 def chart(
     team_id: UUID | None, *, depth: int | None, members: bool, bounds: Bounds
 ) -> list[Row[Any]]:
-    """The tree under a team, or all of it, as rows by name; `team_count` and `seats` of the whole.
+    """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.
 
-    Beyond `bounds` the rows have no members, and are not all.
+    Each row has the totals `team_count` and `seats` of the whole result. If the result exceeds
+    `bounds`, the rows have no members and the list is incomplete.
     """
     values = _values(
         team_id=team_id,

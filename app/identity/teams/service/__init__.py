@@ -1,4 +1,4 @@
-"""Teams: a tree, and who is in it. What other features call is here."""
+"""Public functions of the teams feature, for use by other features."""
 
 from app.identity.teams.service.chart import org_chart
 from app.identity.teams.service.members import (

@@ -1,4 +1,4 @@
-"""The organization chart."""
+"""Service that builds the organization chart."""
 
 from collections import defaultdict
 from typing import Any
@@ -8,17 +8,18 @@ from app.identity.teams.queries import tree
 from app.kit import errors
 
 BOUNDS = tree.Bounds(teams=20_000, members=200_000)
-"""What one answer holds: with all of its members some 35 MB."""
+"""Maximum size of one response: with all of its members, about 35 MB."""
 
 
 def org_chart(
     *, team_id: UUID | None = None, depth: int | None = None, members: bool = True
 ) -> dict[str, Any]:
-    """The teams as a tree: {teams: [node], team_count, member_count}.
+    """Return the teams as a tree: {teams: [node], team_count, member_count}.
 
-    A node has its team, `lead`, `members` and `children`. `team_id` is the team to start at,
-    `depth` how many levels to show. The counts are of the teams shown; whoever is in two of them
-    counts twice. Raises 404 on the team, 400 when it is more than `BOUNDS`.
+    Each node has the fields of its team, `lead`, `members` and `children`. `team_id` is the team to
+    start at; `depth` is the number of levels to return. The counts cover the returned teams; a user
+    who is in two of them counts twice. Raises 404 if the team does not exist, and 400 if the chart
+    exceeds `BOUNDS`.
     """
     rows = tree.chart(team_id, depth=depth, members=members, bounds=BOUNDS)
     if team_id is not None and not rows:

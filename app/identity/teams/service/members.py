@@ -1,4 +1,4 @@
-"""Who is in a team: added by the thousand, taken out one by one."""
+"""Service that adds team members, many at once, and removes them one by one."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -20,12 +20,13 @@ def add_members(
     members: list[dict[str, Any]] | None = None,
     user_ids: list[UUID] | None = None,
 ) -> Row[Any]:
-    """Add members of the organization to a team; who is in it already stays.
+    """Add members of the organization to a team; existing team members stay.
 
-    `members` are {user_id, role}: `lead` makes the user the lead in the place of another, `member`
-    takes the lead from them; without a role, as by `user_ids`, it stays as it is. Raises 404; 400
-    on the first user who is not a member of the organization, with all in `details.user_ids`, on a
-    second lead or a user with two roles, on nobody and on more than `MAX_ADDED`.
+    `members` are {user_id, role}. The role `lead` makes the user the lead, replacing the current
+    one; `member` removes the lead role from the user. Without a role, and in `user_ids`, the lead
+    does not change. Raises 404 if the team does not exist, and 400 on an empty request, on more
+    than `MAX_ADDED` users, on two leads, on a user with two roles, or on the first user who is not
+    a member of the organization; `details.user_ids` then lists all such users.
     """
     if not reading.exists(team_id):
         raise errors.not_found()
@@ -44,11 +45,10 @@ def add_members(
 
 
 def remove_member(team_id: UUID, user_id: UUID) -> None:
-    """Take somebody out of a team.
+    """Remove a user from a team.
 
-    Work that waits for the team goes back to where it came from once nobody is left there to do it:
-    by `team.member_removed`, which is emitted. Raises 404 when there is no such team, or they are
-    not in it.
+    Emits `team.member_removed`; its subscribers release the team's pending work once no member is
+    left to do it. Raises 404 if the team does not exist or the user is not a member of it.
     """
     members.lock(team_id, user_id)
     team = lock(team_id, None)
@@ -61,18 +61,23 @@ def remove_member(team_id: UUID, user_id: UUID) -> None:
 
 
 def existing(team_ids: Iterable[UUID]) -> set[UUID]:
-    """Those of `team_ids` that are teams of the organization, until the transaction ends."""
+    """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
     return reading.existing(sorted(set(team_ids)))
 
 
 def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
-    """Put a member of the organization into teams, as an invitation says; teams that have gone
-    meanwhile are passed over, teams that they are in already too."""
+    """Add a member of the organization to the teams that an invitation names.
+
+    Teams that no longer exist, and teams that the user is already in, are skipped.
+    """
     _add(sorted(existing(team_ids)), [user_id])
 
 
 def of_users(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
-    """The teams of each user, by name: {user id: [{id, name}]}; users in none are left out."""
+    """Return the teams of each user, sorted by name: {user id: [{id, name}]}.
+
+    Users who are in no team are omitted.
+    """
     found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
     for row in reading.of_users(list(user_ids)):
         found[row.user_id].append({"id": row.id, "name": row.name})
@@ -84,7 +89,7 @@ def _add(team_ids: list[UUID], user_ids: Iterable[UUID]) -> None:
 
 
 Asked = list[tuple[str, UUID, str | None]]
-"""Of each user: the path in the body, the id, and the role if one is named."""
+"""For each requested user: the path in the request body, the id, and the role or None."""
 
 
 def _asked(members: list[dict[str, Any]], user_ids: list[UUID]) -> Asked:

@@ -1,4 +1,4 @@
-"""Teams as records: made, changed, moved in the tree, deleted."""
+"""Service that creates, lists, updates, moves and deletes teams."""
 
 from typing import Any
 from uuid import UUID
@@ -13,15 +13,17 @@ from app.kit.pagination import Page, PageRequest
 
 
 def list_teams(page: PageRequest, *, skill: str | None = None, **filters: Any) -> Page:
-    """A page of teams, their members left out. `filters`: q, parent_id, root, lead_id, member,
-    created_after, created_before."""
+    """Return a page of teams without their members.
+
+    `filters` may have q, parent_id, root, lead_id, member, created_after and created_before.
+    """
     if skill is not None:
         filters["skill"] = skilled.key(skill)
     return reading.page(page, filters)
 
 
 def get(team_id: UUID) -> Row[Any]:
-    """One team with its members. Raises 404."""
+    """Return a team with its members. Raises 404."""
     row = reading.shown(team_id)
     if row is None:
         raise errors.not_found()
@@ -36,9 +38,10 @@ def create(
     skills: list[str] | None = None,
     description: str = "",
 ) -> Row[Any]:
-    """A new team; its lead, if any, becomes its first member.
+    """Create a team; its lead, if any, becomes its first member.
 
-    Raises 400 on `parent_id` or `lead_id`, 409 `conflict` when a team of the name stands there.
+    Raises 400 on an invalid `parent_id` or `lead_id`, and 409 `conflict` if a sibling team already
+    has the name.
     """
     if parent_id is not None:
         tree.lock()
@@ -55,10 +58,10 @@ def create(
 
 
 def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> Row[Any]:
-    """Change name, parent, lead, skills or description; a new lead becomes a member.
+    """Update name, parent, lead, skills or description; a new lead becomes a member.
 
-    Raises 404; 409 `stale_precondition`, or `conflict` when a team of the name stands there; 400 on
-    `parent_id` (none such, a cycle, too deep) or `lead_id`.
+    Raises 404; 409 `stale_precondition`, or `conflict` if a sibling team already has the name; 400
+    on `parent_id` (no such team, a cycle, too deep) or `lead_id`.
     """
     if "parent_id" in changes:
         tree.lock()
@@ -81,10 +84,10 @@ def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> R
 
 
 def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
-    """Delete a team: its children move up to its parent, its open work goes back to the pool.
+    """Delete a team, move its children up to its parent, and release its open work to the pool.
 
-    Emits `team.deleted`. Raises 404; 409 `stale_precondition`, or `conflict` with `details.names`
-    that would stand twice under the parent.
+    Emits `team.deleted`. Raises 404; 409 `stale_precondition`, or `conflict` with the child names
+    in `details.names` that already exist under the parent.
     """
     tree.lock()
     members.lock(team_id)
@@ -102,7 +105,10 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
 
 
 def lock(team_id: UUID, revision: int | None) -> Team:
-    """A team that nobody else changes until the transaction ends. Raises 404, 409 when stale."""
+    """Return a team, locked until the transaction ends.
+
+    Raises 404, or 409 if `revision` is given and is not the current one.
+    """
     team = reading.locked(team_id)
     if team is None:
         raise errors.not_found()
@@ -112,9 +118,10 @@ def lock(team_id: UUID, revision: int | None) -> Team:
 
 
 def check_lead(user_id: UUID | None) -> None:
-    """Raise 400 on `lead_id` unless it is a member of the organization.
+    """Raise 400 on `lead_id` unless the user is a member of the organization.
 
-    Before the team is locked: who leaves the organization is locked first, then the teams.
+    Call this before locking the team: when a user leaves the organization, the membership is locked
+    first and the teams after it.
     """
     if user_id is not None and not members.of_organization([user_id]):
         raise errors.invalid("Must be a member of the organization.", "lead_id")

@@ -1,25 +1,28 @@
-"""What a team can do, in its own words; two spellings of one skill are one."""
+"""Functions that normalize skills, so that two spellings of a skill compare as equal."""
 
 import unicodedata
 from collections.abc import Iterable
 
 MAX_SKILLS = 50
 MAX_SKILL = 64
-"""Characters, as they are written."""
+"""Maximum length of a skill in characters, as it was written."""
 
 
 def tidy(skill: str) -> str:
-    """A skill as it is kept: composed (NFC), trimmed, its spaces single."""
+    """Return a skill in the form to store: NFC, trimmed, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", skill).split())
 
 
 def key(skill: str) -> str:
-    """What two spellings of a skill have in common: compatibility forms and case are folded."""
+    """Return the comparison key of a skill: in NFKC form and case-folded."""
     return tidy(unicodedata.normalize("NFKC", skill)).casefold()
 
 
 def distinct(skills: Iterable[str]) -> dict[str, str]:
-    """Each skill once, as it was first written, by its key; in their order."""
+    """Return {key: skill} without duplicates.
+
+    The first spelling of each skill is kept, and the order does not change.
+    """
     found: dict[str, str] = {}
     for skill in skills:
         found.setdefault(key(skill), tidy(skill))
