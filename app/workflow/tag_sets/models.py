@@ -17,6 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.tenancy import TenantModel
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 LABELER = """(
 CASE
@@ -199,7 +200,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
     tags_bytes: Mapped[int] = mapped_column(
         Computed("octet_length(CAST(tags AS text))", persisted=True)
     )
-    status: Mapped[str] = mapped_column(default="draft")
+    status: Mapped[str] = mapped_column(default=TagSetStatus.DRAFT)
     submitted_at: Mapped[datetime | None]
     decided_at: Mapped[datetime | None]
     reason: Mapped[str | None]

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.documents.artifacts.models import DUE_LEAD
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.workflow.tag_sets.service.decisions import review_rank
+from app.workflow.tag_sets.review_ranks import review_rank
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
 from tests.factories.desk import Desk, counts

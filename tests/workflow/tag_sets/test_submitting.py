@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from app.kit.ids import uuid7
+from app.workflow.tag_sets.review_ranks import review_rank
 from app.workflow.tag_sets.service.automatic import is_sampled
-from app.workflow.tag_sets.service.decisions import review_rank
 from tests.factories.desk import Desk, counts, tag
 
 

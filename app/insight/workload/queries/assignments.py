@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 from app.kit.counters import Span
 from app.kit.counters.sql import Statement
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
-from app.workflow.tag_sets.service.decisions import RANK_STEP
+from app.workflow.tag_sets.review_ranks import RANK_STEP
 
 # By priority, the most urgent first, then by time, then by id. Each part is read in the order of an
 # index, and no further than a page goes.
