@@ -24,6 +24,7 @@ from app.identity.users import passwords
 from app.kit import locales
 from app.kit.api import requests
 from app.kit.links import WebPage
+from app.kit.visible_text import has_visible_character
 
 MAX_EMAIL_LENGTH = 320
 """As in the body of the API's operation."""
@@ -188,7 +189,7 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
     if context["has_account"]:
         return [] if form["password"] else [Problem("password_missing", "password")]
     problems = []
-    if not form["name"].strip():
+    if not has_visible_character(form["name"]):
         problems.append(Problem("name_missing", "name"))
     problems += _check_new_password(form)
     if not problems:

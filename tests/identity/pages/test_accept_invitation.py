@@ -63,6 +63,7 @@ def test_an_account_that_exists(desk: Desk, person: Person, visitor: Visitor) ->
     [
         ({"name": ""}, ["Enter your name."]),
         ({"name": " ", "password": ""}, ["Enter your name.", "Enter a password."]),
+        ({"name": "\u200b"}, ["Enter your name."]),
         (
             {"name": "x" * 201},
             [BAD_NAME],
