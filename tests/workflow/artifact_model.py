@@ -121,4 +121,4 @@ class Document:
             return self.holder == who and (bool(own) or self.wants(who))
         if own and not self.skipped(who, own[0].since):
             return True
-        return self.wants(who) and who not in self.skips
+        return self.wants(who) and who not in self.skips and who not in self.passed_over

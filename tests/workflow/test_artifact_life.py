@@ -348,7 +348,7 @@ class ArtifactLife(RuleBasedStateMachine):
             self.document.follow()
 
     def _pass_over(self, labels: Labels) -> None:
-        """It comes last for its labeler; a skip of theirs stands."""
+        """Its labeler does not get it again by `next`; a skip of theirs stands."""
         if labels.labeler not in self.document.skips:
             self.document.passed_over.add(labels.labeler)
 

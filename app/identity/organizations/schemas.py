@@ -61,7 +61,9 @@ class OrganizationSettings(Schema):
     draft_hours = Int(
         required=True,
         minimum=1,
-        metadata={"description": "How long a begun draft that nobody saves keeps its document."},
+        metadata={
+            "description": "How long a begun draft keeps its document after its labeler's claim ends."
+        },
     )
     allow_self_review = Bool(
         required=True, metadata={"description": "Whether reviewers may decide on their own labels."}

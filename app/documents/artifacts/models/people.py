@@ -97,7 +97,7 @@ class ArtifactSkip(TenantModel, db.Base):
     """Somebody gave a document back with a reason: it is not handed to them again by itself, until
     it is assigned or sent to them by name.
 
-    `rejected`: a reviewer put their work back into the pool, and the document comes last for them.
+    `rejected`: a reviewer put their work back into the pool.
     """
 
     __tablename__ = "artifact_skips"

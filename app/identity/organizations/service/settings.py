@@ -12,7 +12,7 @@ DEFAULTS: Mapping[str, Any] = {
     "time_zone": "UTC",
     "retention_days": None,
     "claim_minutes": 30,
-    "draft_hours": 168,
+    "draft_hours": 24,
     "allow_self_review": False,
 }
 _BUILTIN: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "model": None}

@@ -41,10 +41,8 @@ _WANTED = """
 """
 _NOT_SKIPPED = """
     NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
-        AND skip.user_id = $2 AND skip.artifact_id = d.id {only_skips})
+        AND skip.user_id = $2 AND skip.artifact_id = d.id)
 """
-# An artifact whose tag set by the caller was rejected is offered only if nothing else is found.
-_PASSED_OVER_TOO = "AND NOT skip.rejected"
 _MINE = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
@@ -160,18 +158,11 @@ def _written(column: Any) -> str:
 
 
 _SHOWN = ", ".join(_written(column) for column in ARTIFACT_COLUMNS)
-_NEXT = Prepared(
-    "draw_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN, only_skips="")
-)
+_NEXT = Prepared("draw_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN))
 _REST = Prepared(
     "draw_leftover",
     _TYPES,
-    _CLAIM_NEXT.format(
-        left=f"UNION ALL {_LEFT.format(only_skips=_PASSED_OVER_TOO)}",
-        width=LEFTOVER_WIDTH,
-        columns=_SHOWN,
-        only_skips=_PASSED_OVER_TOO,
-    ),
+    _CLAIM_NEXT.format(left=f"UNION ALL {_LEFT}", width=LEFTOVER_WIDTH, columns=_SHOWN),
 )
 _Claimed = NamedTuple("_Claimed", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
 _NEXT.shape = _REST.shape = _Claimed._make
@@ -190,8 +181,8 @@ class ClaimCriteria(NamedTuple):
 def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover: bool) -> Any:
     """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`, or None.
 
-    `leftover` includes artifacts whose expired claim is not cleared yet, artifacts for which a
-    reviewer rejected the user's tag set, and artifacts behind many that other users have locked.
+    `leftover` includes artifacts whose expired claim is not cleared yet, and artifacts behind many
+    that other users have locked.
     """
     values = (
         str(tenancy.current_organization_id()),

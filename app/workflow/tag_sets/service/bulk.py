@@ -176,20 +176,20 @@ def reject_many(
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
-        _defer_artifacts(decided, reason)
+        _skip_rejected(decided, reason)
     _finish(event_names.REJECTED, decided, **decision, send_to=send_to, draft_id=None)
     return batch.failures
 
 
-def _defer_artifacts(rejected: list[Any], reason: str) -> None:
-    """Offer the artifacts last to the labelers whose tag sets of them were rejected."""
+def _skip_rejected(rejected: list[Any], reason: str) -> None:
+    """Skip the artifacts for the labelers whose tag sets of them were rejected."""
     labelers: dict[UUID, list[UUID]] = {}
     for tag_set in rejected:
         if tag_set.labeler_id is not None:
             labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
-    # Each pass defers an artifact for one labeler; more passes are rare.
+    # Each pass skips an artifact for one labeler; more passes are rare.
     while labelers:
-        skips.defer_artifacts(
+        skips.skip_rejected(
             {artifact_id: users.pop() for artifact_id, users in labelers.items()}, reason
         )
         labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}

@@ -197,7 +197,7 @@ def _send_to_next_labeler(
     """Claim the artifact for its next labeler, with a draft; return the draft's id if it is new."""
     if next_labeler is None:
         if tag_set.labeler_id is not None:
-            skips.defer_artifacts({tag_set.artifact_id: tag_set.labeler_id}, reason)
+            skips.skip_rejected({tag_set.artifact_id: tag_set.labeler_id}, reason)
         return None
     draft_id = None
     if next_labeler != tag_set.labeler_id:
