@@ -61,9 +61,7 @@ class OrganizationSettings(Schema):
     draft_hours = Int(
         required=True,
         minimum=1,
-        metadata={
-            "description": "How long a begun draft keeps its document after its labeler's claim ends."
-        },
+        metadata={"description": "How long a begun draft keeps its document after its claim ends."},
     )
     allow_self_review = Bool(
         required=True, metadata={"description": "Whether reviewers may decide on their own labels."}
