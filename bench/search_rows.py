@@ -154,7 +154,7 @@ def _all_at_once(report: Report, service: Service, org: Org, rows: int) -> None:
         ("restore", "archive", {"filter": {"archived": "true"}, "archived": False}),
         ("delete", "delete", {"filter": {}}),
     ):
-        floor = _undone(service, org, _PLAIN[what])
+        floor = filling.time_undone(service, org, _PLAIN[what])
         data = json.dumps({**body, "expected_count": rows}).encode()
         request = load.request("POST", f"/api/v1/artifacts/bulk-{path}", headers, data)
         began = time.perf_counter()
@@ -164,15 +164,3 @@ def _all_at_once(report: Report, service: Service, org: Org, rows: int) -> None:
         ratio = floor / ours
         name = f"{what} {rows:,} by filter"
         report.add(Row(name, f"{ours:.1f} s", f"{floor:.1f} s", ratio, ">= 0.5", ratio >= 0.5))
-
-
-def _undone(service: Service, org: Org, statement: str) -> float:
-    """Return the seconds that a statement takes, which is rolled back afterwards."""
-    with service.app.app_context(), tenancy.organization(org.id):
-        session = db.session()
-        session.execute(text("SET LOCAL statement_timeout = 0"))
-        began = time.perf_counter()
-        session.execute(text(statement), {"org": org.id})
-        taken = time.perf_counter() - began
-        session.rollback()
-    return taken
