@@ -29,7 +29,7 @@ from app.kit.pagination import Keys, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
 
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
-"""Filters that the counters have as facets. With any other filter, documents are counted one by one."""
+"""Filters that the counters have as facets; with any other, documents are counted one by one."""
 _PERIODS = ("created_after", "created_before", "due_after", "due_before")
 _COUNTED = frozenset({*_FACETS, *_PERIODS, "assignee"})
 _STATE = ("status", "schema_id", "archived")
