@@ -1,16 +1,13 @@
-"""Ranks of tag sets in the review queue, least first: by priority, then by time."""
+"""Ranks of tag sets in the review queue, least first, which triggers keep.
 
-from datetime import UTC, datetime, timedelta
+A rank is RANK_STEP for each point of priority below 100, plus a time in milliseconds since 1970: of
+the submission, or, if the review is due within 24 hours, of the due time, with a priority of 101.
+The SQL function `work_rank` is the formula.
+"""
 
 RANK_STEP = 10**13
 """More milliseconds than any due time, so that time only decides between equal priorities."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def review_rank(priority: int, at: datetime) -> int:
-    """Return the rank by an artifact's priority (0 to 100) and the time by which it is urgent.
-
-    The SQL function `review_rank_of` does the same when the urgency of an artifact changes.
-    """
-    milliseconds = (at - _EPOCH) // timedelta(milliseconds=1)
-    return (100 - priority) * RANK_STEP + min(max(milliseconds, 0), RANK_STEP - 1)
+LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"
+"""SQL of 100 less the priority, or -1 if the review is nearly due; `of` is a prefix of a table."""
+TIME = f"to_timestamp(CAST({{of}}review_rank - {LEVEL} * {RANK_STEP} AS float8) / 1000)"
+"""SQL of the time by which reviews of one level are ordered."""

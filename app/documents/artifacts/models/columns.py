@@ -23,8 +23,8 @@ HAS_TEXT_LAYER = case(
     (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
 ).label("has_text_layer")
 _HIDDEN = frozenset(
-    {"organization_id", "routing_since", "ingested_at", "claim_user_id", "claim_expires_at"}
-    | {"labeled_by", "reserved_for"}
+    {"organization_id", "claim_user_id", "claim_expires_at", "labeled_by", "reserved_for"}
+    | {"nearly_due", "routing_since", "ingested_at"}
 )
 ARTIFACT_COLUMNS = (
     *(

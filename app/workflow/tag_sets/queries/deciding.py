@@ -79,8 +79,6 @@ _LOCKED = (
         Artifact.text_length,
         Artifact.page_count,
         Artifact.updated_at.label("artifact_updated_at"),
-        Artifact.priority,
-        Artifact.due_at,
         Artifact.schema_id.label("schema_of_artifact"),
     )
     .join(

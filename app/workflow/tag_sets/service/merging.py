@@ -5,7 +5,6 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import urgent_at
 from app.engines.agreement import (
     Ballot,
     Lineup,
@@ -20,7 +19,6 @@ from app.kit import db, errors
 from app.kit.principal import Caller
 from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import beside, deciding, reading
-from app.workflow.tag_sets.review_ranks import review_rank
 from app.workflow.tag_sets.service import decisions, provenance, rules, statuses
 from app.workflow.tag_sets.service import sources as sources_of_tags
 from app.workflow.tag_sets.service.changes import MAX_BYTES, limit_size
@@ -159,7 +157,6 @@ def _insert(
         "tags": checked,
         "merged_from": [str(source_id) for source_id in ids],
         "provenance": merged.build_provenance(checked, sources),
-        "review_rank": review_rank(newest.priority, urgent_at(newest.due_at, now)),
     }
     merge_id = deciding.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
     emit_event(event_names.MERGED, merge_id, values, merged_from=ids, author_id=caller.user_id)

@@ -3,14 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models import urgent_at
 from app.identity.members.eligibility import lock_eligible
 from app.kit import errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import beside, deciding, reading
-from app.workflow.tag_sets.review_ranks import review_rank
 from app.workflow.tag_sets.service import decisions, rules, skips, statuses
 from app.workflow.tag_sets.service.drafts import emit_event
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
@@ -60,12 +58,10 @@ def _draft_values(caller: Caller) -> dict[str, Any]:
 
 
 def _review_values(tag_set: Any) -> dict[str, Any]:
-    since = urgent_at(tag_set.due_at, tag_set.submitted_at)
     flags = [flag for flag in tag_set.flags if flag != "resubmitted"]
     return {
         "status": TagSetStatus.SUBMITTED,
         "reviewer_id": None,
-        "review_rank": review_rank(tag_set.priority, since),
         "flags": [*flags, "resubmitted"],
     }
 

@@ -3,12 +3,10 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models import urgent_at
 from app.kit import db
 from app.kit.principal import Caller
 from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import deciding, reading
-from app.workflow.tag_sets.review_ranks import review_rank
 from app.workflow.tag_sets.service import automatic, decisions, rules, statuses
 from app.workflow.tag_sets.service.drafts import emit_event
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
@@ -37,7 +35,6 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
         "decided_at": None,
         "reviewer_id": None,
         "reason": None,
-        "review_rank": review_rank(tag_set.priority, urgent_at(tag_set.due_at, now)),
         "flags": _flags(tag_set, terms),
     }
     deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)
