@@ -14,7 +14,7 @@ URGENT_AT = (
     "(CASE WHEN nearly_due THEN timezone('UTC', timezone('UTC', due_at)"
     " - priority::float8 * interval '1 millisecond') ELSE created_at END)"
 )
-OLD_URGENT_AT = "least(timezone('UTC', timezone('UTC', due_at) - interval '87600 hours'), {since})"
+OLD_URGENT_AT = "least(timezone('UTC', timezone('UTC', {due}) - interval '87600 hours'), {since})"
 POOL = (
     "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
     " AND assignees = '[]' AND schema_id IS NOT NULL"
@@ -27,6 +27,20 @@ FROM batch b
 WHERE work.organization_id = b.organization_id AND work.artifact_id = b.artifact_id
   AND work.assignee_id = b.assignee_id
 """
+RESET_ASSIGNEES = f"""
+UPDATE artifact_assignees work
+SET priority = d.priority, urgent_at = {OLD_URGENT_AT.format(since="d.created_at", due="d.due_at")}
+FROM batch b JOIN artifacts d ON d.organization_id = b.organization_id AND d.id = b.artifact_id
+WHERE work.organization_id = b.organization_id AND work.artifact_id = b.artifact_id
+  AND work.assignee_id = b.assignee_id
+"""  # noqa: S608 - made of constants
+RESET_REVIEWS = f"""
+UPDATE tag_sets t SET review_rank = review_rank_of(
+    d.priority, {OLD_URGENT_AT.format(since="coalesce(t.submitted_at, now())", due="t.due_at")})
+FROM batch b JOIN tag_sets item ON item.organization_id = b.organization_id AND item.id = b.id
+JOIN artifacts d ON d.organization_id = item.organization_id AND d.id = item.artifact_id
+WHERE t.organization_id = b.organization_id AND t.id = b.id
+"""  # noqa: S608 - made of constants
 RANK = (
     "work_rank(100 - CAST(review_rank / CAST(10 ^ 13 AS bigint) AS int), due_at, submitted_at)"
 )
@@ -76,9 +90,11 @@ def upgrade() -> None:
 def downgrade() -> None:
     _index(
         "ix_artifacts_urgent",
-        [sa.text("priority DESC"), sa.text(OLD_URGENT_AT.format(since="created_at"))],
+        [sa.text("priority DESC"), sa.text(OLD_URGENT_AT.format(due="due_at", since="created_at"))],
         [*INCLUDED, "due_at", "created_at"],
     )
+    live.backfill("artifact_assignees", RESET_ASSIGNEES, pending="priority > 100")
+    live.backfill("tag_sets", RESET_REVIEWS, pending="review_rank < 0")
     for name in ("ix_tag_sets_coming_due", "ix_artifacts_coming_due"):
         live.drop_index(name)
     live.drop_index("ix_artifacts_order_of_work")

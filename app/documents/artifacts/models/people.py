@@ -31,9 +31,9 @@ class ArtifactAssignee(TenantModel, db.Base):
     """Who a document is assigned to, to be found from their side. `is_open`: there is to label.
 
     `priority` and `urgent_at` are its place in the order of work (`URGENCY`, `URGENT_AT`).
-    `places_taken` is how many tag sets the document has or is reserved for; `assignees_hash` differs
-    for other assignees. Follows the document by triggers; nothing else writes it. A text index on the list would not serve: under
-    row-level security PostgreSQL may not use it.
+    `places_taken` is how many tag sets the document has or is reserved for; `assignees_hash`
+    differs for other assignees. Follows the document by triggers; nothing else writes it. A text
+    index on the list would not serve: under row-level security PostgreSQL may not use it.
     """
 
     __tablename__ = "artifact_assignees"
