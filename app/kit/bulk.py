@@ -1,7 +1,8 @@
-"""Bulk actions, as services think of them: one bad record does not undo the others.
+"""Bulk actions of services: one failing record does not undo the others.
 
-By id an action is one transaction. By filter it is one for each thousand records, so that whoever
-changes one of them meanwhile waits for a thousand, not for a hundred thousand (decision 0030).
+An action by id is one transaction. An action by filter is one transaction for each thousand
+records, so that a concurrent change of one of them waits for a thousand records and not for a
+hundred thousand (decision 0030).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,20 +19,20 @@ from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
 BATCH = 1000
-"""How many records a transaction changes."""
+"""The number of records that one transaction changes."""
 LISTED = 1000
-"""How many outcomes an answer lists."""
+"""The largest number of outcomes in a response."""
 
 log = get_logger(__name__)
 Failures = Mapping[UUID, ApiError]
 Unfit = Callable[[Sequence[UUID]], Failures]
-"""Asked of records once they are locked: which of them are to be left alone, and why."""
+"""Called with the ids of locked records; returns those that must not be changed, and why."""
 
 _UUID_BYTES = 16
 
 
 class Found:
-    """The ids that a filter found: sixteen bytes each, so that a million are little."""
+    """The ids that a filter matched, packed into sixteen bytes each to save memory."""
 
     def __init__(self, packed: bytes) -> None:
         self._packed = packed
@@ -40,7 +41,7 @@ class Found:
         return len(self._packed) // _UUID_BYTES
 
     def batches(self) -> Iterator[list[UUID]]:
-        """The ids in their order, `BATCH` at a time."""
+        """Yield the ids in their order, in lists of at most `BATCH`."""
         size = BATCH * _UUID_BYTES
         for start in range(0, len(self._packed), size):
             some = self._packed[start : start + size]
@@ -50,9 +51,9 @@ class Found:
 
 
 def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) -> Found:
-    """What `chosen` selects, in the order of `order`; its first column is the id.
+    """Return the ids that `chosen` selects, ordered by `order`; its first column is the id.
 
-    Raises 409 `conflict` with `details.count` when that is another number than expected.
+    Raises 409 `conflict` with `details.count` if their number differs from `expected`.
     """
     rows = chosen.add_columns(*(by.label(f"by_{n}") for n, by in enumerate(order))).subquery()
     first, *keys = rows.c
@@ -68,11 +69,11 @@ def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) 
 
 
 def in_batches(found: Found, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
-    """Let `act` change what was found, a batch in a transaction; the result.
+    """Run `act` on the records in batches, one transaction each, and return the result.
 
-    `act` returns why records failed. Where it raises in the first batch, nothing stands. Later, the
-    batches before stand, and all that is left has failed for that reason: the answer tells what was
-    done, whatever happens.
+    `act` returns the records that failed, and why. If it raises in the first batch, nothing is
+    changed and the error is raised. If it raises in a later batch, the earlier batches stay
+    committed and all remaining records count as failed, so the result always says what was done.
     """
     failures: dict[UUID, ApiError] = {}
     failed = 0
@@ -96,20 +97,20 @@ def in_batches(found: Found, act: Callable[[list[UUID]], Failures]) -> dict[str,
 
 
 def by_id(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
-    """The result of an action on `ids`: each once, in their order, all well but `failures`."""
+    """Return the result of an action on `ids`, each listed once and in their order."""
     outcomes = [_outcome(one, failures.get(one)) for one in dict.fromkeys(ids)]
     failed = sum(not outcome["ok"] for outcome in outcomes)
     return _result(len(outcomes), failed, outcomes)
 
 
 def by_filter(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
-    """The result of an action on all that matched a filter; only failures are listed."""
+    """Return the result of an action on all records that matched a filter, listing failures."""
     outcomes = [_outcome(one, failure) for one, failure in islice(failures.items(), LISTED)]
     return _result(matched, failed, outcomes)
 
 
 def missing(ids: Iterable[UUID], found: Iterable[UUID]) -> dict[UUID, ApiError]:
-    """A 404 for each of `ids` that was not found: another organization's is none either."""
+    """Return a 404 for each of `ids` that was not found or belongs to another organization."""
     known = set(found)
     return {one: errors.not_found() for one in ids if one not in known}
 

@@ -22,12 +22,12 @@ class Period:
 
     @property
     def days(self) -> list[date]:
-        """Return its days in order."""
+        """Return the days of the period in order."""
         return [self.first + n * _DAY for n in range((self.last - self.first).days + 1)]
 
     @property
     def edges(self) -> list[datetime]:
-        """Return the midnight of each day and of the day after the last, in UTC, ascending."""
+        """Return the midnights at the start of each day and at the end of the last, in UTC."""
         zone = ZoneInfo(self.zone)
         days = [*self.days, self.last + _DAY]
         return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
@@ -36,7 +36,7 @@ class Period:
 def get_period(zone: str, first: date | None, last: date | None) -> Period:
     """Return the period from `first` to `last`, by default the last 30 days.
 
-    A time zone that this machine does not know counts as UTC. Raises 400 on `from` or `to`.
+    A time zone that this machine does not know is treated as UTC. Raises 400 on `from` or `to`.
     """
     try:
         today = db.utc_now().astimezone(ZoneInfo(zone)).date()

@@ -1,7 +1,8 @@
-"""Which columns hold what the keyring encrypted, and encrypting them anew under its first key.
+"""Encrypted columns, and their re-encryption with the first key of the keyring.
 
-A model says it of a column: `mapped_column(info=encrypted())`, and of members of a JSON object:
-`info=encrypted("sealed")`. A test looks for tokens in any other column.
+A model declares an encrypted column with `mapped_column(info=encrypted())`, and encrypted members
+of a JSON object with `info=encrypted("sealed")`. A test checks that no other column contains
+tokens.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,17 +19,17 @@ _INFO = "encrypted"
 BATCH = 500
 
 Progress = Callable[[int, int], None]
-"""Called with how many values were looked at, and how many there are, about."""
+"""Called with the number of values processed, and with their approximate total."""
 
 
 def encrypted(*members: str) -> dict[str, Any]:
-    """The `info` of a column that holds tokens: as its value, or as `members` of its object."""
+    """Return the `info` of a column whose value, or whose JSON object's `members`, are tokens."""
     return {_INFO: members or (None,)}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A column of tokens, or a member of a column of objects."""
+    """An encrypted column, or an encrypted member of a column of JSON objects."""
 
     table: Table
     column: Column[Any]
@@ -36,17 +37,17 @@ class Place:
 
     @property
     def name(self) -> str:
-        """`webhooks.secret`, `jobs.args.sealed`."""
+        """Return the name, such as `webhooks.secret` or `jobs.args.sealed`."""
         parts = (self.table.name, self.column.name, self.member)
         return ".".join(part for part in parts if part)
 
     @property
     def value(self) -> Any:
-        """The token, as an expression."""
+        """Return the SQL expression of the token."""
         return self.column if self.member is None else self.column[self.member].astext
 
     def replaced(self, token: str) -> Any:
-        """The column's value with another token, as an expression."""
+        """Return the SQL expression of the column's value with another token."""
         if self.member is None:
             return token
         path = literal([self.member], ARRAY(TEXT))
@@ -55,7 +56,7 @@ class Place:
 
 @dataclass(slots=True)
 class Count:
-    """What was found in one place. `unreadable`: no configured key made it."""
+    """Counts for one place; no configured key decrypts the `unreadable` tokens."""
 
     place: str
     tokens: int = 0
@@ -64,7 +65,7 @@ class Count:
 
 
 def places() -> list[Place]:
-    """Every declared place, by name. The models are loaded."""
+    """Return every declared place, ordered by name. The models must have been imported."""
     found = [
         Place(table, column, member)
         for table in db.Base.metadata.tables.values()
@@ -75,7 +76,7 @@ def places() -> list[Place]:
 
 
 def total() -> int:
-    """How many tokens there are."""
+    """Return the number of tokens in all places."""
     with _everywhere():
         counts = (
             select(func.count()).select_from(p.table).where(p.value.is_not(None)) for p in places()
@@ -84,11 +85,11 @@ def total() -> int:
 
 
 def rotate(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
-    """Encrypt every token anew that another key than the first made; counts for each place.
+    """Re-encrypt every token that another key than the first made; return counts for each place.
 
-    Commits batch by batch and can be broken off: run again, it goes on with what is left. A token
-    that somebody else replaces meanwhile is left alone, for it is under the first key already.
-    Without `write` it only counts.
+    Each batch is committed. An interrupted run can be repeated and continues with the remaining
+    tokens. A token that is replaced concurrently is left unchanged because it already uses the
+    first key. Without `write`, tokens are only counted.
     """
     expected = total() if progress is not None else 0
     counts: list[Count] = []
@@ -129,7 +130,7 @@ def _key(place: Place) -> list[Column[Any]]:
 
 
 def _batches(place: Place) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
-    """All tokens of a place in the order of its primary key: ([key, …], token)."""
+    """Yield all tokens of a place in the order of its primary key, as ((key, …), token)."""
     columns = _key(place)
     statement = select(*columns, place.value).where(place.value.is_not(None))
     statement = statement.order_by(*columns).limit(BATCH)
@@ -150,8 +151,10 @@ def _everywhere() -> Any:
 
 
 def undeclared() -> list[str]:
-    """Columns, `table.column`, that hold what looks like a token and are not declared. For tests:
-    it reads every table."""
+    """Return the undeclared columns (`table.column`) that contain something like a token.
+
+    This reads every table and is meant for tests.
+    """
     declared = {(place.table.name, place.column.name) for place in places()}
     found = []
     with _everywhere(), db.transaction() as session:
@@ -162,7 +165,7 @@ def undeclared() -> list[str]:
     return found
 
 
-# Fernet's version byte and the first half of its time, in base64, and at least a block after it.
+# In base64: Fernet's version byte, the first half of its timestamp, and at least one block.
 _TOKEN = "gAAAAAB[A-Za-z0-9_-]{90,}"  # noqa: S105 - a pattern
 _TEXT_COLUMNS = text(
     "SELECT quote_ident(table_name), quote_ident(column_name) FROM information_schema.columns"

@@ -1,7 +1,7 @@
-"""The outbox: an event is a row, written in the transaction of what caused it.
+"""The event outbox: an event is a row, written in the transaction of its cause.
 
-`emit` writes the event and, in the same statement, one job for every handler that listens to its
-name. Nobody who emits knows who listens. Handlers run later, in a worker, at least once.
+`emit` writes the event and, in the same statement, one job for each handler that subscribed to its
+name. The emitting code does not know the handlers. Handlers run later, in a worker, at least once.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from app.kit.prepared import Prepared
 
 
 class OutboxEvent(db.Base):
-    """One event. Kept for a week after it happened, as a trail; its jobs carry the work."""
+    """An emitted event, kept for a week for inspection; its jobs do the work."""
 
     __tablename__ = "outbox_events"
     __table_args__ = (Index("ix_outbox_events_created_at", "created_at"),)
@@ -77,7 +77,7 @@ _EMIT_MANY = text(
     """
 )
 
-# The organizations are a statement of the caller's, so that a million of them are one statement.
+# The caller passes a SELECT of organizations, so that even a million need only one statement.
 _EMIT_EACH = """
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
@@ -98,31 +98,31 @@ _EMIT_EACH = """
 
 
 def listen(name: str, function: str, queue: str) -> None:
-    """Let the job handler `function` hear of every event `name`. Called by the jobs' decorator."""
+    """Subscribe the job handler `function` to the events `name`; called by the jobs' decorator."""
     if (function, queue) not in _listeners[name]:
         _listeners[name].append((function, queue))
 
 
 def listeners(name: str) -> list[tuple[str, str]]:
-    """(function, queue) of each handler of `name`."""
+    """Return (function, queue) of each handler of the events `name`."""
     return list(_listeners.get(name, ()))
 
 
 def set_request_id(request_id: str | None) -> None:
-    """Bind the request id that events and jobs carry on."""
+    """Bind the request id that emitted events and enqueued jobs store."""
     _request_id.set(request_id)
 
 
 def request_id() -> str | None:
-    """The request that started what runs."""
+    """Return the id of the request that caused the running work."""
     return _request_id.get()
 
 
 def emit(name: str, data: dict[str, Any]) -> UUID:
-    """Write an event of the bound organization into the running transaction; its id.
+    """Write an event of the bound organization in the running transaction, and return its id.
 
-    `data` is JSON (UUIDs and times are written as text). Flushes what the session holds first, so
-    that a handler never sees less than the event tells.
+    `data` is JSON (UUIDs and times are written as text). The session is flushed first, so that
+    every record that the event mentions exists when a handler runs.
     """
     event_id = uuid7()
     organization_id = tenancy.current_organization_id()
@@ -150,7 +150,7 @@ def emit(name: str, data: dict[str, Any]) -> UUID:
 
 
 def emit_many(name: str, datas: Sequence[dict[str, Any]]) -> None:
-    """`emit` for each of `datas`, in one statement whatever their number."""
+    """Emit one event for each of `datas`, in a single statement."""
     if not datas:
         return
     heard = _listeners.get(name, [])
@@ -171,10 +171,10 @@ def emit_many(name: str, datas: Sequence[dict[str, Any]]) -> None:
 
 
 def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: Any) -> int:
-    """Write one event of the same `data` for each of many organizations; how many that were.
+    """Emit one event with the same `data` for each organization, and return their number.
 
-    `organizations` is a SELECT of ids with the parameters `values`. All organizations are bound
-    (`tenancy.across_organizations`).
+    `organizations` is a SELECT of ids with the parameters `values`. The caller must have bound all
+    organizations (`tenancy.across_organizations`).
     """
     heard = _listeners.get(name, [])
     db.session().flush()
