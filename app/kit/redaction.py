@@ -1,4 +1,4 @@
-"""Hides secrets in what is written to the logs, and makes all else plain values."""
+"""Redaction of log events: secrets are hidden, and all other values become plain values."""
 
 import re
 from collections.abc import Mapping
@@ -7,14 +7,14 @@ from typing import Any
 
 HIDDEN = "[hidden]"
 _TEXT_MAX = 16_384
-_REPEATED_MAX = 48  # operations, methods, ids of the request: the same over and over
+_REPEATED_MAX = 48  # operations, methods and ids of requests are often repeated
 _DEPTH_MAX = 8
 _SECRET_NAME = re.compile(
     r"passw|secret|token|authori[sz]ation|api_?-?key|cookie|credential|private_?-?key"
     r"|encryption_?-?key|signature|database_?url|redis_?url|smtp_?url|jwt",
     re.IGNORECASE,
 )
-# Repetitions are bounded or begin at a fixed word, so that no line takes long to search.
+# All repetitions are bounded or follow a fixed word, so that no line takes long to search.
 _SECRET_TEXT = re.compile(
     r"""(?ix)
     (?P<scheme>\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}
@@ -30,7 +30,7 @@ _SECRET_TEXT = re.compile(
 
 
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Hide secrets by the name of their member and by their form; make all else plain values."""
+    """Hide values that have the name or form of a secret, and convert others to plain values."""
     return {
         key: _hidden_value(value) if _is_secret(key) else _plain(value, 0)
         for key, value in event.items()
@@ -66,7 +66,7 @@ def _plain(value: Any, depth: int) -> Any:
 def _as_text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - whatever an object's own code may raise
+    except Exception:  # noqa: BLE001 - an object's own code may raise anything
         return f"[{type(value).__name__}]"
 
 

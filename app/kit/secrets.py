@@ -1,4 +1,4 @@
-"""Keys, tokens and passwords: what is encrypted, what is signed, what is only hashed."""
+"""Keys, tokens and passwords: encryption, signatures and hashes."""
 
 import hashlib
 import hmac
@@ -25,9 +25,9 @@ SIGNATURE_BYTES = 16
 ARGON2_MEMORY_KIB = 19 * 1024
 ARGON2_PASSES = 2
 ARGON2_LANES = 1
-# With two hashes under way a process spends 38 MiB on them however many sign-ins arrive at once.
+# Two hashes at a time need 38 MiB of a process, however many sign-ins arrive at once.
 HASHES_UNDER_WAY = 2
-# Normalisation is quadratic in a run of combining characters, so it stops where nobody types.
+# Normalisation is quadratic in runs of combining characters, so longer passwords skip it.
 _NORMALISED_MAX = 1024
 
 _hasher = PasswordHasher(
@@ -40,16 +40,19 @@ _hashing = threading.BoundedSemaphore(HASHES_UNDER_WAY)
 
 
 class DecryptionFailed(Exception):  # noqa: N818 - names what happened to the caller's token
-    """The token is damaged, or none of the configured encryption keys made it."""
+    """The token is damaged, or was not made with a configured encryption key."""
 
 
 class Keyring:
-    """The service's keys: Fernet for what must be read back, keyed hashes for the rest.
+    """The service's keys: Fernet for values that must be decrypted, keyed hashes for all others.
 
-    :param secret_key: root of all derived keys (HKDF-SHA-256, RFC 5869; one key per purpose, so
-        that a signature made for one purpose is worth nothing for another).
-    :param encryption_keys: Fernet keys; the first encrypts, all decrypt.
-    :raises ValueError: an empty secret key, no encryption key or a malformed one.
+    Args:
+        secret_key: the root of all derived keys (HKDF-SHA-256, RFC 5869). There is one key per
+            purpose, so that a signature for one purpose is invalid for another.
+        encryption_keys: Fernet keys; the first encrypts, all decrypt.
+
+    Raises:
+        ValueError: the secret key is empty, or an encryption key is missing or malformed.
     """
 
     def __init__(self, secret_key: str, encryption_keys: Sequence[str]) -> None:
@@ -62,27 +65,24 @@ class Keyring:
         self._derive = lru_cache(maxsize=128)(self._derive_key)
 
     def encrypt(self, plain: bytes | str) -> str:
-        """Fernet token of ``plain`` (text as UTF-8), made with the first key.
+        """Return a Fernet token of `plain` (text as UTF-8), made with the first key.
 
-        :raises UnicodeEncodeError: text with lone surrogates.
+        Raises UnicodeEncodeError if the text has lone surrogates.
         """
         data = plain.encode() if isinstance(plain, str) else plain
         return self._fernet.encrypt(data).decode("ascii")
 
     def decrypt(self, token: str) -> bytes:
-        """The bytes behind a token of `encrypt`.
-
-        :raises DecryptionFailed: see there.
-        """
+        """Return the content of a token of `encrypt`. Raises DecryptionFailed."""
         try:
             return self._fernet.decrypt(_token_bytes(token))
         except InvalidToken:
             raise DecryptionFailed("the token does not decrypt with any configured key") from None
 
     def rotate(self, token: str) -> str:
-        """The same content and time of making under the first key.
+        """Re-encrypt a token with the first key; its content and timestamp stay the same.
 
-        :raises DecryptionFailed: as `decrypt`.
+        Raises DecryptionFailed like `decrypt`.
         """
         try:
             return self._fernet.rotate(_token_bytes(token)).decode("ascii")
@@ -90,9 +90,9 @@ class Keyring:
             raise DecryptionFailed("the token does not decrypt with any configured key") from None
 
     def needs_rotation(self, token: str) -> bool:
-        """Whether the token was made with another key than the first.
+        """Return whether the token was made with another key than the first.
 
-        :raises DecryptionFailed: as `decrypt`.
+        Raises DecryptionFailed like `decrypt`.
         """
         try:
             self._first.decrypt(_token_bytes(token))
@@ -102,23 +102,23 @@ class Keyring:
         return False
 
     def sign(self, purpose: str, payload: bytes) -> bytes:
-        """HMAC-SHA-256 of the payload, truncated to 16 bytes (RFC 2104, section 5)."""
+        """Return the HMAC-SHA-256 of the payload, truncated to 16 bytes (RFC 2104, section 5)."""
         return hmac.digest(self._derive(f"sign:{purpose}"), payload, "sha256")[:SIGNATURE_BYTES]
 
     def verify(self, purpose: str, payload: bytes, signature: bytes) -> bool:
-        """Whether `sign` made this signature; takes the same time for every wrong one."""
+        """Return whether `sign` made this signature, in constant time."""
         return hmac.compare_digest(self.sign(purpose, payload), signature)
 
     def fingerprint(self, purpose: str, secret: str) -> str:
-        """What is stored of a token or API key instead of itself: 64 hexadecimal characters.
+        """Return the hash that is stored instead of a token or API key: 64 hexadecimal characters.
 
-        A plain keyed hash is enough, as these secrets are random and long; passwords are not.
+        A keyed hash is sufficient because these secrets are random and long, unlike passwords.
         """
         key = self._derive(f"fingerprint:{purpose}")
         return hmac.digest(key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def derived_key(self, purpose: str) -> bytes:
-        """32 bytes for a library that wants a key of its own, such as the token signer."""
+        """Return 32 bytes for a library that needs its own key, such as the signer of tokens."""
         return self._derive(f"key:{purpose}")
 
     def _derive_key(self, info: str) -> bytes:
@@ -136,20 +136,21 @@ def _token_bytes(token: str) -> bytes:
 
 
 def random_token(nbytes: int = 32) -> str:
-    """``nbytes`` from the system's generator in URL-safe base64 without padding."""
+    """Return `nbytes` random bytes in URL-safe base64 without padding."""
     return secrets.token_urlsafe(nbytes)
 
 
 def random_hex(nbytes: int = 32) -> str:
-    """``nbytes`` from the system's generator as ``2 * nbytes`` hexadecimal characters."""
+    """Return `nbytes` random bytes as `2 * nbytes` hexadecimal characters."""
     return secrets.token_hex(nbytes)
 
 
 class Gate:
-    """How many threads may be busy with passwords at once, hashing or waiting for it.
+    """Limits how many threads work on passwords at once, including those that wait for hashing.
 
-    A short rush waits. Once threads have had to wait for `rush` seconds on end it is a flood, and
-    who finds no place is refused at once: the threads that are left serve everybody else.
+    Further threads wait up to `patience` seconds for a place. If places have been scarce for more
+    than `rush` seconds, they are rejected at once, so that the remaining threads can serve all
+    other requests.
     """
 
     rush = 1.0
@@ -164,7 +165,7 @@ class Gate:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Take a place for the block; in a block that has one, the same. Raises 503."""
+        """Reserve a place for the block; a nested block shares it. Raises 503 if none is free."""
         if getattr(self._held, "place", False):
             yield
             return
@@ -199,26 +200,24 @@ gate = Gate()
 
 
 def leave_threads(threads: int) -> None:
-    """Of a process of `threads` threads, passwords may keep all but one busy."""
+    """Let password hashing use all but one of the `threads` threads of this process."""
     gate.places = max(1, threads - 1)
 
 
 def hash_password(password: str) -> str:
-    """Argon2id hash in PHC string format, with a salt of its own.
+    """Return the Argon2id hash of a password in PHC string format, with a random salt.
 
-    :raises ApiError: 503 `service_unavailable` when too many are waiting for theirs.
+    Raises 503 `service_unavailable` if too many threads are hashing passwords.
     """
     with gate.place(), _hashing:
         return _hasher.hash(_prepared(password))
 
 
 def verify_password(stored: str, password: str) -> bool:
-    """Whether ``password`` belongs to the stored hash.
+    """Return whether `password` matches the stored hash.
 
-    A stored value that is no hash (an account without a password) belongs to no password, and is
-    refused only after as much work.
-
-    :raises ApiError: as `hash_password`.
+    A stored value that is not a hash (an account without a password) matches no password; the check
+    takes equally long. Raises 503 like `hash_password`.
     """
     try:
         with gate.place(), _hashing:
@@ -231,26 +230,29 @@ def verify_password(stored: str, password: str) -> bool:
 
 
 def needs_rehash(stored: str) -> bool:
-    """Whether a hash was made with other parameters than today's."""
+    """Return whether a hash was made with outdated parameters."""
     return _hasher.check_needs_rehash(stored)
 
 
 @cache
 def nobodys_hash() -> str:
-    """A hash that no password belongs to: what an account that does not exist is checked against.
+    """Return a hash that matches no password, for the check of an account that does not exist.
 
-    Made with today's parameters, so that checking against it takes the time of any other.
+    It is made with the current parameters, so checking against it takes as long as any other check.
     """
     return hash_password(random_token())
 
 
 def dummy_verify(password: str) -> None:
-    """The work of `verify_password` for an account that does not exist, so that time tells none."""
+    """Do the work of `verify_password` for an account that does not exist.
+
+    Otherwise the response time would reveal which accounts exist.
+    """
     hash_password(password)
 
 
 def _prepared(password: str) -> bytes:
-    # Keyboards differ in how they compose a letter: NIST SP 800-63B, section 5.1.1.2.
+    # Keyboards compose the same character differently: NIST SP 800-63B, section 5.1.1.2.
     if len(password) <= _NORMALISED_MAX:
         password = unicodedata.normalize("NFKC", password)
     return password.encode("utf-8", "surrogatepass")

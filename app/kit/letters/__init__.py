@@ -1,7 +1,7 @@
-"""Letters: mail whose words lie in one file per language, queued in the transaction of its cause.
+"""Emails from templates in one file per language, queued in the transaction of their cause.
 
-`wording` reads the files, `layout` makes text and HTML of a letter, `sending` queues and sends.
-`messages` are words of the same kind for what is stored and shown: notifications.
+`wording` reads the templates, `layout` renders an email as text and HTML, and `sending` queues and
+sends emails. `messages` renders notifications, and `phrases` the texts of web pages.
 """
 
 from app.kit.letters.layout import Rendered

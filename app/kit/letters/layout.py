@@ -1,4 +1,4 @@
-"""From a letter's words and values to a message: subject, text, and HTML that says the same."""
+"""Rendering of an email's template and values into a subject, a text and the same as HTML."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ Values = Mapping[str, str | int | None]
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A letter that can be sent. `language` is the one it came to be in."""
+    """A rendered email; `language` is the language of the template that was used."""
 
     subject: str
     text: str
@@ -33,7 +33,7 @@ class Rendered:
 
 @cache
 def _template() -> Template:
-    # Flask's own environment would be the application's; letters are rendered without one too.
+    # Flask's environment needs an application; emails are rendered without one, too.
     environment = Environment(
         loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined
     )
@@ -42,7 +42,7 @@ def _template() -> Template:
 
 @cache
 def surroundings() -> dict[str, dict[str, str]]:
-    """What stands around every letter, by language tag in lower case."""
+    """Return the texts that surround every email, by language tag in lower case."""
     return {
         path.stem.lower(): tomllib.loads(path.read_text(encoding="utf-8"))["layout"]
         for path in sorted(_FOLDER.glob("*.toml"))
@@ -55,7 +55,7 @@ def _words(language: str) -> dict[str, str]:
 
 
 def _harmless(value: object) -> str:
-    """A value without control characters and without what would turn the text around it."""
+    """Return a value without control characters and bidirectional formatting characters."""
     kept = (
         c
         for c in str(value).replace("\r\n", "\n")
@@ -79,7 +79,10 @@ def _plain(parts: Sequence[Part]) -> str:
 
 
 def plain(wording: Wording, values: Mapping[str, str]) -> tuple[str, list[str]]:
-    """The subject, one line, and the paragraphs with `values` put in. Raises KeyError."""
+    """Return the subject, on one line, and the paragraphs, with `values` inserted.
+
+    Raises KeyError if a value is missing.
+    """
     given = {name: _harmless(value) for name, value in values.items()}
     subject = " ".join(_plain(_filled(wording.subject, given)).split())[:_SUBJECT_LENGTH]
     return subject, [_plain(_filled(parts, given)) for parts in wording.paragraphs]
@@ -88,13 +91,11 @@ def plain(wording: Wording, values: Mapping[str, str]) -> tuple[str, list[str]]:
 def render(
     wording: Wording, values: Values, *, public_url: str, service: str, pages_url: str | None = None
 ) -> Rendered:
-    """Put `values` into `wording`.
+    """Render an email by inserting `values` into its template.
 
-    :param values: by name; `link` is an address or a path under `pages_url` (by default
-        `public_url`), or None where there is nothing to open; `token` is shown below the button
-        unless the text names it.
-    :param service: who writes: the name in the sender's address.
-    :raises KeyError: a value is missing.
+    Values are looked up by name. `link` is a URL, a path under `pages_url` (default: `public_url`),
+    or None if there is no page to open. `token` is shown below the button unless the text contains
+    it. `service` is the name in the sender's address. Raises KeyError if a value is missing.
     """
     given = {name: "" if v is None else _harmless(v) for name, v in values.items()}
     given["link"] = _link(given.get("link", ""), pages_url or public_url)
@@ -126,7 +127,7 @@ def render(
 
 
 def _link(link: str, pages_url: str) -> str:
-    """An absolute http(s) address; nothing else becomes one that can be opened."""
+    """Return an absolute http(s) URL, or an empty string for any other kind of link."""
     if _PATH.fullmatch(link):
         return f"{pages_url}/{link.removeprefix('/')}"
     return link if _ADDRESS.fullmatch(link) else ""

@@ -1,7 +1,8 @@
-"""Short messages that are stored as text: a title and a body in the language of their reader.
+"""Short messages with a title and a body in the language of their reader, stored as text.
 
-They lie in files like those of letters. Where a number decides the words, a message has one table
-for each of its language's plural categories (CLDR): `assigned_one`, `assigned_other`.
+Their templates have the same file format as those of emails. If the text depends on a number, a
+message has one table for each plural category of its language (CLDR): `assigned_one`,
+`assigned_other`.
 """
 
 from collections.abc import Mapping
@@ -20,14 +21,14 @@ Value = str | int | datetime | None
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one reader reads. `body` has paragraphs, apart by an empty line, and may be empty."""
+    """A rendered message; the paragraphs of `body` are separated by empty lines."""
 
     title: str
     body: str
 
 
 class Messages:
-    """A folder of messages: `Messages(Path(__file__).parent / "messages")`."""
+    """The messages in a folder: `Messages(Path(__file__).parent / "messages")`."""
 
     def __init__(self, folder: Path) -> None:
         self.wordings = Wordings(folder)
@@ -41,13 +42,14 @@ class Messages:
         values: Mapping[str, Value],
         count: int | None = None,
     ) -> Message:
-        """The message `name` as a reader of `locale` in `time_zone` reads it.
+        """Return the message `name` for a reader with this locale and time zone.
 
-        :param values: a moment is written in the reader's language and zone; a paragraph that
-            shows a value that is None is left out.
-        :param count: decides among the plural forms, and is the value `count`.
-        :raises WordingError: no such message.
-        :raises KeyError: a value is missing.
+        Timestamps in `values` are formatted for the reader; paragraphs that contain a None value
+        are left out. `count` selects the plural form and is also the value named `count`.
+
+        Raises:
+            WordingError: the message does not exist.
+            KeyError: a value is missing.
         """
         found = self._find(name, locale, count)
         given = {**values, **({} if count is None else {"count": count})}

@@ -1,4 +1,4 @@
-"""Queueing letters with what causes them, and the worker's job that sends them."""
+"""Queueing of emails in the transaction of their cause, and the job that sends them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ log = get_logger(__name__)
 
 SEND = "letters.send"
 ATTEMPTS = 30
-"""With the jobs' back-off this is about four and a half hours of trying."""
+"""With the back-off of jobs, this is about four and a half hours."""
 _APP = Path(__file__).parents[2]
 
 FOLDERS: dict[str, "Letters"] = {}
-"""Every folder of letters by its path inside the application: how a job names one."""
+"""All folders of email templates by their path in the application, which jobs refer to."""
 
-# With the outcome, so that addresses and tokens last no longer than they are needed.
+# Runs with the outcome, so that addresses and tokens are not kept longer than necessary.
 _FORGET = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
-    """One letter to be posted; its members are those of `Letters.post`."""
+    """An email to be queued; its members are the arguments of `Letters.post`."""
 
     name: str
     to: str
@@ -44,11 +44,11 @@ class Letter:
 
 
 class Letters:
-    """A feature's letters: `Letters(Path(__file__).parent / "letters")`, made at import.
+    """The emails of a feature: `Letters(Path(__file__).parent / "letters")`, created at import.
 
-    :param folder: inside the application; it has `en.toml` and a file for each other language.
-    :param queue: `bulk_mail` for emails that somebody can cause in large numbers: those that a
-        person waits for go before them.
+    `folder` is a folder of the application with `en.toml` and a file for each other language. Use
+    the queue `bulk_mail` for emails that a user can cause in large numbers, so that emails that a
+    person is waiting for are sent first.
     """
 
     def __init__(self, folder: Path, *, queue: str = "mail") -> None:
@@ -68,15 +68,20 @@ class Letters:
         organization_id: UUID | None = None,
         message_id: str | None = None,
     ) -> None:
-        """Queue the letter `name` in the running transaction; a worker sends it.
+        """Queue the email `name` in the running transaction; a worker sends it.
 
-        :param locale: of the reader; a language without the letter falls back to English.
-        :param values: all that the letter shows. `link` is an address, or a path that
-            `app.kit.links` built, None where there is nothing to open; a `token` is shown for
-            those who use the API.
-        :param organization_id: whose letter it is: it is gone, unsent, once they are erased.
-        :param message_id: of the mail, for a letter that is known by an id of its own.
-        :raises WordingError: no such letter, or a value is missing; a mistake of the caller's.
+        Args:
+            name: the name of the template.
+            to: the recipient's address.
+            locale: the reader's locale; English is used if the template lacks the language.
+            values: the values of all placeholders. `link` is a URL, a path that `app.kit.links`
+                built, or None if there is no page to open. `token` is shown to users of the API.
+            organization_id: the organization of the email; if the organization is erased first,
+                the email is not sent.
+            message_id: the message id, for emails that have an id of their own.
+
+        Raises:
+            WordingError: the template does not exist, or a value is missing (a programming error).
         """
         letter = Letter(
             name=name,
@@ -89,7 +94,7 @@ class Letters:
         self.post_many([letter])
 
     def post_many(self, letters: Sequence[Letter]) -> None:
-        """`post` for each of `letters`, in one statement whatever their number."""
+        """Queue all `letters` in a single statement (see `post`)."""
         work = [(letter.organization_id, self._args(letter)) for letter in letters]
         with tenancy.across_organizations(reason="a letter to a person may be no organization's"):
             jobs.enqueue_many(SEND, work, queue=self.queue)
@@ -112,7 +117,7 @@ class Letters:
         return wording
 
     def render(self, name: str, locale: str, values: Values) -> Rendered:
-        """The letter as `locale` reads it. Raises WordingError like `post`."""
+        """Return the rendered email for a reader of `locale`. Raises WordingError like `post`."""
         self._check(name, values)
         settings = container.settings()
         return render(
@@ -126,7 +131,7 @@ class Letters:
     def send(
         self, name: str, *, to: str, locale: str, values: Values, message_id: str | None = None
     ) -> None:
-        """Send at once, outside any transaction. Raises MailRefused and MailFailed."""
+        """Send an email now, without queueing it. Raises MailRefused and MailFailed."""
         letter = self.render(name, locale, values)
         container.current().mailer.send(
             to,
@@ -149,7 +154,7 @@ def _letter_of(job: Job) -> str:
 
 @jobs.handler(SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_give_up, retryable=False)
 def send(job: Job) -> None:
-    """Send a letter. A second run, after a worker that died, sends the same message id again."""
+    """Send a queued email; a repeated run, after a crash, sends the same message id again."""
     letter = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     job.checkpoint()
     try:

@@ -1,7 +1,7 @@
-"""What Prometheus may ask for, counted over all processes of the service.
+"""Prometheus metrics, summed over all processes of the service.
 
-Counting costs a microsecond and touches neither disk nor network (`counters`). A thread adds what
-was counted to sums in Redis (`store`), and `/metrics` of any API process shows them (`page`).
+Counting takes a microsecond and uses neither disk nor network (`counters`). A thread adds the
+counts to sums in Redis (`store`), and `/metrics` of every API process shows these sums (`page`).
 """
 
 from app.kit import logging
@@ -83,12 +83,12 @@ _request_series: dict[tuple[str, str, int], HistogramSeries] = {}
 
 
 def observe_request(operation: str, method: str, status: int, seconds: float) -> None:
-    """Record an answered request. Methods that HTTP does not know count as one."""
+    """Record an answered request. All unknown HTTP methods are counted as `other`."""
     key = (operation, method, status)
     series = _request_series.get(key)
     if series is None:
         known = method if method in _METHODS else "other"
         series = REQUESTS.labels(operation, known, str(status))
-        if known == method:  # what a client makes up must not fill the memory
+        if known == method:  # methods that clients invent must not fill the memory
             _request_series[key] = series
     series.observe(seconds)

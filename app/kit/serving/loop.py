@@ -1,4 +1,4 @@
-"""The event loop of a process: accepts connections, reads requests, sends what clients left."""
+"""The event loop of a process: it accepts connections, reads requests and sends responses."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ _NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.EN
 
 
 class Loop:
-    """Serves the listeners; everything here runs in one thread."""
+    """Serves the listening sockets; all methods run in one thread."""
 
     def __init__(self, listeners: Iterable[Any], sockets: Sockets, pool: Pool) -> None:
         self._listeners = {listener.fileno(): listener for listener in listeners}
@@ -42,7 +42,7 @@ class Loop:
         self._swept_at = 0.0
 
     def start(self, wakeup: int) -> None:
-        """Begin to accept; a byte on the descriptor `wakeup` ends a turn."""
+        """Begin to accept connections; a byte on the descriptor `wakeup` interrupts `turn`."""
         self._wakeup = wakeup
         self._sockets.epoll.register(wakeup, select.EPOLLIN)
         for listener in self._listeners.values():
@@ -51,7 +51,7 @@ class Loop:
         self._set_accepting(wanted=True)
 
     def turn(self) -> None:
-        """Handle what has happened, after waiting for it a second at most."""
+        """Wait at most one second for events, and handle them."""
         for descriptor, _ in self._sockets.epoll.poll(self._patience()):
             connection = self._table.get(descriptor)
             if connection is not None:
@@ -66,7 +66,7 @@ class Loop:
             self._sweep(now)
 
     def _patience(self) -> float:
-        """Return how long to wait for an event, after taking back what was left to others."""
+        """Return how long to wait for an event; accept connections whose deferral has ended."""
         if self._deferred_until is None:
             return _TURN_SECONDS
         left = self._deferred_until - time.monotonic()
@@ -79,7 +79,7 @@ class Loop:
         return 0
 
     def drain(self) -> None:
-        """Accept no more, and let every connection end with its next response or soon."""
+        """Stop accepting; every connection ends after its next response or a short time."""
         self._draining = self._pool.draining = True
         self._accepting, self._deferred_until = False, None
         for descriptor in self._listeners:
@@ -112,7 +112,7 @@ class Loop:
             self._deferred_until = time.monotonic() + DEFER_SECONDS
 
     def _accept(self, listener: Any) -> None:
-        # One at a time: the other processes, which were woken too, get their share.
+        # Only one connection at a time: the other processes were woken, too, and accept the rest.
         try:
             client, peer = listener.accept()
         except OSError as error:
@@ -122,13 +122,13 @@ class Loop:
             return
         try:
             self._sockets.add(client, peer, listener.getsockname())
-        except OSError:  # it is gone already
+        except OSError:  # the client has disconnected already
             client.close()
         if self._table.is_full:
             self._evict()
 
     def _evict(self) -> None:
-        """Close connections for new ones; if none can go, accept none until the next sweep."""
+        """Close connections to make room; if none can be closed, stop accepting until a sweep."""
         with self._sockets.lock:
             victims = self._table.victims(time.monotonic())
             for victim in victims:
@@ -154,7 +154,7 @@ class Loop:
 
     def _on_event(self, connection: Connection) -> None:
         if connection.state is State.RUNNING:
-            return  # an event of another connection that had this descriptor
+            return  # an event of an earlier connection with this descriptor
         if connection.state is State.SENDING:
             self._send_more(connection)
         elif connection.received:
@@ -185,7 +185,7 @@ class Loop:
         try:
             connection.received = request.feed(data)
             if len(connection.received) > self._limits.head_bytes:
-                # It would be held in memory for as long as the response takes.
+                # These bytes would stay in memory until the response is finished.
                 connection.received, request.followed = b"", True
             if request.complete:
                 request.body_store.finish()
@@ -220,14 +220,14 @@ class Loop:
             self._sockets.close(connection)
 
     def _make_room(self, connection: Connection) -> bool:
-        """Close a stalled connection for the body of this one; return whether there was one."""
+        """Close a stalled connection to make room for a body; return whether there was one."""
         victim = self._table.body_victim(time.monotonic(), connection)
         if victim is not None:
             self._sockets.close(victim, reset=True)
         return victim is not None
 
     def _send_more(self, connection: Connection) -> None:
-        """Send what waits; a thread is needed only when the client has taken all of it."""
+        """Send buffered bytes; a thread continues once the client has received all of them."""
         exchange = connection.exchange
         assert exchange is not None
         before = exchange.unsent

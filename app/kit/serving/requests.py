@@ -1,4 +1,4 @@
-"""A request from its first byte to its last."""
+"""The parsing of a request as its bytes arrive."""
 
 from typing import Any
 from urllib.parse import SplitResult
@@ -19,15 +19,15 @@ _FRAMING_SLACK = 64 * 1024
 
 
 def malformed(reason: str) -> ApiError:
-    """Return the refusal of a request that cannot be read."""
+    """Return the error for a request that cannot be parsed."""
     return errors.invalid(f"The request is malformed: {reason}", "request")
 
 
 class Request:
-    """A request while it arrives; gunicorn's `wsgi.create` makes the WSGI environment of it.
+    """A request that is being received; gunicorn's `wsgi.create` turns it into a WSGI environment.
 
-    The parser is llhttp in its strict mode. It calls the methods that begin with `on_`; what they
-    find wrong is kept in `_problem`, as an exception would leave the parser's state open.
+    The parser is llhttp in its strict mode. It calls the methods that begin with `on_`. These store
+    an error in `_problem`, because an exception would leave the parser in an undefined state.
     """
 
     __slots__ = (
@@ -74,7 +74,7 @@ class Request:
         self.method = self.uri = self.path = self.query = ""
         self.version = (1, 1)
         self.headers: list[tuple[str, str]] = []
-        # What gunicorn reads besides; the loop itself answers an expectation.
+        # Attributes that gunicorn also reads; the loop itself answers `Expect: 100-continue`.
         self.body: Any = body.file
         self.scheme, self.fragment = "http", ""
         self._expected_100_continue = False
@@ -82,23 +82,24 @@ class Request:
 
     @property
     def begun(self) -> bool:
-        """Whether a byte of it has arrived."""
+        """Return whether at least one byte has arrived."""
         return self._head_bytes > 0
 
     def header(self, name: str) -> str:
-        """Return the first header of this upper-case name, empty when there is none."""
+        """Return the first header with this upper-case name, or an empty string."""
         return next((value for key, value in self.headers if key == name), "")
 
     def should_close(self) -> bool:
-        """Whether the client wants the connection closed after the response."""
+        """Return whether the connection must be closed after the response."""
         if self.followed or "close" in self._connection:
             return True
         return self.version == (1, 0) and "keep-alive" not in self._connection
 
     def feed(self, data: bytes | memoryview) -> bytes:
-        """Take the next bytes and return those that belong to the request after this one.
+        """Parse the next bytes and return those that belong to the following request.
 
-        Raises ApiError when the request is malformed, too large, or there is no room for its body.
+        Raises ApiError if the request is malformed or too large, or if there is no room for its
+        body.
         """
         if not self.head_complete:
             data = self._feed_head(bytes(data))
@@ -107,7 +108,7 @@ class Request:
         return bytes(data)
 
     def end(self) -> None:
-        """Note that the client sends nothing more. Raises ApiError when something is missing."""
+        """Handle the end of the client's data. Raises ApiError if the request is incomplete."""
         if self.begun and not self.complete:
             raise malformed("it ends before it is complete.")
 
@@ -132,7 +133,7 @@ class Request:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # no other protocol is spoken here: it is answered like any request
+            pass  # no other protocol is supported; the request is answered as usual
         except httptools.HttpParserError as error:
             if self._problem is None and not self.complete:
                 raise malformed(f"{error}.") from None
@@ -169,7 +170,7 @@ class Request:
             seen[name] = value
         self._connection = seen.get("CONNECTION", "").lower()
         if "TRANSFER-ENCODING" in seen:
-            # gzip and others are not undone here, and reading such a body as it is would be wrong.
+            # gzip and others are not decoded here, and reading such a body undecoded is wrong.
             if seen["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
                 raise malformed("the only transfer coding is chunked.")
             self.chunked = True
@@ -225,7 +226,7 @@ class Request:
             self._problem = ApiError("headers_too_large", "A header of the request is too large.")
         elif len(self.headers) >= self._limits.headers:
             self._problem = ApiError("headers_too_large", "The request has too many headers.")
-        elif b"_" not in name:  # X_A would pass for X-A in the WSGI environment
+        elif b"_" not in name:  # X_A would be the same as X-A in the WSGI environment
             self.headers.append((name.decode("latin-1").upper(), value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:

@@ -1,4 +1,4 @@
-"""gunicorn's side of the server: start, sign of life, graceful stop."""
+"""The interface to gunicorn: start, heartbeat and graceful stop of a worker."""
 
 import os
 import time
@@ -19,14 +19,14 @@ _SIGN_OF_LIFE_SECONDS = 1.0
 
 
 class BufferingWorker(base.Worker):  # type: ignore[misc]
-    """A worker whose threads see complete requests only."""
+    """A gunicorn worker whose threads only get complete requests."""
 
     def make_limits(self, settings: Settings) -> Limits:
-        """Return what clients of this process may do."""
+        """Return the limits for the clients of this process."""
         return Limits.from_settings(settings, self.cfg)
 
     def run(self) -> None:
-        """Serve until the master asks to stop or is gone, then let what is under way end."""
+        """Serve until the master stops this worker or has ended; then finish open requests."""
         settings = Settings.from_env(os.environ)
         sockets = Sockets(self.make_limits(settings), Refusals(settings), Share(self.age))
         pool = Pool(self.wsgi, sockets, self.cfg)
@@ -62,5 +62,5 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
             loop.turn()
 
     def handle_exit(self, sig: Any, frame: Any) -> None:  # noqa: ARG002 - gunicorn's signature
-        """Stop gracefully (SIGTERM); the signal itself ends the loop's turn."""
+        """Stop gracefully (SIGTERM); the signal also ends the wait of the loop."""
         self.alive = False
