@@ -63,7 +63,7 @@ def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) 
     found = Found(bytes(db.session().scalar(select(packed)) or b""))
     if len(found) != expected:
         raise errors.conflict(
-            "The filter finds another number of records than expected.", count=len(found)
+            "The filter matches a different number of records than expected.", count=len(found)
         )
     return found
 

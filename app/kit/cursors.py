@@ -57,7 +57,7 @@ def decode(text: str, bound: bytes) -> Cursor:
 
 
 def _build_refusal() -> errors.ApiError:
-    return errors.unprocessable("cursor", "This cursor is not one of this list.")
+    return errors.unprocessable("cursor", "The cursor does not belong to this list.")
 
 
 def _parse(kind: type, value: Any) -> Any:

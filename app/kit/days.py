@@ -44,11 +44,11 @@ def get_period(zone: str, first: date | None, last: date | None) -> Period:
         zone, today = "UTC", db.utc_now().date()
     for field, day in (("from", first), ("to", last)):
         if day is not None and not _YEARS[0] <= day.year <= _YEARS[1]:
-            raise errors.invalid(f"Must be of a year from {_YEARS[0]} to {_YEARS[1]}.", field)
+            raise errors.invalid(f"The year must be between {_YEARS[0]} and {_YEARS[1]}.", field)
     end = today if last is None else last
     start = end - (_DEFAULT_DAYS - 1) * _DAY if first is None else first
     if start > end:
-        raise errors.invalid("Must not be after the last day.", "from")
+        raise errors.invalid("Must not be after the end of the period.", "from")
     if (end - start).days >= MAX_DAYS:
-        raise errors.invalid(f"At most {MAX_DAYS} days at once.", "from")
+        raise errors.invalid(f"The period must not be longer than {MAX_DAYS} days.", "from")
     return Period(zone, start, end)

@@ -24,7 +24,7 @@ def database_unavailable() -> ApiError:
     """
     return ApiError(
         "service_unavailable",
-        "The database does not answer. Try again shortly.",
+        "The database is not responding. Try again shortly.",
         details={"reason": "database"},
         headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
     )
@@ -38,7 +38,7 @@ def database_busy() -> ApiError:
 def translate(failure: SQLAlchemyError) -> Exception:
     """Return the ApiError for a database error, or the error itself if it is a bug of ours."""
     if isinstance(failure, StaleDataError):
-        return ApiError("stale_precondition", "The record was changed by someone else meanwhile.")
+        return ApiError("stale_precondition", "Someone else has changed the record meanwhile.")
     if isinstance(failure, IntegrityError):
         return _integrity(failure)
     if isinstance(failure, PoolTimeout):
@@ -74,7 +74,7 @@ def _integrity(failure: IntegrityError) -> Exception:
         message, field = _CONFLICTS[name]
         return ApiError("conflict", message, field=field)
     if code == "23505":
-        return conflict("Another record of these values exists.")
+        return conflict("Another record with these values already exists.")
     if code == "23503":
-        return conflict("A record that this one needs is gone, or others still need this one.")
+        return conflict("A related record no longer exists, or another record refers to this one.")
     return failure

@@ -88,7 +88,7 @@ def not_found() -> ApiError:
 
     The response is identical in both cases, so it does not reveal which one applies.
     """
-    return ApiError("not_found", "There is no such record.")
+    return ApiError("not_found", "The record does not exist.")
 
 
 def conflict(message: str, **details: Any) -> ApiError:
@@ -138,8 +138,8 @@ def storage_full() -> ApiError:
     """Return the 503 for a write that needs more disk space than is free."""
     return ApiError(
         "service_unavailable",
-        "The service is out of storage space: nothing new can be stored until the operator frees"
-        " some. Reading and labeling go on.",
+        "The service is out of storage space. New data cannot be stored until the operator frees"
+        " some. Reading and labeling still work.",
         details={"reason": "storage_full"},
         headers={"Retry-After": "60"},
     )

@@ -82,13 +82,13 @@ def prometheus() -> Response:
 def _authorize() -> None:
     expected = container.settings().metrics_token
     if not expected:
-        raise errors.denied("/metrics is closed. Set METRICS_TOKEN to open it for a bearer token.")
+        raise errors.denied("/metrics is disabled. Set METRICS_TOKEN to enable it.")
     scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
     matches = hmac.compare_digest(token.strip().encode(), expected.encode())
     if scheme.lower() != "bearer" or not matches:
         raise ApiError(
             "invalid_credentials",
-            "The bearer token for /metrics is missing or wrong.",
+            "The bearer token for /metrics is missing or invalid.",
             headers={"WWW-Authenticate": "Bearer"},
         )
 

@@ -112,7 +112,8 @@ def _replay(scope: bytes, request_hash: bytes) -> Response:
         .one()
     )
     if bytes(found.request_hash) != request_hash:
-        raise ApiError("conflict", "This idempotency key was used with another body.", field=HEADER)
+        message = "This idempotency key was used with a different request body."
+        raise ApiError("conflict", message, field=HEADER)
     headers, body = orjson.loads(container.keyring().decrypt(found.response or ""))
     return Response(body, found.status, headers={**headers, "Idempotency-Replayed": "true"})
 

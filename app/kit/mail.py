@@ -97,9 +97,9 @@ class Mailer:
         self, to: str, subject: str, text: str, html: str | None, message_id: str
     ) -> EmailMessage:
         if not _MESSAGE_ID.fullmatch(message_id):
-            raise MailRefused("a message id is made of letters, digits, '.', '_' and '-'")
+            raise MailRefused("a message id must consist of letters, digits, '.', '_' and '-'")
         if _CONTROL.search(subject):
-            raise MailRefused("a subject is one line without control characters")
+            raise MailRefused("a subject must be one line without control characters")
         recipient = envelope_address(to)
         message = EmailMessage(policy=SMTP if recipient.isascii() else SMTPUTF8)
         message["From"] = self._sender
@@ -147,13 +147,13 @@ class Mailer:
 def envelope_address(to: str) -> str:
     """Return an address in envelope form. Raises MailRefused if it is not a single address."""
     if len(to) > _ADDRESS_MAX or not _ADDRESS.fullmatch(to):
-        raise MailRefused("not one e-mail address")
+        raise MailRefused("the recipient must be a single email address")
     local, _, domain = to.rpartition("@")
     try:
         local.encode()
         return f"{local}@{domain if domain.isascii() else domain.encode('idna').decode('ascii')}"
     except UnicodeError:
-        raise MailRefused("not one e-mail address") from None
+        raise MailRefused("the recipient must be a single email address") from None
 
 
 def _encodable(text: str) -> str:
@@ -173,6 +173,6 @@ def _failures() -> Iterator[None]:
         permanent = error.smtp_code in _PERMANENT
         raise MailFailed(f"message refused ({error.smtp_code})", permanent=permanent) from error
     except smtplib.SMTPNotSupportedError as error:
-        raise MailFailed("the server lacks what this message needs", permanent=True) from error
+        raise MailFailed("the server lacks a required feature", permanent=True) from error
     except (smtplib.SMTPException, OSError) as error:
         raise MailFailed(f"mail server: {type(error).__name__}", permanent=False) from error

@@ -63,6 +63,6 @@ def require_role(actual: Role, required: Role) -> None:
     if actual < required:
         raise ApiError(
             "insufficient_role",
-            f"This needs the role {required.name} or a higher one.",
+            f"This action requires the role {required.name} or a higher role.",
             details={"required": required.name, "actual": actual.name},
         )

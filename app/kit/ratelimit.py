@@ -116,7 +116,7 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     answer = _store.hit(item, name, key)
     if answer is None:
         return
-    g.rate_limit_headers = _headers(item, answer, f"More than {item}.")
+    g.rate_limit_headers = _headers(item, answer, f"The rate limit of {item} is exceeded.")
 
 
 def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
@@ -135,7 +135,7 @@ def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
         return
     answer = _store.hit(item, name, key)
     if answer is not None:
-        _headers(item, answer, f"{what}: more than {item}.")
+        _headers(item, answer, f"{what}: the limit of {item} is exceeded.")
 
 
 def _headers(item: RateLimitItem, answer: tuple[bool, int, float], message: str) -> dict[str, str]:

@@ -57,7 +57,7 @@ class Keyring:
 
     def __init__(self, secret_key: str, encryption_keys: Sequence[str]) -> None:
         if not secret_key or not encryption_keys:
-            raise ValueError("a secret key and at least one encryption key are needed")
+            raise ValueError("a secret key and at least one encryption key are required")
         self._root = secret_key.encode()
         fernets = [Fernet(key) for key in encryption_keys]
         self._first = fernets[0]
@@ -77,7 +77,7 @@ class Keyring:
         try:
             return self._fernet.decrypt(_token_bytes(token))
         except InvalidToken:
-            raise DecryptionFailed("the token does not decrypt with any configured key") from None
+            raise DecryptionFailed("no configured key can decrypt the token") from None
 
     def rotate(self, token: str) -> str:
         """Re-encrypt a token with the first key; its content and timestamp stay the same.
@@ -87,7 +87,7 @@ class Keyring:
         try:
             return self._fernet.rotate(_token_bytes(token)).decode("ascii")
         except InvalidToken:
-            raise DecryptionFailed("the token does not decrypt with any configured key") from None
+            raise DecryptionFailed("no configured key can decrypt the token") from None
 
     def needs_rotation(self, token: str) -> bool:
         """Return whether the token was made with another key than the first.
@@ -132,7 +132,7 @@ def _token_bytes(token: str) -> bytes:
     try:
         return token.encode("ascii")
     except UnicodeEncodeError:
-        raise DecryptionFailed("the token has characters that no token has") from None
+        raise DecryptionFailed("the token contains invalid characters") from None
 
 
 def random_token(nbytes: int = 32) -> str:

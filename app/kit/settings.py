@@ -20,7 +20,7 @@ class SettingsError(Exception):
     """The settings are invalid; `problems` has one sentence for each invalid setting."""
 
     def __init__(self, problems: list[str]) -> None:
-        super().__init__("\n".join(["The settings are not usable:", *(f"- {p}" for p in problems)]))
+        super().__init__("\n".join(["The settings are invalid:", *(f"- {p}" for p in problems)]))
         self.problems = problems
 
 

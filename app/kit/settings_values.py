@@ -114,7 +114,7 @@ def storage_url(raw: str) -> str:
     if not re.match(r"[a-z][a-z0-9+.-]*://", raw):
         raise ValueError("must be a URL such as file:///srv/files or s3://bucket/prefix")
     if raw.startswith("file://") and not raw.startswith("file:///"):
-        raise ValueError("needs an absolute path after file://, so three slashes")
+        raise ValueError("must have an absolute path after file://, so three slashes")
     return raw
 
 

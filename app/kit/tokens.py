@@ -60,7 +60,7 @@ def expired() -> ApiError:
 
 def refused() -> ApiError:
     """Return the 401 for a token that is missing or was not issued by this service."""
-    return ApiError("invalid_credentials", "The access token is missing or not valid.")
+    return ApiError("invalid_credentials", "The access token is missing or invalid.")
 
 
 def read(token: str) -> Claims:

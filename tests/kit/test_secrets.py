@@ -65,9 +65,9 @@ def test_a_changed_token_is_refused(keyring: Keyring) -> None:
 
 
 def test_keyring_without_keys_is_refused() -> None:
-    with pytest.raises(ValueError, match="needed"):
+    with pytest.raises(ValueError, match="required"):
         Keyring("", [NEW])
-    with pytest.raises(ValueError, match="needed"):
+    with pytest.raises(ValueError, match="required"):
         Keyring("x", [])
 
 

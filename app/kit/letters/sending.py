@@ -52,7 +52,7 @@ class Letters:
     """
 
     def __init__(self, folder: Path, *, queue: str = "mail") -> None:
-        assert queue in QUEUES, f"no worker for the queue {queue}"
+        assert queue in QUEUES, f"unknown queue {queue}"
         self.queue = queue
         self.name = folder.resolve().relative_to(_APP).as_posix()
         self.wordings = Wordings(folder)
@@ -96,7 +96,7 @@ class Letters:
     def post_many(self, letters: Sequence[Letter]) -> None:
         """Queue all `letters` in a single statement (see `post`)."""
         work = [(letter.organization_id, self._args(letter)) for letter in letters]
-        with tenancy.across_organizations(reason="a letter to a person may be no organization's"):
+        with tenancy.across_organizations(reason="an email may belong to no organization"):
             jobs.enqueue_many(SEND, work, queue=self.queue)
 
     def _args(self, letter: Letter) -> dict[str, str]:
@@ -113,7 +113,7 @@ class Letters:
         wording = self.wordings.find(name, DEFAULT_LANGUAGE)
         missing = wording.names - set(values)
         if missing:
-            raise WordingError(f"{name} needs values for {', '.join(sorted(missing))}")
+            raise WordingError(f"{name} requires values for {', '.join(sorted(missing))}")
         return wording
 
     def render(self, name: str, locale: str, values: Values) -> Rendered:

@@ -40,7 +40,7 @@ def phrase(text: str) -> tuple[Part, ...]:
         end = match.end()
     found.append(Part(text[end:]))
     if any("{" in part.text or "}" in part.text for part in found if not part.value):
-        raise WordingError(f"a brace that belongs to no placeholder: {text!r}")
+        raise WordingError(f"brace outside a placeholder: {text!r}")
     return tuple(part for part in found if part.text)
 
 
@@ -68,7 +68,7 @@ def _paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
 
 def _wording(language: str, name: str, table: Mapping[str, Any]) -> Wording:
     if not {"subject", "text"} <= set(table) <= _MEMBERS:
-        raise WordingError(f"{language}: {name} has subject, text and perhaps action, nothing else")
+        raise WordingError(f"{language}: {name} must have subject and text, and may have action")
     subject = " ".join(table["subject"].split())
     return Wording(language, phrase(subject), _paragraphs(table["text"]), table.get("action"))
 
@@ -107,7 +107,7 @@ class Wordings:
             found = self.languages.get(language, {}).get(name)
             if found is not None:
                 return found
-        raise WordingError(f"{self.folder} has no letter {name}")
+        raise WordingError(f"{self.folder} has no template {name}")
 
 
 def candidates(locale: str) -> list[str]:

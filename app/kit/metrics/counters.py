@@ -88,7 +88,7 @@ class CounterSeries:
     def inc(self, amount: float = 1.0) -> None:
         """Add `amount`, which must not be negative."""
         if amount < 0:
-            raise ValueError("a counter never goes back")
+            raise ValueError("a counter cannot decrease")
         if amount:
             INCREMENTS.add((self._key, float(amount)))
 
@@ -142,11 +142,11 @@ METRICS: dict[str, Counter | Histogram] = {}
 
 def _declare(metric: Counter | Histogram) -> None:
     if metric.name in METRICS:
-        raise ValueError(f"there is a metric {metric.name} already")
+        raise ValueError(f"the metric {metric.name} is already declared")
     METRICS[metric.name] = metric
 
 
 def _checked(metric: Counter | Histogram, values: tuple[str, ...]) -> tuple[str, ...]:
     if len(values) != len(metric.label_names):
-        raise ValueError(f"{metric.name} has the labels {metric.label_names}")
+        raise ValueError(f"{metric.name} requires the labels {metric.label_names}")
     return values

@@ -55,9 +55,7 @@ STORE_UP = Gauge(
     "labeling_metrics_store_up",
     "1 while Redis answers. While it is 0, counters and histograms are left out of this page.",
 )
-COLLECTOR_FAILURES = Counter(
-    "labeling_collector_failures", "Readings of gauges that could not be taken."
-)
+COLLECTOR_FAILURES = Counter("labeling_collector_failures", "Gauge readings that failed.")
 
 GaugeCollector = Callable[[], Iterable[Reading | QueueReading]]
 _collectors: dict[str, GaugeCollector] = {}
@@ -69,7 +67,7 @@ def register_collector(name: str, collector: GaugeCollector) -> None:
     A collector that raises is counted and skipped. Raises ValueError if the name is already in use.
     """
     if name in _collectors:
-        raise ValueError(f"there is a collector {name} already")
+        raise ValueError(f"the collector {name} is already registered")
     _collectors[name] = collector
 
 

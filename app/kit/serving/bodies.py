@@ -67,7 +67,7 @@ class Body:
         while not self._spool.take(count):
             if not self._make_room():
                 raise errors.busy(
-                    "Too many large requests are being received. Try again shortly.",
+                    "The server is receiving too many large requests. Try again shortly.",
                     retry_after=RETRY_SECONDS,
                 )
         self.size += count

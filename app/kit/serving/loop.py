@@ -147,7 +147,7 @@ class Loop:
 
     def _expire(self, connection: Connection) -> None:
         if connection.state in (State.HEAD, State.BODY):
-            error = ApiError("request_timeout", "The request came too slowly.")
+            error = ApiError("request_timeout", "The request was received too slowly.")
             self._sockets.refuse(connection, error)
         else:
             self._sockets.close(connection, reset=connection.state is State.SENDING)

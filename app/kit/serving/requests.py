@@ -144,7 +144,7 @@ class Request:
         self.method = self._parser.get_method().decode("ascii")
         version = _VERSIONS.get(self._parser.get_http_version())
         if version is None:
-            raise malformed("only HTTP/1.0 and HTTP/1.1 are understood.")
+            raise malformed("only HTTP/1.0 and HTTP/1.1 are supported.")
         self.version = version
         parts = self._split_uri()
         self.path, self.query = parts.path or "", parts.query or ""
@@ -166,13 +166,13 @@ class Request:
         seen: dict[str, str] = {}
         for name, value in self.headers:
             if name in _ONCE and name in seen:
-                raise malformed(f"{name.title()} is given twice.")
+                raise malformed(f"it has more than one {name.title()} header.")
             seen[name] = value
         self._connection = seen.get("CONNECTION", "").lower()
         if "TRANSFER-ENCODING" in seen:
             # gzip and others are not decoded here, and reading such a body undecoded is wrong.
             if seen["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
-                raise malformed("the only transfer coding is chunked.")
+                raise malformed("the only supported transfer coding is chunked.")
             self.chunked = True
         else:
             self._remaining = int(seen.get("CONTENT-LENGTH", 0))
@@ -184,7 +184,7 @@ class Request:
         if not expectation or self.version == (1, 0):
             return
         if expectation != "100-continue":
-            raise malformed("no such expectation can be met.")
+            raise malformed("the only supported expectation is 100-continue.")
         self.expects_continue = not self.complete
 
     def _check_size(self, size: int) -> None:
@@ -208,7 +208,7 @@ class Request:
         self._wire_bytes += len(data)
         self._parse(data)
         if self._wire_bytes > _FRAMING_SLACK + 8 * self.body_store.size:
-            raise malformed("its chunks are mostly framing.")
+            raise malformed("its chunks consist mostly of framing.")
         return b""
 
     def on_message_begin(self) -> None:

@@ -58,8 +58,8 @@ def blob_key(organization_id: UUID | str, sha256: str) -> str:
     Raises InvalidKey if the digest is invalid or the id cannot be part of a key.
     """
     if not _SHA256.fullmatch(sha256):
-        raise InvalidKey("not a SHA-256 in lower-case hexadecimal")
+        raise InvalidKey("the digest is not a SHA-256 in lower-case hexadecimal")
     identifier = str(organization_id)
     if "/" in identifier:
-        raise InvalidKey("an organization id has no slash")
+        raise InvalidKey("an organization id must not contain a slash")
     return check_key(f"organizations/{identifier}/blobs/{sha256[:2]}/{sha256}")

@@ -166,4 +166,4 @@ def _modified(info: dict[str, Any]) -> float:
             return value.timestamp()
         if isinstance(value, int | float):
             return float(value)
-    raise StorageUnavailable(f"the store does not say when {info['name']} was written")
+    raise StorageUnavailable(f"the store did not return the modification time of {info['name']}")

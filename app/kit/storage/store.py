@@ -180,7 +180,7 @@ class Storage:
         if url.startswith("file://"):
             root = Path(url.removeprefix("file://"))
             if not root.is_absolute():
-                raise ValueError("file:// needs an absolute path")
+                raise ValueError("a file:// URL must have an absolute path")
             self._backend = LocalFiles(root)
         else:
             self._backend = RemoteFiles(url)
@@ -216,7 +216,7 @@ class Storage:
             ValueError: a position is negative, or the chunk size is not positive.
         """
         if start < 0 or (end is not None and end < 0) or chunk < 1:
-            raise ValueError("positions are counted from the start of the file")
+            raise ValueError("positions must not be negative, and the chunk size must be positive")
         file = self.open(key)
         file.seek(start)
         return Stream(file, None if end is None else max(0, end - start), chunk)

@@ -181,7 +181,7 @@ def test_a_missing_value_or_letter_is_noticed_at_once(app: Flask, letters: Lette
     with app.app_context():
         with pytest.raises(WordingError, match="body, link, title"):
             letters.post("notification", to="a@b.c", locale="en", values={"organization": "o"})
-        with pytest.raises(WordingError, match="no letter nothing"):
+        with pytest.raises(WordingError, match="no template nothing"):
             letters.post("nothing", to="a@b.c", locale="en", values={})
 
 

@@ -40,7 +40,7 @@ def test_any_locale_leads_to_a_letter(tmp_path: Path, locale: str) -> None:
 
 
 def test_a_letter_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(WordingError, match="no letter bye"):
+    with pytest.raises(WordingError, match="no template bye"):
         _folder(tmp_path, en=HELLO).find("bye", "en")
 
 
