@@ -22,7 +22,7 @@ _KILL = (int(signal.SIGKILL), 10.0)
 class Backoff:
     """Delays, in seconds, before a child process that ended is restarted.
 
-    The delay doubles with each failure, from `first` up to `longest`. It starts again from `first`
+    The delay doubles with each exit, from `first` up to `longest`. It starts again from `first`
     once the child has run for `healthy` seconds.
     """
 
@@ -33,7 +33,7 @@ class Backoff:
 
 @dataclass
 class Restarts:
-    """The restarts of one child process: its last start, its failures and its next start.
+    """The restarts of one child process: its last start, its exits and its next start.
 
     `due_at` is a time of the monotonic clock, or None while the child runs.
     """
@@ -41,21 +41,21 @@ class Restarts:
     started_at: float = 0.0
     due_at: float | None = None
     delay: float = 0.0
-    deaths: int = 0
+    exits: int = 0
 
     def record_start(self) -> None:
         """Record that the child is being started."""
         self.due_at = None
         self.started_at = time.monotonic()
 
-    def record_death(self, backoff: Backoff) -> float:
+    def record_exit(self, backoff: Backoff) -> float:
         """Record that the child ended, and return the seconds until its next start."""
         now = time.monotonic()
         if now - self.started_at >= backoff.healthy:
-            self.delay, self.deaths = 0.0, 0
+            self.delay, self.exits = 0.0, 0
         self.delay = min(self.delay * 2 or backoff.first, backoff.longest)
         self.due_at = now + self.delay
-        self.deaths += 1
+        self.exits += 1
         return self.delay
 
     @property

@@ -11,7 +11,7 @@ This module imports only the standard library, to keep the supervisor small.
 import faulthandler
 import os
 
-from app.kit.deaths import die_with_parent, die_with_pipe
+from app.kit.process_lifetime import die_with_parent, die_with_pipe
 
 LISTENER, LIFELINE, READY = "API_LISTENER_FD", "API_LIFELINE_FD", "API_READY_FD"
 
