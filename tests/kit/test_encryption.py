@@ -11,13 +11,13 @@ from sqlalchemy import event, select, text, update
 
 from app.delivery.webhooks.models import Webhook
 from app.kit import container, db, encryption, tenancy
+from app.kit.emails import Emails
 from app.kit.encryption import Count
 from app.kit.jobs import JobRow
-from app.kit.letters import Letters
 from app.kit.secrets import DecryptionFailed, Keyring
 from tests.factories import Org
 
-LETTERS = Letters(Path(__file__).parents[2] / "app" / "delivery" / "notifications" / "letters")
+LETTERS = Emails(Path(__file__).parents[2] / "app" / "delivery" / "notifications" / "letters")
 DECLARED = {
     *("webhooks.secret", "webhooks.previous_secret", "organizations.ai_provider_key"),
     *("sso_configurations.client_secret", "sso_flows.code_verifier", "jobs.args.sealed"),
@@ -83,7 +83,9 @@ def test_everything_comes_under_the_first_key(
     hooks(org, 3)
     values = {"organization": "o", "title": "t", "body": "b", "link": None}
     with app.app_context(), db.transaction():
-        LETTERS.post("notification", to="a@b.c", locale="en", values=values, message_id="rotated")
+        LETTERS.enqueue(
+            "notification", to="a@b.c", locale="en", values=values, message_id="rotated"
+        )
     old = request.getfixturevalue("old_key")
     before = secrets(org)
     assert readable(before, old) == 3

@@ -20,7 +20,7 @@ _RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
 _RIGHT_TO_LEFT_SCRIPTS = {"arab", "hebr", "nkoo", "syrc", "thaa"}
 
 
-class WordingError(ValueError):
+class TemplateError(ValueError):
     """A file of templates is invalid, or a requested template does not exist."""
 
 
@@ -32,20 +32,20 @@ class Part:
     value: bool = False
 
 
-def phrase(text: str) -> tuple[Part, ...]:
-    """Split a text at its placeholders. Raises WordingError on a stray brace."""
+def parse_phrase(text: str) -> tuple[Part, ...]:
+    """Split a text at its placeholders. Raises TemplateError on a stray brace."""
     found, end = [], 0
     for match in _PLACEHOLDER.finditer(text):
         found += [Part(text[end : match.start()]), Part(match[1], value=True)]
         end = match.end()
     found.append(Part(text[end:]))
     if any("{" in part.text or "}" in part.text for part in found if not part.value):
-        raise WordingError(f"brace outside a placeholder: {text!r}")
+        raise TemplateError(f"brace outside a placeholder: {text!r}")
     return tuple(part for part in found if part.text)
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class TextTemplate:
     """The template of an email in one language."""
 
     language: str
@@ -63,17 +63,19 @@ class Wording:
 
 def _paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
     blocks = re.split(r"\n\s*\n", text.strip()) if isinstance(text, str) else text
-    return tuple(phrase(" ".join(block.split())) for block in blocks)
+    return tuple(parse_phrase(" ".join(block.split())) for block in blocks)
 
 
-def _wording(language: str, name: str, table: Mapping[str, Any]) -> Wording:
+def _parse_template(language: str, name: str, table: Mapping[str, Any]) -> TextTemplate:
     if not {"subject", "text"} <= set(table) <= _MEMBERS:
-        raise WordingError(f"{language}: {name} must have subject and text, and may have action")
+        raise TemplateError(f"{language}: {name} must have subject and text, and may have action")
     subject = " ".join(table["subject"].split())
-    return Wording(language, phrase(subject), _paragraphs(table["text"]), table.get("action"))
+    return TextTemplate(
+        language, parse_phrase(subject), _paragraphs(table["text"]), table.get("action")
+    )
 
 
-class Wordings:
+class TextTemplates:
     """All templates in a folder, in all its languages.
 
     Files are named by language tag: `en.toml`, `de.toml`, `pt-BR.toml`.
@@ -83,34 +85,34 @@ class Wordings:
         self.folder = folder
 
     @cached_property
-    def languages(self) -> dict[str, dict[str, Wording]]:
+    def languages(self) -> dict[str, dict[str, TextTemplate]]:
         """Return the templates by language tag in lower case, then by name.
 
-        Raises WordingError.
+        Raises TemplateError.
         """
-        found: dict[str, dict[str, Wording]] = {}
+        found: dict[str, dict[str, TextTemplate]] = {}
         for path in sorted(self.folder.glob("*.toml")):
             try:
                 tables = tomllib.loads(path.read_text(encoding="utf-8"))
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-                raise WordingError(f"{path.name}: {error}") from None
+                raise TemplateError(f"{path.name}: {error}") from None
             found[path.stem.lower()] = {
-                name: _wording(path.stem, name, table) for name, table in tables.items()
+                name: _parse_template(path.stem, name, table) for name, table in tables.items()
             }
         if DEFAULT_LANGUAGE not in found:
-            raise WordingError(f"{self.folder} has no {DEFAULT_LANGUAGE}.toml")
+            raise TemplateError(f"{self.folder} has no {DEFAULT_LANGUAGE}.toml")
         return found
 
-    def find(self, name: str, locale: str) -> Wording:
-        """Return the template for a reader of `locale`. Raises WordingError if there is none."""
-        for language in candidates(locale):
+    def find(self, name: str, locale: str) -> TextTemplate:
+        """Return the template for a reader of `locale`. Raises TemplateError if there is none."""
+        for language in fallback_languages(locale):
             found = self.languages.get(language, {}).get(name)
             if found is not None:
                 return found
-        raise WordingError(f"{self.folder} has no template {name}")
+        raise TemplateError(f"{self.folder} has no template {name}")
 
 
-def candidates(locale: str) -> list[str]:
+def fallback_languages(locale: str) -> list[str]:
     """Return the language tags to look up, in order of preference; the last one is English.
 
     The tag of the locale is shortened part by part (RFC 4647, section 3.4).
@@ -119,7 +121,7 @@ def candidates(locale: str) -> list[str]:
     return [*("-".join(parts[:end]) for end in range(len(parts), 0, -1)), DEFAULT_LANGUAGE]
 
 
-def direction(language: str) -> str:
+def text_direction(language: str) -> str:
     """Return the text direction of a language, `rtl` or `ltr`, for the attribute `dir`."""
     first, *rest = language.lower().split("-")
     scripts = [part for part in rest if len(part) == 4]  # noqa: PLR2004 - ISO 15924

@@ -12,8 +12,14 @@ from pathlib import Path
 
 from babel import Locale
 
-from app.kit.letters.layout import plain
-from app.kit.letters.wording import Part, Wording, WordingError, Wordings, candidates
+from app.kit.emails.layout import render_text
+from app.kit.emails.templates import (
+    Part,
+    TemplateError,
+    TextTemplate,
+    TextTemplates,
+    fallback_languages,
+)
 from app.kit.locales import written
 
 Value = str | int | datetime | None
@@ -31,9 +37,9 @@ class Messages:
     """The messages in a folder: `Messages(Path(__file__).parent / "messages")`."""
 
     def __init__(self, folder: Path) -> None:
-        self.wordings = Wordings(folder)
+        self.templates = TextTemplates(folder)
 
-    def write(
+    def render(
         self,
         name: str,
         *,
@@ -48,37 +54,44 @@ class Messages:
         are left out. `count` selects the plural form and is also the value named `count`.
 
         Raises:
-            WordingError: the message does not exist.
+            TemplateError: the message does not exist.
             KeyError: a value is missing.
         """
-        found = self._find(name, locale, count)
-        given = {**values, **({} if count is None else {"count": count})}
-        said = [parts for parts in found.paragraphs if all(_shown(part, given) for part in parts)]
-        texts = {key: _text(value, found.language, time_zone) for key, value in given.items()}
-        title, paragraphs = plain(replace(found, paragraphs=tuple(said)), texts)
-        return Message(title, "\n\n".join(paragraphs))
+        template = self._find(name, locale, count)
+        all_values = {**values, **({} if count is None else {"count": count})}
+        paragraphs = [
+            parts
+            for parts in template.paragraphs
+            if all(_has_value(part, all_values) for part in parts)
+        ]
+        texts = {
+            key: _format_value(value, template.language, time_zone)
+            for key, value in all_values.items()
+        }
+        title, blocks = render_text(replace(template, paragraphs=tuple(paragraphs)), texts)
+        return Message(title, "\n\n".join(blocks))
 
-    def _find(self, name: str, locale: str, count: int | None) -> Wording:
-        for language in candidates(locale):
-            known = self.wordings.languages.get(language, {})
-            for key in _keys(name, language, count):
+    def _find(self, name: str, locale: str, count: int | None) -> TextTemplate:
+        for language in fallback_languages(locale):
+            known = self.templates.languages.get(language, {})
+            for key in _list_keys(name, language, count):
                 if key in known:
                     return known[key]
-        raise WordingError(f"{self.wordings.folder} has no message {name}")
+        raise TemplateError(f"{self.templates.folder} has no message {name}")
 
 
-def _keys(name: str, language: str, count: int | None) -> list[str]:
+def _list_keys(name: str, language: str, count: int | None) -> list[str]:
     if count is None:
         return [name]
     category = Locale.parse(language, sep="-").plural_form(count)
     return [f"{name}_{category}", f"{name}_other"]
 
 
-def _shown(part: Part, values: Mapping[str, Value]) -> bool:
+def _has_value(part: Part, values: Mapping[str, Value]) -> bool:
     return not part.value or values[part.text] is not None
 
 
-def _text(value: Value, language: str, time_zone: str) -> str:
+def _format_value(value: Value, language: str, time_zone: str) -> str:
     if isinstance(value, datetime):
         return written(value, language, time_zone)
     return "" if value is None else str(value)

@@ -5,7 +5,13 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from app.kit.letters.wording import DEFAULT_LANGUAGE, Part, WordingError, candidates, phrase
+from app.kit.emails.templates import (
+    DEFAULT_LANGUAGE,
+    Part,
+    TemplateError,
+    fallback_languages,
+    parse_phrase,
+)
 
 _MAX_TAG = 35
 """The longest language tag that is looked up (RFC 5646, section 4.4.1)."""
@@ -24,7 +30,7 @@ class Phrases:
     def languages(self) -> dict[str, dict[str, tuple[Part, ...]]]:
         """Return the phrases by language tag in lower case, then by `table.name`.
 
-        Raises WordingError.
+        Raises TemplateError.
         """
         return {path.stem.lower(): _read(path) for path in sorted(self.folder.glob("*.toml"))}
 
@@ -39,24 +45,24 @@ class Phrases:
             if len(locale) > _MAX_TAG:
                 continue
             # The last candidate is English, which was not asked for.
-            for language in candidates(locale)[:-1]:
+            for language in fallback_languages(locale)[:-1]:
                 if language in self.tags:
                     return self.tags[language]
         return DEFAULT_LANGUAGE
 
     def find(self, key: str, locale: str) -> tuple[Part, ...]:
-        """Return the phrase `table.name` in the closest language. Raises WordingError."""
-        for language in candidates(locale):
+        """Return the phrase `table.name` in the closest language. Raises TemplateError."""
+        for language in fallback_languages(locale):
             found = self.languages.get(language, {}).get(key)
             if found is not None:
                 return found
-        raise WordingError(f"{self.folder} has no phrase {key}")
+        raise TemplateError(f"{self.folder} has no phrase {key}")
 
 
 def _read(path: Path) -> dict[str, tuple[Part, ...]]:
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
-        f"{table}.{name}": phrase(" ".join(text.split()))
+        f"{table}.{name}": parse_phrase(" ".join(text.split()))
         for table, phrases in tables.items()
         for name, text in phrases.items()
     }

@@ -11,7 +11,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from app.kit.letters.wording import Part, Wording, candidates, direction, phrase
+from app.kit.emails.templates import (
+    Part,
+    TextTemplate,
+    fallback_languages,
+    parse_phrase,
+    text_direction,
+)
 
 _FOLDER = Path(__file__).parent / "base"
 _SUBJECT_LENGTH = 250
@@ -32,7 +38,7 @@ class Rendered:
 
 
 @cache
-def _template() -> Template:
+def _load_page() -> Template:
     # Flask's environment needs an application; emails are rendered without one, too.
     environment = Environment(
         loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined
@@ -41,7 +47,7 @@ def _template() -> Template:
 
 
 @cache
-def surroundings() -> dict[str, dict[str, str]]:
+def load_layout_texts() -> dict[str, dict[str, str]]:
     """Return the texts that surround every email, by language tag in lower case."""
     return {
         path.stem.lower(): tomllib.loads(path.read_text(encoding="utf-8"))["layout"]
@@ -49,47 +55,52 @@ def surroundings() -> dict[str, dict[str, str]]:
     }
 
 
-def _words(language: str) -> dict[str, str]:
-    found = surroundings()
-    return next(found[tag] for tag in candidates(language) if tag in found)
+def _find_layout_texts(language: str) -> dict[str, str]:
+    found = load_layout_texts()
+    return next(found[tag] for tag in fallback_languages(language) if tag in found)
 
 
-def _harmless(value: object) -> str:
+def _remove_control_characters(value: object) -> str:
     """Return a value without control characters and bidirectional formatting characters."""
     kept = (
         c
         for c in str(value).replace("\r\n", "\n")
-        if c == "\n" or (unicodedata.category(c) != "Cc" and not _turns(c))
+        if c == "\n" or (unicodedata.category(c) != "Cc" and not _is_bidi_control(c))
     )
     return "".join(kept)
 
 
-def _turns(character: str) -> bool:
+def _is_bidi_control(character: str) -> bool:
     return unicodedata.bidirectional(character) in {
         *("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
     }
 
 
-def _filled(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
+def _fill(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
     return [Part(values[p.text], value=True) if p.value else p for p in parts]
 
 
-def _plain(parts: Sequence[Part]) -> str:
+def _join(parts: Sequence[Part]) -> str:
     return "".join(part.text for part in parts)
 
 
-def plain(wording: Wording, values: Mapping[str, str]) -> tuple[str, list[str]]:
+def render_text(template: TextTemplate, values: Mapping[str, str]) -> tuple[str, list[str]]:
     """Return the subject, on one line, and the paragraphs, with `values` inserted.
 
     Raises KeyError if a value is missing.
     """
-    given = {name: _harmless(value) for name, value in values.items()}
-    subject = " ".join(_plain(_filled(wording.subject, given)).split())[:_SUBJECT_LENGTH]
-    return subject, [_plain(_filled(parts, given)) for parts in wording.paragraphs]
+    texts = {name: _remove_control_characters(value) for name, value in values.items()}
+    subject = " ".join(_join(_fill(template.subject, texts)).split())[:_SUBJECT_LENGTH]
+    return subject, [_join(_fill(parts, texts)) for parts in template.paragraphs]
 
 
 def render(
-    wording: Wording, values: Values, *, public_url: str, service: str, pages_url: str | None = None
+    template: TextTemplate,
+    values: Values,
+    *,
+    public_url: str,
+    service: str,
+    pages_url: str | None = None,
 ) -> Rendered:
     """Render an email by inserting `values` into its template.
 
@@ -97,33 +108,33 @@ def render(
     or None if there is no page to open. `token` is shown below the button unless the text contains
     it. `service` is the name in the sender's address. Raises KeyError if a value is missing.
     """
-    given = {name: "" if v is None else _harmless(v) for name, v in values.items()}
-    given["link"] = _link(given.get("link", ""), pages_url or public_url)
-    link = given["link"] if wording.action else ""
-    token = "" if "token" in wording.names else given.get("token", "")
-    words = _words(wording.language)
-    subject = " ".join(_plain(_filled(wording.subject, given)).split())[:_SUBJECT_LENGTH]
-    paragraphs = [_filled(parts, given) for parts in wording.paragraphs]
-    footer = _filled(phrase(words["footer"]), {"service": service, "address": public_url})
-    blocks = [_plain(paragraph) for paragraph in paragraphs]
+    texts = {name: "" if v is None else _remove_control_characters(v) for name, v in values.items()}
+    texts["link"] = _link(texts.get("link", ""), pages_url or public_url)
+    link = texts["link"] if template.action else ""
+    token = "" if "token" in template.names else texts.get("token", "")
+    words = _find_layout_texts(template.language)
+    subject = " ".join(_join(_fill(template.subject, texts)).split())[:_SUBJECT_LENGTH]
+    paragraphs = [_fill(parts, texts) for parts in template.paragraphs]
+    footer = _fill(parse_phrase(words["footer"]), {"service": service, "address": public_url})
+    blocks = [_join(paragraph) for paragraph in paragraphs]
     if link:
-        blocks.append(f"{wording.action}:\n{link}")
+        blocks.append(f"{template.action}:\n{link}")
     if token:
         blocks.append(f"{words['token']}\n{token}")
-    blocks.append(f"-- \n{_plain(footer)}")
+    blocks.append(f"-- \n{_join(footer)}")
     members: dict[str, Any] = {
-        "language": wording.language,
-        "direction": direction(wording.language),
+        "language": template.language,
+        "direction": text_direction(template.language),
         "subject": subject,
         "paragraphs": paragraphs,
-        "action": wording.action,
+        "action": template.action,
         "link": link,
         "token": token,
         "words": words,
         "footer": footer,
     }
-    html = _template().render(members)
-    return Rendered(subject, "\n\n".join(blocks) + "\n", html, wording.language)
+    html = _load_page().render(members)
+    return Rendered(subject, "\n\n".join(blocks) + "\n", html, template.language)
 
 
 def _link(link: str, pages_url: str) -> str:

@@ -9,11 +9,11 @@ import orjson
 from sqlalchemy import text
 
 from app.kit import container, db, jobs, tenancy
+from app.kit.emails.layout import Rendered, Values, render
+from app.kit.emails.templates import DEFAULT_LANGUAGE, TemplateError, TextTemplate, TextTemplates
 from app.kit.ids import uuid7
 from app.kit.jobs import Job
 from app.kit.jobs.queues import QUEUES
-from app.kit.letters.layout import Rendered, Values, render
-from app.kit.letters.wording import DEFAULT_LANGUAGE, Wording, WordingError, Wordings
 from app.kit.logging import get_logger
 from app.kit.mail import MailFailed, MailRefused
 
@@ -24,16 +24,16 @@ ATTEMPTS = 30
 """With the back-off of jobs, this is about four and a half hours."""
 _APP = Path(__file__).parents[2]
 
-FOLDERS: dict[str, "Letters"] = {}
+FOLDERS: dict[str, "Emails"] = {}
 """All folders of email templates by their path in the application, which jobs refer to."""
 
 # Runs with the outcome, so that addresses and tokens are not kept longer than necessary.
-_FORGET = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
+_REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """An email to be queued; its members are the arguments of `Letters.post`."""
+class Email:
+    """An email to be queued; its members are the arguments of `Emails.enqueue`."""
 
     name: str
     to: str
@@ -43,8 +43,8 @@ class Letter:
     message_id: str | None = None
 
 
-class Letters:
-    """The emails of a feature: `Letters(Path(__file__).parent / "letters")`, created at import.
+class Emails:
+    """The emails of a feature: `Emails(Path(__file__).parent / "letters")`, created at import.
 
     `folder` is a folder of the application with `en.toml` and a file for each other language. Use
     the queue `bulk_mail` for emails that a user can cause in large numbers, so that emails that a
@@ -55,10 +55,10 @@ class Letters:
         assert queue in QUEUES, f"unknown queue {queue}"
         self.queue = queue
         self.name = folder.resolve().relative_to(_APP).as_posix()
-        self.wordings = Wordings(folder)
+        self.templates = TextTemplates(folder)
         FOLDERS[self.name] = self
 
-    def post(
+    def enqueue(
         self,
         name: str,
         *,
@@ -81,9 +81,9 @@ class Letters:
             message_id: the message id, for emails that have an id of their own.
 
         Raises:
-            WordingError: the template does not exist, or a value is missing (a programming error).
+            TemplateError: the template does not exist, or a value is missing (a programming error).
         """
-        letter = Letter(
+        email = Email(
             name=name,
             to=to,
             locale=locale,
@@ -91,37 +91,37 @@ class Letters:
             organization_id=organization_id,
             message_id=message_id,
         )
-        self.post_many([letter])
+        self.enqueue_many([email])
 
-    def post_many(self, letters: Sequence[Letter]) -> None:
-        """Queue all `letters` in a single statement (see `post`)."""
-        work = [(letter.organization_id, self._args(letter)) for letter in letters]
+    def enqueue_many(self, emails: Sequence[Email]) -> None:
+        """Queue all `emails` in a single statement (see `enqueue`)."""
+        work = [(email.organization_id, self._build_args(email)) for email in emails]
         with tenancy.across_organizations(reason="an email may belong to no organization"):
             jobs.enqueue_many(SEND, work, queue=self.queue)
 
-    def _args(self, letter: Letter) -> dict[str, str]:
-        self._check(letter.name, letter.values)
-        sealed = {"to": letter.to, "locale": letter.locale, "values": dict(letter.values)}
+    def _build_args(self, email: Email) -> dict[str, str]:
+        self._check_values(email.name, email.values)
+        sealed = {"to": email.to, "locale": email.locale, "values": dict(email.values)}
         return {
             "folder": self.name,
-            "name": letter.name,
-            "message_id": letter.message_id or f"letter-{uuid7()}",
+            "name": email.name,
+            "message_id": email.message_id or f"letter-{uuid7()}",
             "sealed": container.keyring().encrypt(orjson.dumps(sealed)),
         }
 
-    def _check(self, name: str, values: Values) -> Wording:
-        wording = self.wordings.find(name, DEFAULT_LANGUAGE)
-        missing = wording.names - set(values)
+    def _check_values(self, name: str, values: Values) -> TextTemplate:
+        template = self.templates.find(name, DEFAULT_LANGUAGE)
+        missing = template.names - set(values)
         if missing:
-            raise WordingError(f"{name} requires values for {', '.join(sorted(missing))}")
-        return wording
+            raise TemplateError(f"{name} requires values for {', '.join(sorted(missing))}")
+        return template
 
     def render(self, name: str, locale: str, values: Values) -> Rendered:
-        """Return the rendered email for a reader of `locale`. Raises WordingError like `post`."""
-        self._check(name, values)
+        """Return the email rendered for a reader of `locale`. Raises TemplateError."""
+        self._check_values(name, values)
         settings = container.settings()
         return render(
-            self.wordings.find(name, locale),
+            self.templates.find(name, locale),
             values,
             public_url=settings.public_url,
             pages_url=settings.pages_url,
@@ -132,40 +132,42 @@ class Letters:
         self, name: str, *, to: str, locale: str, values: Values, message_id: str | None = None
     ) -> None:
         """Send an email now, without queueing it. Raises MailRefused and MailFailed."""
-        letter = self.render(name, locale, values)
+        email = self.render(name, locale, values)
         container.current().mailer.send(
             to,
-            letter.subject,
-            letter.text,
-            letter.html,
+            email.subject,
+            email.text,
+            email.html,
             message_id=message_id,
-            language=letter.language,
+            language=email.language,
         )
 
 
-def _give_up(job: Job, _error: str) -> None:
-    log.error("letter.given_up", letter=_letter_of(job), attempts=job.attempt)
-    db.session().execute(_FORGET, {"id": job.id})
+def _handle_failure(job: Job, _error: str) -> None:
+    log.error("letter.given_up", letter=_get_email_name(job), attempts=job.attempt)
+    db.session().execute(_REMOVE_SECRETS, {"id": job.id})
 
 
-def _letter_of(job: Job) -> str:
+def _get_email_name(job: Job) -> str:
     return f"{job.args['folder']}/{job.args['name']}"
 
 
-@jobs.handler(SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_give_up, retryable=False)
+@jobs.handler(
+    SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_handle_failure, retryable=False
+)
 def send(job: Job) -> None:
     """Send a queued email; a repeated run, after a crash, sends the same message id again."""
-    letter = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
+    email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     job.checkpoint()
     try:
         FOLDERS[job.args["folder"]].send(
-            job.args["name"], **letter, message_id=job.args["message_id"]
+            job.args["name"], **email, message_id=job.args["message_id"]
         )
     except MailRefused as refusal:
-        log.warning("letter.refused", letter=_letter_of(job), reason=str(refusal))
+        log.warning("letter.refused", letter=_get_email_name(job), reason=str(refusal))
     except MailFailed as failure:
         if not failure.permanent:
-            log.warning("letter.delayed", letter=_letter_of(job), reason=str(failure))
+            log.warning("letter.delayed", letter=_get_email_name(job), reason=str(failure))
             raise jobs.Retry(str(failure)) from failure
-        log.warning("letter.refused", letter=_letter_of(job), reason=str(failure))
-    db.session().execute(_FORGET, {"id": job.id})
+        log.warning("letter.refused", letter=_get_email_name(job), reason=str(failure))
+    db.session().execute(_REMOVE_SECRETS, {"id": job.id})
