@@ -15,7 +15,7 @@ _ITEM_BYTES = 4
 _counts = memoryview(mmap.mmap(-1, _SLOTS * _ITEM_BYTES)).cast("i")
 
 
-class Share:
+class ConnectionCount:
     """The number of connections of one worker; `age` is gunicorn's number of the worker."""
 
     def __init__(self, age: int) -> None:
@@ -26,7 +26,7 @@ class Share:
         """Publish the number of connections of this worker to the other workers."""
         _counts[self._slot] = connections + 1  # 0 is for no worker
 
-    def is_smallest(self) -> bool:
+    def is_lowest(self) -> bool:
         """Return whether no other worker has fewer connections."""
         return _counts[self._slot] <= min(filter(None, _counts))
 

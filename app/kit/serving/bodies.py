@@ -28,26 +28,26 @@ class Spool:
         self.folder = folder
         self.reserve = Reserve(reserve_bytes, {"spool": folder})
         self._limit = limit
-        self._held = 0
+        self._used_bytes = 0
         self._lock = threading.Lock()
 
     @property
-    def held(self) -> int:
+    def used_bytes(self) -> int:
         """Return the current total size of the bodies in bytes."""
-        return self._held
+        return self._used_bytes
 
-    def take(self, count: int) -> bool:
+    def allocate(self, count: int) -> bool:
         """Reserve `count` bytes; return False if that would exceed the limit."""
         with self._lock:
-            if self._held + count > self._limit:
+            if self._used_bytes + count > self._limit:
                 return False
-            self._held += count
+            self._used_bytes += count
             return True
 
-    def give_back(self, count: int) -> None:
+    def free(self, count: int) -> None:
         """Release `count` bytes."""
         with self._lock:
-            self._held -= count
+            self._used_bytes -= count
 
 
 class Body:
@@ -64,7 +64,7 @@ class Body:
     def write(self, data: bytes | memoryview) -> None:
         """Append bytes. Raises 503 if the spool or the disk is full."""
         count = len(data)
-        while not self._spool.take(count):
+        while not self._spool.allocate(count):
             if not self._make_room():
                 raise errors.busy(
                     "The server is receiving too many large requests. Try again shortly.",
@@ -86,7 +86,7 @@ class Body:
         if not self.file.closed:
             with suppress(OSError):  # a failed write of the last buffer does not matter here
                 self.file.close()
-            self._spool.give_back(self.size)
+            self._spool.free(self.size)
 
 
 @contextmanager

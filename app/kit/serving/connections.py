@@ -63,7 +63,7 @@ class Connection:
         self.moved_at = now
         self.deadline = now + seconds
 
-    def keep_pace(self, count: int, now: float, rate: int, seconds: float) -> None:
+    def extend_deadline(self, count: int, now: float, rate: int, seconds: float) -> None:
         """Extend the deadline for `count` transferred bytes, to at most `seconds` from now."""
         self.deadline = min(now + seconds, self.deadline + count / rate)
         self.moved_at = min(now, self.moved_at + count / rate)
@@ -115,23 +115,23 @@ class Table:
         waiting = [c for c in self._connections.values() if c.state is not State.RUNNING]
         candidates = _slowest_of_largest(waiting, lambda _: 1)
 
-        def patience(connection: Connection) -> int:
+        def eviction_order(connection: Connection) -> int:
             if connection.state is State.IDLE:
                 return 1
             return 0 if now - connection.moved_at > _STALLED_SECONDS else 2
 
         count = max(1, len(self._connections) // _EVICTED_SHARE)
-        return sorted(candidates, key=patience)[:count]
+        return sorted(candidates, key=eviction_order)[:count]
 
-    def body_victim(self, now: float, newcomer: Connection) -> Connection | None:
-        """Return a stalled connection to close, to make room for the body of `newcomer`, or None.
+    def body_victim(self, now: float, requester: Connection) -> Connection | None:
+        """Return a stalled connection to close, to make room for the body of `requester`, or None.
 
         It is the slowest one of the network whose stalled bodies are largest in total.
         """
         stalled = [
             c
             for c in self._connections.values()
-            if c.state is State.BODY and c is not newcomer and now - c.moved_at > _STALLED_SECONDS
+            if c.state is State.BODY and c is not requester and now - c.moved_at > _STALLED_SECONDS
         ]
         return next(iter(_slowest_of_largest(stalled, _body_size)), None)
 

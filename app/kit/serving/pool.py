@@ -51,7 +51,7 @@ class Pool:
         while True:
             connection = ready.get()
             try:
-                self._sockets.guarded(connection, self._answer)
+                self._sockets.run_guarded(connection, self._answer)
             except BaseException:
                 # A thread that ends is never replaced.
                 log.critical("thread.failed", exc_info=True)
@@ -89,7 +89,7 @@ class Pool:
 
     def _fail(self, connection: Connection, exchange: Exchange, error: BaseException) -> None:
         log.error("request.failed", exc_info=error)
-        if exchange.is_begun:
+        if exchange.is_started:
             self._sockets.close(connection, reset=True)  # so the client notices the failure
             return
         connection.exchange = None
@@ -105,7 +105,7 @@ class Pool:
         if not exchange.must_close:
             seconds = limits.idle_drain_seconds if self.draining else limits.idle_seconds
             self._sockets.wait(connection, State.IDLE, seconds)
-        elif exchange.request.followed:
+        elif exchange.request.has_extra_data:
             self._sockets.linger(connection)
         else:
             self._sockets.close(connection)

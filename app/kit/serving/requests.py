@@ -14,7 +14,7 @@ from app.kit.serving.limits import Limits
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _END_OF_HEAD = b"\r\n\r\n"
 _VERSIONS = {"1.0": (1, 0), "1.1": (1, 1)}
-_ONCE = frozenset({"HOST", "CONTENT-TYPE"})
+_SINGLE_HEADERS = frozenset({"HOST", "CONTENT-TYPE"})
 _FRAMING_SLACK = 64 * 1024
 
 
@@ -46,8 +46,8 @@ class Request:
         "chunked",
         "complete",
         "expects_continue",
-        "followed",
         "fragment",
+        "has_extra_data",
         "head_complete",
         "headers",
         "method",
@@ -69,7 +69,7 @@ class Request:
         self._connection = ""
         self.body_store = body
         self.chunked = self.complete = self.head_complete = False
-        self.expects_continue = self.followed = False
+        self.expects_continue = self.has_extra_data = False
         self.url = b""
         self.method = self.uri = self.path = self.query = ""
         self.version = (1, 1)
@@ -81,7 +81,7 @@ class Request:
         self.proxy_protocol_info = None
 
     @property
-    def begun(self) -> bool:
+    def is_started(self) -> bool:
         """Return whether at least one byte has arrived."""
         return self._head_bytes > 0
 
@@ -91,7 +91,7 @@ class Request:
 
     def should_close(self) -> bool:
         """Return whether the connection must be closed after the response."""
-        if self.followed or "close" in self._connection:
+        if self.has_extra_data or "close" in self._connection:
             return True
         return self.version == (1, 0) and "keep-alive" not in self._connection
 
@@ -109,11 +109,11 @@ class Request:
 
     def end(self) -> None:
         """Handle the end of the client's data. Raises ApiError if the request is incomplete."""
-        if self.begun and not self.complete:
+        if self.is_started and not self.complete:
             raise malformed("it ends before it is complete.")
 
     def _feed_head(self, data: bytes) -> bytes:
-        if not self.begun:
+        if not self.is_started:
             data = data.lstrip(b"\r\n")  # some clients send an empty line after a body
             if not data:
                 return b""
@@ -165,7 +165,7 @@ class Request:
     def _read_headers(self) -> None:
         seen: dict[str, str] = {}
         for name, value in self.headers:
-            if name in _ONCE and name in seen:
+            if name in _SINGLE_HEADERS and name in seen:
                 raise malformed(f"it has more than one {name.title()} header.")
             seen[name] = value
         self._connection = seen.get("CONNECTION", "").lower()
@@ -212,7 +212,7 @@ class Request:
         return b""
 
     def on_message_begin(self) -> None:
-        self.followed = self.complete
+        self.has_extra_data = self.complete
 
     def on_url(self, url: bytes) -> None:
         self.url += url

@@ -13,7 +13,7 @@ from app.kit.serving.requests import Request
 
 _GATHER_BYTES = 64 * 1024
 _BUFFERS_AT_ONCE = 16
-_TURN_SECONDS = 0.05
+_SLICE_SECONDS = 0.05
 
 
 class ClientGone(Exception):  # noqa: N818 - names what happened
@@ -25,7 +25,7 @@ class Progress(Enum):
 
     DONE = "the client has all of it"
     BLOCKED = "the client must read first"
-    YIELDED = "the turn is over"
+    YIELDED = "its time slice is over"
 
 
 class Outbox:
@@ -90,7 +90,7 @@ class Exchange:
         self._environ["wsgi.multithread"] = True
 
     @property
-    def is_begun(self) -> bool:
+    def is_started(self) -> bool:
         """Return whether a part of the response has been sent."""
         return self.outbox.sent > 0
 
@@ -119,7 +119,7 @@ class Exchange:
         if self._parts is None:
             self._result = application(self._environ, self._response.start_response)
             self._parts = iter(self._result)
-        until = time.monotonic() + _TURN_SECONDS
+        until = time.monotonic() + _SLICE_SECONDS
         for part in self._parts:
             self._response.write(part)
             if self.outbox.size < _GATHER_BYTES:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
-from app.kit.serving.balance import Share
+from app.kit.serving.balance import ConnectionCount
 from app.kit.serving.connections import Connection, State, Table
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import Refusals
@@ -31,9 +31,9 @@ _UNSENT_IN_KERNEL = 128 * 1024
 class Sockets:
     """The open connections and their registrations with the kernel (epoll)."""
 
-    def __init__(self, limits: Limits, refusals: Refusals, share: Share) -> None:
+    def __init__(self, limits: Limits, refusals: Refusals, count: ConnectionCount) -> None:
         self.limits = limits
-        self.share = share
+        self.connection_count = count
         self.table = Table(limits.connections)
         self.lock = threading.RLock()
         self.epoll = select.epoll()
@@ -48,7 +48,7 @@ class Sockets:
         connection = Connection(client, peer, server)
         with self.lock:
             self.table.add(connection)
-            self.share.record(len(self.table))
+            self.connection_count.record(len(self.table))
             connection.wait(State.IDLE, time.monotonic(), self.limits.head_seconds)
             self.epoll.register(connection.descriptor, _READ)
 
@@ -58,16 +58,16 @@ class Sockets:
             connection.wait(state, time.monotonic(), seconds)
             self._arm(connection)
 
-    def wait_on(self, connection: Connection) -> None:
+    def resume_waiting(self, connection: Connection) -> None:
         """Continue to wait, with the same state and deadline."""
         with self.lock:
             self._arm(connection)
 
-    def keep_pace(self, connection: Connection, moved: int, seconds: float) -> None:
+    def extend_deadline(self, connection: Connection, moved: int, seconds: float) -> None:
         """Continue to wait for a client that has just transferred `moved` bytes."""
         with self.lock:
             now = time.monotonic()
-            connection.keep_pace(moved, now, self.limits.bytes_per_second, seconds)
+            connection.extend_deadline(moved, now, self.limits.bytes_per_second, seconds)
             self._arm(connection)
 
     def _arm(self, connection: Connection) -> None:
@@ -80,7 +80,7 @@ class Sockets:
         with self.lock:
             if not self.table.remove(connection):
                 return
-            self.share.record(len(self.table))
+            self.connection_count.record(len(self.table))
             if connection.request is not None:
                 connection.request.body_store.close()
             if reset:
@@ -110,7 +110,7 @@ class Sockets:
         connection.socket.shutdown(socket.SHUT_WR)
         self.wait(connection, State.LINGERING, self.limits.linger_seconds)
 
-    def guarded(self, connection: Connection, act: Callable[[Connection], None]) -> None:
+    def run_guarded(self, connection: Connection, act: Callable[[Connection], None]) -> None:
         """Call `act` with a connection; a failure closes this connection and no other."""
         try:
             act(connection)

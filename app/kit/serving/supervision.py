@@ -27,7 +27,7 @@ def is_supervised() -> bool:
     return LIFELINE in os.environ
 
 
-def bind_life(master: int) -> None:
+def set_death_signal(master: int) -> None:
     """Make this worker end with the supervisor if there is one, else with its master."""
     if is_supervised():
         die_with_pipe(int(os.environ[LIFELINE]))
@@ -42,7 +42,7 @@ def report_ready() -> None:
         os.write(int(descriptor), f"{os.getpid()}\n".encode())
 
 
-def watch_oneself(seconds: float) -> None:
+def restart_watchdog(seconds: float) -> None:
     """End this process unless this function is called again within `seconds`.
 
     It replaces the check of the master that a worker does not hang. The timer is a thread in C, so
