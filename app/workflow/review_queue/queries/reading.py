@@ -97,7 +97,7 @@ def prediction(artifact_id: UUID) -> UUID | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.Found:
+def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.MatchedIds:
     """Find all items that match `filters`, most urgent first.
 
     Raises 409 `conflict` with `details.count` if the number differs from `expected`.

@@ -32,12 +32,12 @@ class _Batch:
     """The locked tag sets of a request and the related ones; decisions are checked against it."""
 
     def __init__(
-        self, tag_set_ids: Sequence[UUID], caller: Caller, unfit: bulk.Unfit | None
+        self, tag_set_ids: Sequence[UUID], caller: Caller, unfit: bulk.FindUnfit | None
     ) -> None:
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
         locked = {row.id: row for row in queries.lock(self.ids)}
-        self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, locked)
+        self.failures: dict[UUID, ApiError] = bulk.find_missing(self.ids, locked)
         if unfit is not None:
             self.failures.update(unfit(self.ids))
         self.tag_sets = {
@@ -97,7 +97,7 @@ def accept_many(
     *,
     caller: Caller,
     note: str | None = None,
-    unfit: bulk.Unfit | None = None,
+    unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
     """Accept submitted tag sets except those that are `unfit`; return the failures.
 
@@ -135,7 +135,7 @@ def reject_many(
     caller: Caller,
     reason: str,
     send_to: str,
-    unfit: bulk.Unfit | None = None,
+    unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
     """Reject submitted tag sets for one reason, except those that are `unfit`; return the failures.
 
