@@ -29,10 +29,10 @@ def begin(
     """Bind an operation for the rest of the context; its actor is unknown until `act_as` is called.
 
     `records` is the type of record that the operation acts on. It is used if the operation's name
-    does not contain the type (see `action_of`).
+    does not contain the type (see `split_operation`).
     """
-    verb, own = action_of(operation, records)
-    bound.set(Context("system", None, label, operation, verb, own, request_id, ip_address))
+    verb, record_type = split_operation(operation, records)
+    bound.set(Context("system", None, label, operation, verb, record_type, request_id, ip_address))
 
 
 def act_as(kind: Kind, actor_id: UUID | None, label: str) -> None:
@@ -56,8 +56,8 @@ def acting(
     request_id: str | None = None,
 ) -> Iterator[None]:
     """Bind an actor and an operation to the block; for jobs, commands and threads."""
-    verb, own = action_of(operation, None)
-    context = Context(kind, actor_id, label, operation, verb, own, request_id, None)
+    verb, record_type = split_operation(operation, None)
+    context = Context(kind, actor_id, label, operation, verb, record_type, request_id, None)
     token = bound.set(context)
     try:
         yield
@@ -71,7 +71,7 @@ def current() -> Context | None:
 
 
 @cache
-def action_of(operation: str, records: str | None) -> tuple[str, str | None]:
+def split_operation(operation: str, records: str | None) -> tuple[str, str | None]:
     """Split the name of an operation or a job into its verb and its type of record.
 
     `accept_tag_set` becomes (accept, tag_sets), and `exports.run` becomes (run, exports). If the
@@ -81,9 +81,9 @@ def action_of(operation: str, records: str | None) -> tuple[str, str | None]:
     kind, dot, rest = operation.partition(".")
     if dot:
         return rest, kind
-    verb, _, thing = operation.removeprefix("bulk_").partition("_")
-    named = _plural(thing)
-    return verb, named if named in _types() else records
+    verb, _, noun = operation.removeprefix("bulk_").partition("_")
+    plural = _plural(noun)
+    return verb, plural if plural in _types() else records
 
 
 def _types() -> set[str]:

@@ -17,8 +17,8 @@ _NOBODY = "SET LOCAL app.actor = ''; "
 class Context:
     """The facts about the running work that entries of the audit log contain besides the change.
 
-    `own` is the type of record that the operation acts on. The action of an entry is `<own>.<verb>`
-    for records of this type, and create, update or delete for records of other types.
+    `record_type` is the type of record that the operation acts on. The action of an entry is
+    `<record_type>.<verb>` for records of this type, and create, update or delete for others.
     """
 
     kind: Kind
@@ -26,7 +26,7 @@ class Context:
     label: str
     operation: str | None
     verb: str | None
-    own: str | None
+    record_type: str | None
     request_id: str | None
     ip_address: str | None
 
@@ -39,7 +39,7 @@ class Context:
             "label": _clean(self.label),
             "operation": self.operation,
             "verb": self.verb,
-            "own": self.own,
+            "own": self.record_type,
             "request_id": _clean(self.request_id),
             "ip_address": _clean(self.ip_address),
         }

@@ -109,7 +109,7 @@ def engine_options(url: str, threads: int, role: str) -> JSON:
     }
 
 
-_reading: ContextVar[bool] = ContextVar("reading", default=False)
+_read_only: ContextVar[bool] = ContextVar("read_only", default=False)
 
 
 class RoutedSession(FlaskSession):
@@ -117,7 +117,7 @@ class RoutedSession(FlaskSession):
 
     def get_bind(self, *_: Any, **__: Any) -> Engine:
         """Return the engine for the statements of this session."""
-        return db.engines["read" if _reading.get() else None]
+        return db.engines["read" if _read_only.get() else None]
 
 
 db = SQLAlchemy(
@@ -164,14 +164,14 @@ def engine() -> Engine:
     return db.engine
 
 
-def set_reading(*, reading: bool) -> None:
+def set_read_only(*, read_only: bool) -> None:
     """Mark the running request as read-only or not; read-only statements run in autocommit."""
-    _reading.set(reading)
+    _read_only.set(read_only)
 
 
-def reading() -> bool:
+def is_read_only() -> bool:
     """Return whether the running request is read-only."""
-    return _reading.get()
+    return _read_only.get()
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def discard() -> None:
 
 
 @contextmanager
-def at_once() -> Iterator[Connection]:
+def open_autocommit() -> Iterator[Connection]:
     """Open a connection in autocommit, separate from the transaction of the request.
 
     For changes that must persist although the request is rejected.

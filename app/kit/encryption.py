@@ -28,7 +28,7 @@ def encrypted(*members: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EncryptedColumn:
     """An encrypted column, or an encrypted member of a column of JSON objects."""
 
     table: Table
@@ -46,7 +46,7 @@ class Place:
         """Return the SQL expression of the token."""
         return self.column if self.member is None else self.column[self.member].astext
 
-    def replaced(self, token: str) -> Any:
+    def with_token(self, token: str) -> Any:
         """Return the SQL expression of the column's value with another token."""
         if self.member is None:
             return token
@@ -56,7 +56,7 @@ class Place:
 
 @dataclass(slots=True)
 class Count:
-    """Counts for one place; no configured key decrypts the `unreadable` tokens."""
+    """Counts for one column; no configured key decrypts the `unreadable` tokens."""
 
     place: str
     tokens: int = 0
@@ -64,10 +64,10 @@ class Count:
     unreadable: int = 0
 
 
-def places() -> list[Place]:
-    """Return every declared place, ordered by name. The models must have been imported."""
+def list_columns() -> list[EncryptedColumn]:
+    """Return every encrypted column, ordered by name. The models must have been imported."""
     found = [
-        Place(table, column, member)
+        EncryptedColumn(table, column, member)
         for table in db.Base.metadata.tables.values()
         for column in table.columns
         for member in column.info.get(_INFO, ())
@@ -75,69 +75,72 @@ def places() -> list[Place]:
     return sorted(found, key=lambda place: place.name)
 
 
-def total() -> int:
-    """Return the number of tokens in all places."""
-    with _everywhere():
+def count_tokens() -> int:
+    """Return the number of tokens in all columns."""
+    with _across_organizations():
         counts = (
-            select(func.count()).select_from(p.table).where(p.value.is_not(None)) for p in places()
+            select(func.count()).select_from(place.table).where(place.value.is_not(None))
+            for place in list_columns()
         )
         return sum(db.session().scalar(count) or 0 for count in counts)
 
 
-def rotate(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
-    """Re-encrypt every token that another key than the first made; return counts for each place.
+def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
+    """Re-encrypt every token that another key than the first made; return counts for each column.
 
     Each batch is committed. An interrupted run can be repeated and continues with the remaining
     tokens. A token that is replaced concurrently is left unchanged because it already uses the
     first key. Without `write`, tokens are only counted.
     """
-    expected = total() if progress is not None else 0
+    expected = count_tokens() if progress is not None else 0
     counts: list[Count] = []
-    for place in places():
+    for place in list_columns():
         count = Count(place.name)
         counts.append(count)
         for rows in _batches(place):
-            with _everywhere(), db.transaction():
+            with _across_organizations(), db.transaction():
                 for key, token in rows:
-                    _one(place, key, token, count, write=write)
+                    _rotate_token(place, key, token, count, write=write)
             if progress is not None:
                 done = sum(one.tokens for one in counts)
                 progress(done, max(done, expected))
     return counts
 
 
-def _one(place: Place, key: tuple[Any, ...], token: str, count: Count, *, write: bool) -> None:
+def _rotate_token(
+    place: EncryptedColumn, key: tuple[Any, ...], token: str, count: Count, *, write: bool
+) -> None:
     keyring = container.keyring()
     count.tokens += 1
     try:
         if not keyring.needs_rotation(token):
             return
-        anew = keyring.rotate(token)
+        new_token = keyring.rotate(token)
     except DecryptionFailed:
         count.unreadable += 1
         return
     if write:
         same = (column == value for column, value in zip(_key(place), key, strict=True))
         statement = update(place.table).where(*same, place.value == token)
-        found = db.session().execute(statement.values({place.column: place.replaced(anew)}))
+        found = db.session().execute(statement.values({place.column: place.with_token(new_token)}))
         count.rotated += found.rowcount  # type: ignore[attr-defined]
     else:
         count.rotated += 1
 
 
-def _key(place: Place) -> list[Column[Any]]:
+def _key(place: EncryptedColumn) -> list[Column[Any]]:
     return list(place.table.primary_key.columns)
 
 
-def _batches(place: Place) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
-    """Yield all tokens of a place in the order of its primary key, as ((key, …), token)."""
+def _batches(place: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
+    """Yield all tokens of a column in the order of its primary key, as ((key, …), token)."""
     columns = _key(place)
     statement = select(*columns, place.value).where(place.value.is_not(None))
     statement = statement.order_by(*columns).limit(BATCH)
     after: tuple[Any, ...] | None = None
     while True:
         more = statement if after is None else statement.where(tuple_(*columns) > tuple_(*after))
-        with _everywhere(), db.transaction() as session:
+        with _across_organizations(), db.transaction() as session:
             rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(more)]
         if rows:
             yield rows
@@ -146,18 +149,18 @@ def _batches(place: Place) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
         after = rows[-1][0]
 
 
-def _everywhere() -> Any:
+def _across_organizations() -> Any:
     return tenancy.across_organizations(reason="the operator's keys encrypt for every organization")
 
 
-def undeclared() -> list[str]:
+def find_undeclared_columns() -> list[str]:
     """Return the undeclared columns (`table.column`) that contain something like a token.
 
     This reads every table and is meant for tests.
     """
-    declared = {(place.table.name, place.column.name) for place in places()}
+    declared = {(place.table.name, place.column.name) for place in list_columns()}
     found = []
-    with _everywhere(), db.transaction() as session:
+    with _across_organizations(), db.transaction() as session:
         for table, column in session.execute(_TEXT_COLUMNS).all():
             sql = f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text ~ :token)"  # noqa: S608
             if (table, column) not in declared and session.scalar(text(sql), {"token": _TOKEN}):

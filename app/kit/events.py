@@ -37,7 +37,7 @@ class OutboxEvent(db.Base):
 
 
 _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-_listeners: dict[str, list[tuple[str, str]]] = defaultdict(list)
+_handlers: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
 _EMIT = text(
     """
@@ -52,7 +52,7 @@ _EMIT = text(
     FROM unnest(CAST(:functions AS text[]), CAST(:queues AS text[])) AS listener (function, queue)
     """
 )
-_EMIT_UNHEARD = Prepared(
+_EMIT_WITHOUT_HANDLERS = Prepared(
     "emit_unheard",
     "uuid, uuid, text, jsonb, text",
     "INSERT INTO outbox_events (id, organization_id, name, data, request_id)"
@@ -97,15 +97,15 @@ _EMIT_EACH = """
 """
 
 
-def listen(name: str, function: str, queue: str) -> None:
+def subscribe(name: str, function: str, queue: str) -> None:
     """Subscribe the job handler `function` to the events `name`; called by the jobs' decorator."""
-    if (function, queue) not in _listeners[name]:
-        _listeners[name].append((function, queue))
+    if (function, queue) not in _handlers[name]:
+        _handlers[name].append((function, queue))
 
 
-def listeners(name: str) -> list[tuple[str, str]]:
+def list_handlers(name: str) -> list[tuple[str, str]]:
     """Return (function, queue) of each handler of the events `name`."""
-    return list(_listeners.get(name, ()))
+    return list(_handlers.get(name, ()))
 
 
 def set_request_id(request_id: str | None) -> None:
@@ -126,13 +126,13 @@ def emit(name: str, data: dict[str, Any]) -> UUID:
     """
     event_id = uuid7()
     organization_id = tenancy.current_organization_id()
-    heard = _listeners.get(name)
+    handlers = _handlers.get(name)
     session = db.session()
     session.flush()
     written = orjson.dumps(data, default=str).decode()
-    if not heard:
+    if not handlers:
         values = (str(event_id), str(organization_id), name, written, _request_id.get())
-        _EMIT_UNHEARD.rows(*values)
+        _EMIT_WITHOUT_HANDLERS.rows(*values)
         return event_id
     session.execute(
         _EMIT,
@@ -142,8 +142,8 @@ def emit(name: str, data: dict[str, Any]) -> UUID:
             "name": name,
             "data": written,
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in heard],
-            "queues": [queue for _, queue in heard],
+            "functions": [function for function, _ in handlers],
+            "queues": [queue for _, queue in handlers],
         },
     )
     return event_id
@@ -153,7 +153,7 @@ def emit_many(name: str, datas: Sequence[dict[str, Any]]) -> None:
     """Emit one event for each of `datas`, in a single statement."""
     if not datas:
         return
-    heard = _listeners.get(name, [])
+    handlers = _handlers.get(name, [])
     session = db.session()
     session.flush()
     session.execute(
@@ -164,8 +164,8 @@ def emit_many(name: str, datas: Sequence[dict[str, Any]]) -> None:
             "ids": [str(uuid7()) for _ in datas],
             "datas": [orjson.dumps(data, default=str).decode() for data in datas],
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in heard],
-            "queues": [queue for _, queue in heard],
+            "functions": [function for function, _ in handlers],
+            "queues": [queue for _, queue in handlers],
         },
     )
 
@@ -176,7 +176,7 @@ def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: 
     `organizations` is a SELECT of ids with the parameters `values`. The caller must have bound all
     organizations (`tenancy.across_organizations`).
     """
-    heard = _listeners.get(name, [])
+    handlers = _handlers.get(name, [])
     db.session().flush()
     found = db.session().execute(
         text(_EMIT_EACH.format(chosen=organizations)),
@@ -185,8 +185,8 @@ def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: 
             "name": name,
             "data": orjson.dumps(data, default=str).decode(),
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in heard],
-            "queues": [queue for _, queue in heard],
+            "functions": [function for function, _ in handlers],
+            "queues": [queue for _, queue in handlers],
         },
     )
     return int(found.scalar_one())

@@ -39,7 +39,7 @@ class IdempotencyKey(db.Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
 
 
-def header() -> str | None:
+def get_key() -> str | None:
     """Return the request's key, or None. Raises 422 if it is empty, too long or not plain ASCII."""
     key = request.headers.get(HEADER)
     if key is None:
@@ -73,24 +73,24 @@ def run(
             IdempotencyKey.created_at < func.now() - RETENTION,
         )
     )
-    taken = session.execute(
+    inserted = session.execute(
         insert(IdempotencyKey)
         .values(scope=scope, request_hash=request_hash)
         .on_conflict_do_nothing()
         .returning(IdempotencyKey.scope)
     ).first()
-    if taken is None:
+    if inserted is None:
         return _replay(scope, request_hash)
     response = perform()
     session.execute(
         update(IdempotencyKey)
         .where(IdempotencyKey.scope == scope)
-        .values(status=response.status_code, response=_seal(response, secrets))
+        .values(status=response.status_code, response=_encrypt_response(response, secrets))
     )
     return response
 
 
-def _seal(response: Response, secrets: Collection[str]) -> str:
+def _encrypt_response(response: Response, secrets: Collection[str]) -> str:
     kept = ("ETag", "Content-Type")
     headers = {k: v for k, v in response.headers.items() if k in kept}
     body = response.get_data(as_text=True)
@@ -124,6 +124,6 @@ def purge(checkpoint: Callable[[], None]) -> None:
     purging.purge("idempotency_keys", condition, checkpoint)
 
 
-def scope_of(caller_id: UUID | None, organization_id: UUID | None) -> str:
+def build_owner(caller_id: UUID | None, organization_id: UUID | None) -> str:
     """Return the owner of a key; equal keys of different callers or organizations are distinct."""
     return f"{caller_id}/{organization_id}"

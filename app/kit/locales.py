@@ -43,7 +43,7 @@ def check_time_zone(text: str, field: str) -> str:
     return text
 
 
-def written(at: datetime, locale: str, time_zone: str) -> str:
+def format_timestamp(at: datetime, locale: str, time_zone: str) -> str:
     """Format a timestamp for readers of a locale, to the minute and with its time zone.
 
     `locale` and `time_zone` must have passed the checks above.

@@ -42,7 +42,7 @@ class Prepared:
         REGISTRY[name] = self
 
     @classmethod
-    def of(cls, name: str, statement: Select[Any], **types: str) -> "Prepared":
+    def from_select(cls, name: str, statement: Select[Any], **types: str) -> "Prepared":
         """Return the prepared statement of a `select`, whose rows are named tuples.
 
         `types` maps the named parameters, in the order of the values, to their SQL types.
@@ -55,27 +55,27 @@ class Prepared:
             if constant not in types:
                 quoted = str(adapt(value)) if not isinstance(value, bool) else str(value)
                 sql = sql.replace(f"%({constant})s", quoted)
-        made = cls(name, ", ".join(types.values()), sql.replace("%%", "%"))
+        prepared = cls(name, ", ".join(types.values()), sql.replace("%%", "%"))
         columns = [(str(column.key), Any) for column in statement.selected_columns]
-        made.shape = NamedTuple(name, columns)._make
-        return made
+        prepared.shape = NamedTuple(name, columns)._make
+        return prepared
 
     def rows(self, *values: Any) -> Rows:
         """Run in the request's transaction, or in autocommit if the request is read-only.
 
         Values must be of types that psycopg2 adapts: pass UUIDs and JSON as text.
         """
-        if db.reading():
+        if db.is_read_only():
             return self._read(values)
         connection = db.session().connection()
         proxied = connection.connection
         try:
             return self._run(proxied, connection.info, values)
         except psycopg2.Error as failure:
-            broken = _is_useless(proxied, failure)
+            broken = _must_reconnect(proxied, failure)
             if broken:
                 connection.invalidate(failure)
-            raise _wrapped(self.execute_sql, failure, broken=broken) from failure
+            raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
 
     def first(self, *values: Any) -> Any:
         """Return the first row, or None; it is a named tuple if the statement was a `select`."""
@@ -91,17 +91,17 @@ class Prepared:
 
     def _read(self, values: tuple[Any, ...]) -> Rows:
         try:
-            proxied = _own_connection()
+            proxied = _get_thread_connection()
         except psycopg2.Error as failure:
             # The pool does not wrap the error of psycopg2 if connecting fails.
-            raise _wrapped(self.execute_sql, failure, broken=True) from failure
+            raise _wrap_error(self.execute_sql, failure, broken=True) from failure
         try:
             return self._run(proxied, proxied.info, values)
         except psycopg2.Error as failure:
-            broken = _is_useless(proxied, failure)
+            broken = _must_reconnect(proxied, failure)
             if broken:
                 forget_connection()
-            raise _wrapped(self.execute_sql, failure, broken=broken) from failure
+            raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
 
     def _run(self, proxied: Any, info: dict[Any, Any], values: tuple[Any, ...]) -> Rows:
         cursor = proxied.dbapi_connection.cursor()
@@ -118,7 +118,7 @@ class Prepared:
         return found
 
 
-def _is_useless(proxied: Any, failure: psycopg2.Error) -> bool:
+def _must_reconnect(proxied: Any, failure: psycopg2.Error) -> bool:
     """Return whether the connection is closed, or its statements are outdated.
 
     Statements that were prepared before a column changed its type must be prepared again on a new
@@ -127,32 +127,32 @@ def _is_useless(proxied: Any, failure: psycopg2.Error) -> bool:
     return bool(proxied.dbapi_connection.closed) or isinstance(failure, FeatureNotSupported)
 
 
-def _own_connection() -> PoolProxiedConnection:
+def _get_thread_connection() -> PoolProxiedConnection:
     """Return the thread's autocommit connection, which it keeps once taken from the pool."""
-    held: PoolProxiedConnection | None = getattr(_local, "connection", None)
-    if held is not None and _is_dead(held):
+    connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
+    if connection is not None and _is_dead(connection):
         forget_connection()
-        held = None
-    if held is None:
-        held = db.db.engines["read"].raw_connection()
-        _local.connection = held
-    return held
+        connection = None
+    if connection is None:
+        connection = db.db.engines["read"].raw_connection()
+        _local.connection = connection
+    return connection
 
 
-def _is_dead(held: PoolProxiedConnection) -> bool:
-    connection: Any = held.dbapi_connection
-    return connection is None or bool(connection.is_dead)
+def _is_dead(connection: PoolProxiedConnection) -> bool:
+    dbapi_connection: Any = connection.dbapi_connection
+    return dbapi_connection is None or bool(dbapi_connection.is_dead)
 
 
 def forget_connection() -> None:
     """Drop the thread's connection because it failed, or because the process was forked."""
-    held: PoolProxiedConnection | None = getattr(_local, "connection", None)
-    if held is not None:
+    connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
+    if connection is not None:
         _local.connection = None
-        held.invalidate()
+        connection.invalidate()
 
 
-def _wrapped(sql: str, failure: psycopg2.Error, *, broken: bool) -> BaseException:
+def _wrap_error(sql: str, failure: psycopg2.Error, *, broken: bool) -> BaseException:
     return DBAPIError.instance(
         sql,
         None,

@@ -40,7 +40,7 @@ class PreparedList:
             rest = statement.where(here < edge if descending else here > edge)
             for is_first, rows in ((True, first), (False, rest)):
                 ordered = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
-                self._statements[descending, is_first] = Prepared.of(
+                self._statements[descending, is_first] = Prepared.from_select(
                     f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
                     ordered,
                     **(own if is_first else behind),

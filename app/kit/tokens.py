@@ -58,7 +58,7 @@ def expired() -> ApiError:
     return ApiError("token_expired", "The access token has expired or was revoked. Log in again.")
 
 
-def refused() -> ApiError:
+def invalid() -> ApiError:
     """Return the 401 for a token that is missing or was not issued by this service."""
     return ApiError("invalid_credentials", "The access token is missing or invalid.")
 
@@ -76,7 +76,7 @@ def _read_signed(token: str) -> Claims:
     return _parse(_verify(token))
 
 
-def read_ended(token: str) -> Claims | None:
+def read_ignoring_expiry(token: str) -> Claims | None:
     """Return the claims of a token that this service signed, even if expired; else None.
 
     Such a token proves only that its holder was signed in at some time in the past.
@@ -93,13 +93,13 @@ def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
     except jwt.ExpiredSignatureError:
         raise expired() from None
     except (jwt.PyJWTError, JWTExtendedException, ValueError, KeyError):
-        raise refused() from None
+        raise invalid() from None
     return found
 
 
 def _parse(found: dict[str, Any]) -> Claims:
     if found.get("type") != "access":
-        raise refused()
+        raise invalid()
     try:
         return Claims(
             user_id=UUID(found["sub"]),
@@ -110,4 +110,4 @@ def _parse(found: dict[str, Any]) -> Claims:
             expires_at=int(found["exp"]),
         )
     except (KeyError, TypeError, ValueError):
-        raise refused() from None
+        raise invalid() from None

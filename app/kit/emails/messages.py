@@ -20,7 +20,7 @@ from app.kit.emails.templates import (
     TextTemplates,
     fallback_languages,
 )
-from app.kit.locales import written
+from app.kit.locales import format_timestamp
 
 Value = str | int | datetime | None
 
@@ -93,5 +93,5 @@ def _has_value(part: Part, values: Mapping[str, Value]) -> bool:
 
 def _format_value(value: Value, language: str, time_zone: str) -> str:
     if isinstance(value, datetime):
-        return written(value, language, time_zone)
+        return format_timestamp(value, language, time_zone)
     return "" if value is None else str(value)

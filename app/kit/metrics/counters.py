@@ -72,7 +72,7 @@ class Counter:
 
     def labels(self, *values: str) -> "CounterSeries":
         """Return the series with these label values, in the order of `label_names`."""
-        return CounterSeries((self.name, _checked(self, values), ""))
+        return CounterSeries((self.name, _check_labels(self, values), ""))
 
     def inc(self, amount: float = 1.0) -> None:
         """Add `amount` to a counter without labels."""
@@ -111,7 +111,7 @@ class Histogram:
 
     def labels(self, *values: str) -> "HistogramSeries":
         """Return the series with these label values, in the order of `label_names`."""
-        return HistogramSeries(self.name, _checked(self, values), self.bounds)
+        return HistogramSeries(self.name, _check_labels(self, values), self.bounds)
 
 
 class HistogramSeries:
@@ -146,7 +146,7 @@ def _declare(metric: Counter | Histogram) -> None:
     METRICS[metric.name] = metric
 
 
-def _checked(metric: Counter | Histogram, values: tuple[str, ...]) -> tuple[str, ...]:
+def _check_labels(metric: Counter | Histogram, values: tuple[str, ...]) -> tuple[str, ...]:
     if len(values) != len(metric.label_names):
         raise ValueError(f"{metric.name} requires the labels {metric.label_names}")
     return values

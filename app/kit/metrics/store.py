@@ -48,10 +48,10 @@ class Store:
         self._inherited: list[Redis | None] = []
         self._connect: Callable[[], Redis] | None = None
         increments.on_add = self._start
-        self._start_over()
-        os.register_at_fork(after_in_child=self._start_over)
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
 
-    def _start_over(self) -> None:
+    def _reset(self) -> None:
         """Reset the state of one process; after a fork it belongs to the parent."""
         self._starting = RLock()
         self._sending = Lock()
@@ -94,8 +94,8 @@ class Store:
 
     def send(self) -> bool:
         """Add the counts of this process to the sums; return whether all were added."""
-        with self._exclusively() as may:
-            return may and self._send_all(marked=True)
+        with self._exclusively() as locked:
+            return locked and self._send_all(marked=True)
 
     def flush(self) -> bool:
         """Add the counts of this process to the sums, before the process ends.
@@ -103,8 +103,8 @@ class Store:
         Call this before `os._exit`; a regular exit calls it itself. It waits for Redis no longer
         than a client's timeouts. Counts that cannot be sent are lost.
         """
-        with self._exclusively() as may:
-            return may and self._send_all(marked=False)
+        with self._exclusively() as locked:
+            return locked and self._send_all(marked=False)
 
     @contextmanager
     def _exclusively(self) -> Iterator[bool]:
@@ -136,7 +136,7 @@ class Store:
         try:
             self._redis().register_script(_ADD)(keys=keys, args=self._batch)
         except Exception as failure:  # noqa: BLE001 - no failure may lose the counts
-            self._tell_of_outage(failure)
+            self._log_outage(failure)
             return False
         self._batch = []
         return True
@@ -148,11 +148,11 @@ class Store:
         try:
             found: Any = self._redis().hgetall(SUMS)
         except Exception as failure:  # noqa: BLE001 - metrics are most important in an outage
-            self._tell_of_outage(failure)
+            self._log_outage(failure)
             return None
         return _decode(found)
 
-    def _tell_of_outage(self, failure: Exception) -> None:
+    def _log_outage(self, failure: Exception) -> None:
         if self._outage.is_first_line():
             log.warning("metrics.store_unavailable", error=type(failure).__name__)
 

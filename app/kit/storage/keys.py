@@ -31,14 +31,14 @@ class StorageUnavailable(Exception):  # noqa: N818 - names the state
     """The storage is unreachable or reports an error; the cause is attached."""
 
 
-def is_key(text: str) -> bool:
+def is_valid_key(text: str) -> bool:
     """Return whether a text is a valid key."""
     return len(text) <= KEY_MAX and _KEY.fullmatch(text) is not None
 
 
 def check_key(key: str) -> str:
     """Return the key if it is valid. Raises InvalidKey otherwise."""
-    if not is_key(key):
+    if not is_valid_key(key):
         raise InvalidKey(f"not a storage key: {key[:100]!r}")
     return key
 

@@ -77,17 +77,17 @@ class RemoteFiles:
         self._options |= {"use_listings_cache": False, "skip_instance_cache": True}
         if self._protocol == "s3":
             self._options["config_kwargs"] = {"retries": {"total_max_attempts": _S3_ATTEMPTS}}
-        self._made: tuple[int, Any] = (0, None)
+        self._cached_system: tuple[int, Any] = (0, None)
 
     @property
     def system(self) -> Any:
         """Return the file system of this process; after a fork a new one is created."""
-        pid, system = self._made
+        pid, system = self._cached_system
         if pid != os.getpid():
             system = import_module("fsspec").filesystem(self._protocol, **self._options)
             if self._protocol == "s3":  # botocore retries already
                 system.retries = 1
-            self._made = (os.getpid(), system)
+            self._cached_system = (os.getpid(), system)
         return system
 
     def path(self, key: str) -> str:

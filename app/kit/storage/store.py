@@ -16,7 +16,7 @@ from app.kit.storage.keys import (
     TooLarge,
     check_key,
     check_prefix,
-    is_key,
+    is_valid_key,
 )
 from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
@@ -86,7 +86,7 @@ class Staged:
         self._key = f"{STAGING}/{secrets.token_hex(16)}"
         self._writer = backend.create(self._key)
         self._digest = hashlib.sha256()
-        self._under_way = True
+        self._is_open = True
         self.size = 0
 
     @property
@@ -118,11 +118,11 @@ class Staged:
             RuntimeError: the content was promoted or dropped before.
         """
         check_key(key)
-        if not self._under_way:
+        if not self._is_open:
             raise RuntimeError("this content was promoted or dropped before")
         self._writer.commit()
         self._backend.move(self._key, key)
-        self._under_way = False
+        self._is_open = False
         return Stored(self.size, self.sha256)
 
     def __enter__(self) -> Self:
@@ -134,8 +134,8 @@ class Staged:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._under_way:
-            self._under_way = False
+        if self._is_open:
+            self._is_open = False
             # If removing fails, `sweep` does it later; the original error is more important.
             with suppress(StorageUnavailable, OSError):
                 self._writer.abort()
@@ -248,7 +248,7 @@ class Storage:
     def list(self, prefix: str = "") -> Iterator[Entry]:
         """Yield the files in a folder and its subfolders, in no particular order."""
         for key, size, modified in self._backend.walk(check_prefix(prefix)):
-            if is_key(key):  # files of other programs are ignored
+            if is_valid_key(key):  # files of other programs are ignored
                 yield Entry(key, size, datetime.fromtimestamp(modified, UTC))
 
     def measure(self, prefix: str) -> Totals:

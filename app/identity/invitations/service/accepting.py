@@ -163,7 +163,7 @@ def _by_token(account: User, authorization: str) -> dict[str, Any]:
     organization that it is good for, which need not be this one."""
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise access_tokens.refused()
+        raise access_tokens.invalid()
     token = token.strip()
     caller = auth.by_token(token, None)
     audit.act_as("user", caller.user_id, caller.email)

@@ -86,7 +86,7 @@ def _mail(caller: Caller, made: Any, token: str, account: User | None) -> None:
             "organization": organization["name"],
             "inviter": made.invited_by["name"],
             "role": made.role,
-            "expires": locales.written(made.expires_at, language, zone),
+            "expires": locales.format_timestamp(made.expires_at, language, zone),
             "link": build_token_link(WebPage.ACCEPT_INVITATION, token=token, language=locale),
             "token": token,
         },

@@ -63,7 +63,7 @@ ITEMS = (
 
 
 # Prepared because every claim of a next item runs this query.
-_SHOWN = Prepared.of(
+_SHOWN = Prepared.from_select(
     "show_review_item",
     ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
