@@ -26,7 +26,7 @@ ARGON2_MEMORY_KIB = 19 * 1024
 ARGON2_PASSES = 2
 ARGON2_LANES = 1
 # Two hashes at a time need 38 MiB of a process, however many sign-ins arrive at once.
-HASHES_UNDER_WAY = 2
+MAX_CONCURRENT_HASHES = 2
 # Normalisation is quadratic in runs of combining characters, so longer passwords skip it.
 _NORMALISED_MAX = 1024
 
@@ -36,7 +36,7 @@ _hasher = PasswordHasher(
     parallelism=ARGON2_LANES,
     type=Type.ID,
 )
-_hashing = threading.BoundedSemaphore(HASHES_UNDER_WAY)
+_hashing = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
 
 
 class DecryptionFailed(Exception):  # noqa: N818 - names what happened to the caller's token
@@ -145,63 +145,63 @@ def random_hex(nbytes: int = 32) -> str:
     return secrets.token_hex(nbytes)
 
 
-class Gate:
+class HashingSlots:
     """Limits how many threads work on passwords at once, including those that wait for hashing.
 
-    Further threads wait up to `patience` seconds for a place. If places have been scarce for more
-    than `rush` seconds, they are rejected at once, so that the remaining threads can serve all
-    other requests.
+    Further threads wait up to `wait_seconds` for a slot. If slots have been scarce for more than
+    `flood_seconds`, they are rejected at once, so that the remaining threads can serve all other
+    requests.
     """
 
-    rush = 1.0
-    patience = 0.25
+    flood_seconds = 1.0
+    wait_seconds = 0.25
 
     def __init__(self) -> None:
-        self.places = HASHES_UNDER_WAY
+        self.count = MAX_CONCURRENT_HASHES
         self._inside = 0
         self._free = threading.Condition()
-        self._held = threading.local()
+        self._reserved = threading.local()
         self._crowded_since = self._crowded_last = 0.0
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """Reserve a place for the block; a nested block shares it. Raises 503 if none is free."""
-        if getattr(self._held, "place", False):
+    def reserve(self) -> Iterator[None]:
+        """Reserve a slot for the block; a nested block shares it. Raises 503 if none is free."""
+        if getattr(self._reserved, "slot", False):
             yield
             return
         self._enter()
-        self._held.place = True
+        self._reserved.slot = True
         try:
             yield
         finally:
-            self._held.place = False
+            self._reserved.slot = False
             with self._free:
                 self._inside -= 1
                 self._free.notify()
 
     def _enter(self) -> None:
         with self._free:
-            if self._inside >= self.places:
+            if self._inside >= self.count:
                 now = time.monotonic()
-                if now - self._crowded_last > self.rush:
+                if now - self._crowded_last > self.flood_seconds:
                     self._crowded_since = now
                 self._crowded_last = now
-                flood = now - self._crowded_since > self.rush
-                if flood or not self._free.wait_for(self._has_place, self.patience):
+                flood = now - self._crowded_since > self.flood_seconds
+                if flood or not self._free.wait_for(self._has_free_slot, self.wait_seconds):
                     metrics.LOGINS_TURNED_AWAY.inc()
                     raise busy("Too many people are signing in. Try again shortly.", retry_after=1)
             self._inside += 1
 
-    def _has_place(self) -> bool:
-        return self._inside < self.places
+    def _has_free_slot(self) -> bool:
+        return self._inside < self.count
 
 
-gate = Gate()
+hashing_slots = HashingSlots()
 
 
-def leave_threads(threads: int) -> None:
+def limit_hashing_threads(threads: int) -> None:
     """Let password hashing use all but one of the `threads` threads of this process."""
-    gate.places = max(1, threads - 1)
+    hashing_slots.count = max(1, threads - 1)
 
 
 def hash_password(password: str) -> str:
@@ -209,8 +209,8 @@ def hash_password(password: str) -> str:
 
     Raises 503 `service_unavailable` if too many threads are hashing passwords.
     """
-    with gate.place(), _hashing:
-        return _hasher.hash(_prepared(password))
+    with hashing_slots.reserve(), _hashing:
+        return _hasher.hash(_normalize(password))
 
 
 def verify_password(stored: str, password: str) -> bool:
@@ -220,8 +220,8 @@ def verify_password(stored: str, password: str) -> bool:
     takes equally long. Raises 503 like `hash_password`.
     """
     try:
-        with gate.place(), _hashing:
-            return _hasher.verify(stored, _prepared(password))
+        with hashing_slots.reserve(), _hashing:
+            return _hasher.verify(stored, _normalize(password))
     except VerifyMismatchError:
         return False
     except (InvalidHashError, VerificationError, UnicodeEncodeError):
@@ -235,7 +235,7 @@ def needs_rehash(stored: str) -> bool:
 
 
 @cache
-def nobodys_hash() -> str:
+def dummy_hash() -> str:
     """Return a hash that matches no password, for the check of an account that does not exist.
 
     It is made with the current parameters, so checking against it takes as long as any other check.
@@ -251,7 +251,7 @@ def dummy_verify(password: str) -> None:
     hash_password(password)
 
 
-def _prepared(password: str) -> bytes:
+def _normalize(password: str) -> bytes:
     # Keyboards compose the same character differently: NIST SP 800-63B, section 5.1.1.2.
     if len(password) <= _NORMALISED_MAX:
         password = unicodedata.normalize("NFKC", password)

@@ -140,7 +140,7 @@ def _new_account(
         if value is None:
             raise errors.invalid("A new account needs it.", field)
     chosen = {n: held.settings[n] for n in ("locale", "time_zone") if n in held.settings}
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         user = users.create(
             email=held.email, name=name or "", password=password, verified=True, **chosen
         )
