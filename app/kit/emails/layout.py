@@ -121,7 +121,7 @@ def render(
         blocks.append(f"{template.action}:\n{link}")
     if token:
         blocks.append(f"{words['token']}\n{token}")
-    blocks.append(f"-- \n{_join(footer)}")
+    blocks.append(f"-- \n{_join(footer)}\n")
     members: dict[str, Any] = {
         "language": template.language,
         "direction": text_direction(template.language),
@@ -133,8 +133,7 @@ def render(
         "words": words,
         "footer": footer,
     }
-    html = _load_page().render(members)
-    return Rendered(subject, "\n\n".join(blocks) + "\n", html, template.language)
+    return Rendered(subject, "\n\n".join(blocks), _load_page().render(members), template.language)
 
 
 def _link(link: str, pages_url: str) -> str:
