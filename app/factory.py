@@ -29,7 +29,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.config["TESTING"] = False
     db.init(app, settings.sqlalchemy_url, settings.web_threads, settings.database_role)
-    secrets.leave_threads(settings.web_threads)
+    secrets.limit_hashing_threads(settings.web_threads)
     tokens.init(app, settings.secret_key, settings.access_token_hours)
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
     http.init(app, settings)

@@ -90,13 +90,13 @@ def _proof(
         for number, headers in enumerate(cycle(callers)):
             with service.app.test_request_context(f"/api/v1{listing.path}", headers=headers):
                 tenancy.bind(None)
-                db.set_reading(reading=True)
+                db.set_read_only(read_only=True)
                 proofs.append(_timed(lambda: operation._authenticate(listing, {})))  # noqa: SLF001
                 trips.append(_timed(_TRIP.first))
             if number == _TIMES * len(callers):
                 break
     tenancy.bind(None)
-    db.set_reading(reading=False)
+    db.set_read_only(read_only=False)
     # The first request of each caller fills caches and does not count.
     ours, trip = (1000 * median(times[len(callers) :]) for times in (proofs, trips))
     report.add(

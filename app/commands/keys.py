@@ -21,7 +21,7 @@ def rotate(*, dry_run: bool, as_json: bool) -> None:
     broken off and run again: it goes on with what is left. Exit status 3: some values no key reads.
     """
     with running("rotate_keys"), progress("Encrypting") as report:
-        counts = encryption.rotate(write=not dry_run, progress=report)
+        counts = encryption.rotate_tokens(write=not dry_run, progress=report)
     columns = ("place", "tokens", "rotated", "unreadable")
     show_list([asdict(count) for count in counts], columns, as_json=as_json)
     if any(count.unreadable for count in counts):

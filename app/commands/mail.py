@@ -8,12 +8,12 @@ from flask.cli import AppGroup
 
 from app.commands.running import running
 from app.kit import container
-from app.kit.letters import Letters
+from app.kit.emails import Emails
 from app.kit.locales import check_locale
 from app.kit.mail import MailFailed, MailRefused, envelope_address
 
 group = AppGroup("mail", help="Mail.")
-letters = Letters(Path(__file__).parent / "letters")
+letters = Emails(Path(__file__).parent / "letters")
 
 
 @group.command("test")
@@ -30,7 +30,7 @@ def test(address: str, locale: str, *, queue: bool) -> None:
         if queue:
             with running("test_mail"):
                 check_locale(locale, "locale")
-                letters.post(
+                letters.enqueue(
                     "test", to=address, locale=locale, values=values, message_id=message_id
                 )
             click.echo(f"Queued as {message_id}: a worker sends it.")

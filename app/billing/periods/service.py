@@ -33,7 +33,7 @@ def close(*, period: str) -> dict[str, Any]:
         if queries.now() < end:
             message = "This month has not ended yet, in UTC."
             raise errors.invalid(message, "period", ends_at=_text(end))
-        if not events.listeners(CLOSED) and not queries.is_closed(period):
+        if not events.list_handlers(CLOSED) and not queries.is_closed(period):
             raise errors.conflict(
                 "Billing periods cannot be closed yet: this release issues no invoices, and a month"
                 " is closed once and for all. Close it when invoices are available.",

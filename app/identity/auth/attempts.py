@@ -72,7 +72,7 @@ def check(subject: str) -> bool:
 
 def count(subject: str) -> None:
     """Note a failure; it stands although the request is refused."""
-    with db.at_once() as connection:
+    with db.open_autocommit() as connection:
         connection.execute(_COUNT, {"subject": subject})
 
 

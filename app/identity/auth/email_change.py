@@ -22,7 +22,7 @@ def request(caller: Caller, *, email: str, password: str) -> dict[str, int]:
     last one.
     """
     address = addresses.parse(email)
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         user = recovery.prove(caller, password)
     if address == user.email and user.email_verified_at is not None:
         raise errors.invalid("This is your address already, and it is verified.", "email")

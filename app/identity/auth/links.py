@@ -17,8 +17,8 @@ from app.identity.auth.models import MailedToken
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
 from app.kit import container, db, errors, purging, secrets
+from app.kit.emails import Emails
 from app.kit.errors import ApiError
-from app.kit.letters import Letters
 from app.kit.links import WebPage, build_token_link
 
 LIFETIME = timedelta(hours=1)
@@ -29,7 +29,7 @@ _RESETS_AN_HOUR = 5
 _PAGES = {RESET: WebPage.RESET_PASSWORD, EMAIL: WebPage.CONFIRM_EMAIL}
 _LETTERS = {RESET: "reset_password", EMAIL: "confirm_email"}
 
-letters = Letters(Path(__file__).parent / "letters")
+letters = Emails(Path(__file__).parent / "letters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
 def mail(user: User, purpose: str, email: str) -> None:
     """Mail a new link to `email`."""
     shown = {"name": user.name, "email": email, **issue(user, purpose, email)}
-    letters.post(_LETTERS[purpose], to=email, locale=user.locale, values=shown)
+    letters.enqueue(_LETTERS[purpose], to=email, locale=user.locale, values=shown)
 
 
 def tell(user: User, letter: str, *, to: str) -> None:
     """Mail a notice without a link."""
     values = {"name": user.name, "email": user.email}
-    letters.post(letter, to=to, locale=user.locale, values=values)
+    letters.enqueue(letter, to=to, locale=user.locale, values=values)
 
 
 def recently(user_id: UUID, purpose: str) -> bool:

@@ -48,7 +48,7 @@ def confirm_reset(
     if user is None or user.disabled_at is not None or user.email != spent.email:
         raise errors.invalid("The account of this token is gone.", "token")
     audit.act_as("user", user.id, user.email)
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         _replace(user, password, field="password")
     attempts.clear(attempts.of_address(user.email))
     if user.email_verified_at is None:
@@ -68,7 +68,7 @@ def change(
 
     Raises 401 `invalid_credentials` on a wrong current password, 429 after several, 400.
     """
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         user = prove(caller, current_password)
         if current_password == new_password:
             raise errors.invalid("This is the present password.", "new_password")
@@ -85,7 +85,7 @@ def prove(caller: Caller, password: str) -> User:
     if user is None:
         raise errors.not_found()
     stored = user.password_hash
-    if not secrets.verify_password(stored or secrets.nobodys_hash(), password) or stored is None:
+    if not secrets.verify_password(stored or secrets.dummy_hash(), password) or stored is None:
         attempts.count(subject)
         raise ApiError("invalid_credentials", "The password is wrong.")
     if failed:
@@ -103,7 +103,7 @@ def set_password(user: User, password: str) -> None:
 
     It ends all sessions and links, as every change of it does. Raises 400 `validation_error`.
     """
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         _replace(user, password, field="password")
     attempts.clear(attempts.of_address(user.email))
 

@@ -27,7 +27,7 @@ def register(
     if container.settings().registration != "open" and not user_queries.nobody_yet():
         raise errors.denied("Accounts are made by invitation here. Ask a member to invite you.")
     password_policy.check_address(email)
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         user = users.create(email=email, name=name, password=password)
     if organization_name is not None:
         organizations.create(name=organization_name, owner_id=user.id)

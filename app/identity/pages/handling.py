@@ -85,14 +85,14 @@ def _check_site() -> None:
 
 
 def _read(page: FormPage, token: str, language: str) -> Context:
-    db.set_reading(reading=True)
+    db.set_read_only(read_only=True)
     try:
         with _translated():
             return page.read(token, language)
     finally:
         # What was read must not stand for what the transaction of the work finds.
         db.session().close()
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
 
 
 def _perform(page: FormPage, form: Form, context: Context) -> None:

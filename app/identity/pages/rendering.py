@@ -10,8 +10,8 @@ from flask import Response, render_template, request
 
 from app.identity.pages.problems import Problem
 from app.kit import container
-from app.kit.letters.phrases import Phrases
-from app.kit.letters.wording import direction
+from app.kit.emails.phrases import Phrases
+from app.kit.emails.templates import text_direction
 
 PHRASES = Phrases(Path(__file__).parent / "words")
 _POLICY = (
@@ -74,7 +74,7 @@ def render(view: View, language: str, status: int = 200) -> Response:
         base=urlsplit(settings.public_url).path,
         values=dict(view.values),
         language=language,
-        direction=direction(language),
+        direction=text_direction(language),
         service=settings.service_name,
         parts=lambda key: PHRASES.find(key, language),
     )

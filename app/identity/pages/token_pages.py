@@ -180,7 +180,7 @@ def _read_invitation(token: str, language: str) -> Context:
         "organization": offer["organization"]["name"],
         "inviter": offer["inviter_name"] or offer["organization"]["name"],
         "role": offer["role"],
-        "expires": locales.written(offer["expires_at"], language, "UTC"),
+        "expires": locales.format_timestamp(offer["expires_at"], language, "UTC"),
         "has_account": offer["has_account"],
     }
 

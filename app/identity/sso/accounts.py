@@ -12,11 +12,11 @@ from app.identity.users import addresses
 from app.identity.users import service as users
 from app.identity.users.models import User
 from app.kit import db, errors
+from app.kit.emails import Emails
 from app.kit.errors import ApiError
-from app.kit.letters import Letters
 from app.kit.links import WebPage, build_token_link
 
-LETTERS = Letters(Path(__file__).parent / "letters")
+LETTERS = Emails(Path(__file__).parent / "letters")
 _NAME_LENGTH = 200
 
 
@@ -124,7 +124,7 @@ def _name(name: str | None) -> str:
 def mail_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
     """Ask the holder of the account; the letter goes to the address that the account has."""
     page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
-    LETTERS.post(
+    LETTERS.enqueue(
         "confirm",
         to=user.email,
         locale=user.locale,

@@ -188,7 +188,7 @@ def test_the_operators_word_stands_for_the_record(
     assert _look(org, work)["verified_at"] is not None
     _age(org)
     assert _look(org, work)["verified_at"] is not None
-    refused = pytest.raises(ApiError, match="no such record")
+    refused = pytest.raises(ApiError, match="record does not exist")
     with org.app.app_context(), tenancy.organization(org.id), refused:
         service.verify_domain("unlisted.example")
 

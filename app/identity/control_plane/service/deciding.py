@@ -7,9 +7,9 @@ from app.identity.control_plane import queries
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.kit import db, errors, events, tenancy
-from app.kit.letters import Letters
+from app.kit.emails import Emails
 
-letters = Letters(Path(__file__).parents[1] / "letters")
+letters = Emails(Path(__file__).parents[1] / "letters")
 
 LIMITS = {
     "members": "Members.",
@@ -128,7 +128,7 @@ def _write(organization: Organization, letter: str, **values: str) -> None:
     with tenancy.organization(organization.id):
         owners = queries.owners(organization.id)
     for owner in owners:
-        letters.post(
+        letters.enqueue(
             letter,
             to=owner.email,
             locale=owner.locale,

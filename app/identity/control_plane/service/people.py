@@ -42,7 +42,7 @@ def create_user(
             "address": container.settings().public_url,
         }
         values |= link
-        letters.post("account", to=user.email, locale=user.locale, values=values)
+        letters.enqueue("account", to=user.email, locale=user.locale, values=values)
     return _shown(user)
 
 

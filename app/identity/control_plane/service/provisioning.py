@@ -66,7 +66,7 @@ def _write(organization: Organization, owner: User, *, created: bool) -> None:
     if created:
         values |= links.issue(owner, links.RESET, owner.email, LINK_LIFETIME)
         values |= {"email": owner.email, "days": LINK_LIFETIME.days}
-    letters.post(
+    letters.enqueue(
         "welcome" if created else "provisioned",
         to=owner.email,
         locale=owner.locale,

@@ -2,8 +2,8 @@
 
 from app.identity.control_plane.service.deciding import letters
 from app.kit import container
+from app.kit.emails import Email
 from app.kit.jobs import failures
-from app.kit.letters import Letter
 
 _LISTED = 20
 
@@ -24,7 +24,7 @@ def report_failures() -> int:
             "functions": named,
             "address": address,
         }
-        letters.post_many(
-            [Letter(name="given_up", to=to, locale="en", values=values) for to in addresses]
+        letters.enqueue_many(
+            [Email(name="given_up", to=to, locale="en", values=values) for to in addresses]
         )
     return total

@@ -140,7 +140,7 @@ def _new_account(
         if value is None:
             raise errors.invalid("A new account needs it.", field)
     chosen = {n: held.settings[n] for n in ("locale", "time_zone") if n in held.settings}
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         user = users.create(
             email=held.email, name=name or "", password=password, verified=True, **chosen
         )
@@ -163,7 +163,7 @@ def _by_token(account: User, authorization: str) -> dict[str, Any]:
     organization that it is good for, which need not be this one."""
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise access_tokens.refused()
+        raise access_tokens.invalid()
     token = token.strip()
     caller = auth.by_token(token, None)
     audit.act_as("user", caller.user_id, caller.email)

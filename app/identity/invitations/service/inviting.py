@@ -14,14 +14,14 @@ from app.identity.users import addresses
 from app.identity.users import service as users
 from app.identity.users.models import User
 from app.kit import db, errors, locales
-from app.kit.letters import Letters
+from app.kit.emails import Emails
 from app.kit.links import WebPage, build_token_link
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
 
 LIFETIME = timedelta(days=7)
-letters = Letters(Path(__file__).parents[1] / "letters", queue="bulk_mail")
+letters = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
 
 
 def list_invitations(page: PageRequest, filters: Mapping[str, Any]) -> Page:
@@ -76,8 +76,8 @@ def _mail(caller: Caller, made: Any, token: str, account: User | None) -> None:
     known = account is not None and account.email == made.email
     locale = account.locale if known and account else settings["locale"]
     zone = account.time_zone if known and account else settings["time_zone"]
-    language = letters.wordings.find("invitation", locale).language
-    letters.post(
+    language = letters.templates.find("invitation", locale).language
+    letters.enqueue(
         "invitation",
         to=made.email,
         locale=locale,
@@ -86,7 +86,7 @@ def _mail(caller: Caller, made: Any, token: str, account: User | None) -> None:
             "organization": organization["name"],
             "inviter": made.invited_by["name"],
             "role": made.role,
-            "expires": locales.written(made.expires_at, language, zone),
+            "expires": locales.format_timestamp(made.expires_at, language, zone),
             "link": build_token_link(WebPage.ACCEPT_INVITATION, token=token, language=locale),
             "token": token,
         },

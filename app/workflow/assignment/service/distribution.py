@@ -74,7 +74,7 @@ class Giving:
         given = self.write(artifacts.by_ids(artifact_ids, filters), len(artifact_ids))
         self.tell(given)
         shut = {} if self.closed_too else {UUID(one): closed(state) for one, state in given.closed}
-        missed = bulk.missing(artifact_ids, [*map(UUID, given.given), *shut])
+        missed = bulk.find_missing(artifact_ids, [*map(UUID, given.given), *shut])
         return shut | (missed if filters is None else artifacts.changed_since(missed))
 
     def write(self, chosen: Select[Any], limit: int = 1) -> Given:

@@ -64,7 +64,7 @@ ITEMS = (
 
 
 # Prepared because every claim of a next item runs this query.
-_SHOWN = Prepared.of(
+_SHOWN = Prepared.from_select(
     "show_review_item",
     ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
@@ -100,7 +100,7 @@ def prediction(artifact_id: UUID) -> UUID | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.Found:
+def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.MatchedIds:
     """Find all items that match `filters`, most urgent first.
 
     Raises 409 `conflict` with `details.count` if the number differs from `expected`.

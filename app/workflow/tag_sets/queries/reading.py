@@ -100,7 +100,7 @@ def get(tag_set_id: UUID) -> Row[Any] | None:
     return db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
 
 
-_PREPARED = Prepared.of(
+_PREPARED = Prepared.from_select(
     "show_tag_set",
     _ONE.where(
         TagSet.organization_id == bindparam("organization_id"),

@@ -37,13 +37,13 @@ class _Batch:
         action: Action,
         tag_set_ids: Sequence[UUID],
         caller: Caller,
-        unfit: bulk.Unfit | None,
+        unfit: bulk.FindUnfit | None,
     ) -> None:
         self.action = action
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
         locked = {row.id: row for row in queries.lock(self.ids)}
-        self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, locked)
+        self.failures: dict[UUID, ApiError] = bulk.find_missing(self.ids, locked)
         if unfit is not None:
             self.failures.update(unfit(self.ids))
         self.tag_sets = {
@@ -103,7 +103,7 @@ def accept_many(
     *,
     caller: Caller,
     note: str | None = None,
-    unfit: bulk.Unfit | None = None,
+    unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
     """Accept submitted tag sets except those that are `unfit`; return the failures.
 
@@ -146,7 +146,7 @@ def reject_many(
     caller: Caller,
     reason: str,
     send_to: str,
-    unfit: bulk.Unfit | None = None,
+    unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
     """Reject submitted tag sets for one reason, except those that are `unfit`; return the failures.
 
