@@ -1,4 +1,4 @@
-"""Another e-mail address, or proof of the present one."""
+"""Change of the email address, and confirmation of the current one."""
 
 from typing import Any
 from uuid import UUID
@@ -15,11 +15,11 @@ REQUESTED = "auth.mail_confirmation"
 
 
 def request(caller: Caller, *, email: str, password: str) -> dict[str, int]:
-    """Let a worker mail a link to the address.
+    """Enqueue an email with a confirmation link to the address.
 
-    Answers the same whether or not the address has another account. Raises 400 `validation_error`,
-    401 `invalid_credentials`, 403 where passwords are turned off, 429 within half a minute of the
-    last one.
+    The response is the same whether or not another account has the address. Raises 400
+    `validation_error`, 401 `invalid_credentials`, 403 if the account may not use a password, and
+    429 within 30 seconds of the previous link.
     """
     address = addresses.parse(email)
     with secrets.gate.place():
@@ -38,9 +38,13 @@ def request(caller: Caller, *, email: str, password: str) -> dict[str, int]:
 
 
 def mail_confirmation(user_id: UUID, email: str, version: int) -> None:
-    """The worker's part. Nothing is mailed to who has another account; the next request has to wait
-    all the same, or the wait would tell of it. Nothing is either once the token version is another
-    than when it was asked for: what makes links worthless must not be outrun by a late one."""
+    """Send the confirmation link; runs in a worker.
+
+    Sends nothing if another account has the address. The link is created all the same, so that the
+    wait before the next request does not reveal that account. Sends nothing either if the user's
+    token version has changed since the request: a late link must not survive a change that
+    invalidated all links.
+    """
     user = user_queries.lock(user_id)
     if user is None or user.disabled_at is not None or user.token_version != version:
         return
@@ -54,11 +58,11 @@ def mail_confirmation(user_id: UUID, email: str, version: int) -> None:
 
 
 def confirm(token: str) -> dict[str, Any]:
-    """Take over the address that the token was mailed to: {email, email_verified}.
+    """Set the address that the token was sent to as the account's verified address.
 
-    A new address ends all sessions, and the old one is told. Raises 400 `validation_error` on
-    `token`, 409 `conflict` when the mailbox has another account by now, 403 where passwords are
-    turned off by now for the one before.
+    Returns {email, email_verified}. A new address ends all sessions, and a notice is sent to the
+    old one. Raises 400 `validation_error` on `token`, 409 `conflict` if another account has the
+    mailbox by now, and 403 if the account may no longer use a password.
     """
     spent = links.spend(token, links.EMAIL)
     user = user_queries.lock(spent.user_id)

@@ -1,7 +1,8 @@
-"""Links that are mailed: single use, one hour, stored as a hash.
+"""Single-use links sent by email, valid for one hour; only a hash of the token is stored.
 
-A link that confirms an address takes the place of the one before. Links to a new password are good
-side by side: anybody may ask for one, and would keep the owner out by asking again and again.
+A new link that confirms an address replaces the previous one. Several password reset links are
+valid at the same time: anybody may request one, and could otherwise lock out the owner by
+requesting new links repeatedly.
 """
 
 from collections.abc import Callable
@@ -34,7 +35,7 @@ letters = Letters(Path(__file__).parent / "letters")
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a token was for."""
+    """The user and the address that a spent token was issued for."""
 
     user_id: UUID
     email: str
@@ -45,7 +46,7 @@ def _hash(purpose: str, token: str) -> str:
 
 
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
-    """A new link and its token, to be mailed to `email`."""
+    """Create a token to be sent to `email`, and return {link, token}."""
     if purpose == EMAIL:
         db.session().execute(delete(MailedToken).where(*_of(user.id, purpose)))
     token = secrets.random_token()
@@ -64,20 +65,23 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
 
 
 def mail(user: User, purpose: str, email: str) -> None:
-    """Mail a new link to `email`."""
+    """Send a new link to `email`."""
     shown = {"name": user.name, "email": email, **issue(user, purpose, email)}
     letters.post(_LETTERS[purpose], to=email, locale=user.locale, values=shown)
 
 
 def tell(user: User, letter: str, *, to: str) -> None:
-    """Mail a notice without a link."""
+    """Send a notice without a link."""
     values = {"name": user.name, "email": user.email}
     letters.post(letter, to=to, locale=user.locale, values=values)
 
 
 def recently(user_id: UUID, purpose: str) -> bool:
-    """Whether the next one has to wait: the last was mailed within half a minute, or so many links
-    to a new password within the hour that one of them will do."""
+    """Return true if the user must wait before requesting another link.
+
+    That is within 30 seconds of the previous link, and after five reset links within an hour: each
+    of those is still valid.
+    """
     made = MailedToken.created_at
     statement = select(
         func.count().filter(made > func.now() - _PAUSE),
@@ -92,10 +96,10 @@ def _of(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def spend(token: str, purpose: str) -> Spent:
-    """Use a token up; of two at once one gets it. Raises 400 `validation_error` on `token`.
+    """Consume a token; of two concurrent requests, one succeeds.
 
-    The user is locked first, as by all that makes links worthless, so that none waits for another
-    in a circle.
+    The user is locked first, as in every function that invalidates links, to prevent deadlocks.
+    Raises 400 `validation_error` on `token`.
     """
     held = MailedToken.token_hash == _hash(purpose, token)
     user_id = db.session().execute(select(MailedToken.user_id).where(held)).scalar_one_or_none()
@@ -113,7 +117,7 @@ def spend(token: str, purpose: str) -> Spent:
 
 
 def find_email(token: str, purpose: str) -> str:
-    """Return the address that a token was mailed to, and leave the token good.
+    """Return the address that a token was sent to, without consuming the token.
 
     Raises 400 `validation_error` on `token` where `spend` would, and for a disabled account.
     """
@@ -139,10 +143,10 @@ def _refused() -> ApiError:
 
 
 def withdraw(user_id: UUID) -> None:
-    """Make every link that was mailed to a user worth nothing."""
+    """Invalidate all links of a user."""
     db.session().execute(delete(MailedToken).where(MailedToken.user_id == user_id))
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete expired links, a batch in a transaction."""
+    """Delete expired links, one batch per transaction."""
     purging.purge("mailed_tokens", "expires_at < now()", checkpoint)

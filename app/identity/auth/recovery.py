@@ -1,4 +1,4 @@
-"""New passwords: by a mailed link, or by the one before."""
+"""Reset of a forgotten password by email, and change of a known one."""
 
 from typing import Any
 
@@ -15,16 +15,19 @@ REQUESTED = "auth.mail_reset"
 
 
 def request_reset(email: str) -> dict[str, int]:
-    """Let a worker mail a link, if there is an account.
+    """Enqueue an email with a reset link, to be sent if the address has an account.
 
-    Nothing is looked up here, so that nothing can be told from the answer or its time.
+    Nothing is looked up here, so that neither the response nor its time reveals an account.
     """
     sealed.enqueue(REQUESTED, email=email)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
 def mail_reset(email: str) -> None:
-    """The worker's part. The link goes to the stored address, never to the one that was typed."""
+    """Send a password reset link; runs in a worker.
+
+    The link is sent to the stored address, never to the spelling in the request.
+    """
     found = users.by_email(email)
     user = user_queries.lock(found.id) if found is not None else None
     if user is None or user.disabled_at is not None or links.recently(user.id, links.RESET):
@@ -37,11 +40,11 @@ def mail_reset(email: str) -> None:
 def confirm_reset(
     *, token: str, password: str, ip_address: str | None, user_agent: str | None
 ) -> dict[str, Any]:
-    """Set a new password with a mailed token; the login response.
+    """Set a new password with an emailed token, and return the login response.
 
-    Whoever reads the mail is the owner: waits after failed log-ins end, other links become
-    worthless, and the address counts as verified. Raises 400 `validation_error`; a password that is
-    refused leaves the token good.
+    The token proves that the user receives the account's email: waits after failed logins end,
+    other links become invalid, and the address becomes verified. Raises 400 `validation_error`; the
+    token stays valid if the password is refused.
     """
     spent = links.spend(token, links.RESET)
     user = user_queries.lock(spent.user_id)
@@ -64,9 +67,10 @@ def change(
     ip_address: str | None,
     user_agent: str | None,
 ) -> dict[str, Any]:
-    """Change the caller's password; the login response, for every token before it is worthless.
+    """Change the caller's password, and return a login response with a new token.
 
-    Raises 401 `invalid_credentials` on a wrong current password, 429 after several, 400.
+    All earlier tokens become invalid. Raises 401 `invalid_credentials` if the current password is
+    wrong, 429 after repeated failures, and 400 if the new password is refused.
     """
     with secrets.gate.place():
         user = prove(caller, current_password)
@@ -77,8 +81,11 @@ def change(
 
 
 def prove(caller: Caller, password: str) -> User:
-    """The caller's account, locked, once the password is right. Raises 401 and 429, and 403 where
-    passwords are turned off for it."""
+    """Verify the caller's password and return the caller's account, locked.
+
+    Raises 401 if the password is wrong, 429 after repeated failures, and 403 if the account may not
+    use a password.
+    """
     subject = attempts.of_user(caller.user_id)
     failed = attempts.check(subject)
     user = user_queries.get(caller.user_id)
@@ -93,15 +100,16 @@ def prove(caller: Caller, password: str) -> User:
     locked = user_queries.lock(user.id)
     if locked is None or locked.password_hash != stored:
         raise errors.conflict("The password was changed meanwhile.")
-    # Where passwords are off, a right one changes nothing: not the address that they are off for.
+    # If passwords are disabled for the account, even a correct one must not change anything, such
+    # as the address for which they are disabled.
     password_policy.check(locked)
     return locked
 
 
 def set_password(user: User, password: str) -> None:
-    """Give a locked user another password, without proof: the operator's part.
+    """Set the password of a locked user without verifying the old one; for the operator.
 
-    It ends all sessions and links, as every change of it does. Raises 400 `validation_error`.
+    Ends all sessions and links, like every password change. Raises 400 `validation_error`.
     """
     with secrets.gate.place():
         _replace(user, password, field="password")
@@ -109,10 +117,10 @@ def set_password(user: User, password: str) -> None:
 
 
 def disown(user: User) -> None:
-    """Leave nothing to whoever made an account for an address that they never proved.
+    """Remove the password, sessions and links of an account, and mark its address as verified.
 
-    For somebody whom another proof of the address lets into the account: the password, sessions
-    and links from before are a stranger's for all one knows. The address counts as verified.
+    For an account with an unverified address, when its user proves the address in another way:
+    somebody else may have created the account and may know the password.
     """
     user_queries.lock(user.id)
     user_queries.set_security(user, password_hash=None, email_verified_at=db.utc_now())

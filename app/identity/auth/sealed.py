@@ -1,4 +1,4 @@
-"""Jobs whose arguments are nobody's to read: addresses lie encrypted in the table of jobs."""
+"""Jobs with encrypted arguments: the jobs table must not contain readable email addresses."""
 
 import orjson
 from sqlalchemy import text
@@ -10,14 +10,14 @@ _FORGET = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 def enqueue(function: str, **args: str) -> None:
-    """Queue `function` in the running transaction."""
+    """Enqueue a job with encrypted arguments in the running transaction."""
     sealed = container.keyring().encrypt(orjson.dumps(args))
     with tenancy.across_organizations(reason="accounts stand above organizations"):
         jobs.enqueue(function, {"sealed": sealed}, organization_id=None)
 
 
 def read(job: Job) -> dict[str, str]:
-    """The arguments; with the job's outcome they are gone."""
+    """Return the decrypted arguments of a job, and delete them in the job's transaction."""
     args: dict[str, str] = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     db.session().execute(_FORGET, {"id": job.id})
     return args

@@ -1,4 +1,4 @@
-"""Logging in and out, and proving callers (the kit's Authenticator port)."""
+"""Login, logout and authentication of callers (implements the kit's Authenticator port)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,16 +27,16 @@ def login(
     user_agent: str | None,
     authorization: str | None = None,
 ) -> dict[str, Any]:
-    """Check a password and open a session; the login response.
+    """Check a password, open a session and return the login response.
 
-    `authorization` may hold an earlier token of the account (see `attempts`). Raises 401
-    `invalid_credentials`, 429 `rate_limited` after several failures, 503 in a flood.
+    `authorization` may contain an earlier token of the account (see `attempts`). Raises 401
+    `invalid_credentials`, 429 `rate_limited` after repeated failures, and 503 under overload.
     """
     with secrets.gate.place():
         found = user_queries.credentials(email)
         subject = attempts.of_address(email, _known_session(found, authorization))
         failed = attempts.check(subject)
-        # An unknown address costs a hash as well: the answer's time tells nothing.
+        # A hash is computed for an unknown address, too: the response time reveals nothing.
         stored, nobodys = found.password_hash, secrets.nobodys_hash()
         right = secrets.verify_password(stored or nobodys, password)
         if not right or stored is None or found.user_id is None or found.disabled_at is not None:
@@ -50,7 +50,7 @@ def login(
     if failed:
         attempts.clear(subject)
     user = user_queries.get(found.user_id)
-    # What was proven may have changed while it was hashed: an old password opens no new session.
+    # The account may have changed during the hashing: an old password must not open a session.
     if user is None or user.disabled_at or user.token_version != found.token_version:
         raise _wrong()
     password_policy.check(user)
@@ -58,7 +58,10 @@ def login(
 
 
 def _known_session(found: Credentials, authorization: str | None) -> UUID | None:
-    """The session of the account that an earlier token proves, if there is one in the header."""
+    """Return the id of the account's session that a token in the header proves, or None.
+
+    The token may have expired.
+    """
     scheme, _, token = (authorization or "").partition(" ")
     claims = tokens.read_ended(token.strip()) if scheme.lower() == "bearer" else None
     if (
@@ -79,11 +82,11 @@ def open_session(
     organization_id: UUID | None = None,
     method: str = "password",
 ) -> dict[str, Any]:
-    """Log `user` in, whatever proved them; the login response.
+    """Open a session for an authenticated user, and return the login response.
 
-    `method` is password, oidc or saml; `organization_id` the one organization that the session is
-    good for, where its identity provider vouches for no more. The user must be flushed; a raised
-    `token_version` is in the token already.
+    `method` is password, oidc or saml. `organization_id` limits the session to one organization,
+    if the identity provider is trusted for that one only. The user must be flushed; the token
+    contains the user's current `token_version`.
     """
     audit.act_as("user", user.id, user.email)
     hours = container.settings().access_token_hours
@@ -114,7 +117,7 @@ def open_session(
 
 
 def _agent(user_agent: str | None) -> str | None:
-    """A header as PostgreSQL can hold it."""
+    """Return a User-Agent header in a form that PostgreSQL can store, or None if it is empty."""
     text = (user_agent or "")[:_USER_AGENT_LENGTH].replace("\x00", "")
     return text.encode("utf-8", "replace").decode() or None
 
@@ -124,13 +127,16 @@ def _wrong() -> ApiError:
 
 
 def logout(caller: Caller) -> None:
-    """Revoke the caller's session; its token is refused from the next request on."""
+    """Revoke the caller's session; the next request with its token is refused."""
     if caller.session_id is not None:
         queries.revoke(caller.session_id, db.utc_now())
 
 
 def session_of(caller: Caller) -> dict[str, Any]:
-    """Whom the token or key belongs to. Of a key: who made it, and its organization and role."""
+    """Return the user and the organizations of the caller's token or API key.
+
+    For an API key, these are its creator, its organization and its role.
+    """
     shown: dict[str, Any] = {
         "user": {"id": caller.user_id, "email": caller.email, "name": caller.name},
         "session_id": caller.session_id,
@@ -152,7 +158,7 @@ def session_of(caller: Caller) -> dict[str, Any]:
 
 
 def by_token(token: str, slug: str | None) -> Caller:
-    """Prove a bearer token (see `kit.principal.Authenticator`)."""
+    """Authenticate a bearer token (see `kit.principal.Authenticator`)."""
     claims = tokens.read(token)
     proof = queries.prove(claims.session_id, slug)
     if proof is None or proof.ended or proof.token_version != claims.token_version:
@@ -173,7 +179,10 @@ def by_token(token: str, slug: str | None) -> Caller:
 
 
 def _organization(proof: queries.Proof) -> Organization:
-    """The proven organization. An unknown slug and a foreign organization answer the same."""
+    """Return the organization of the request.
+
+    Raises the same 403 for an unknown slug as for an organization of which the user is no member.
+    """
     if proof.organization_id is None or proof.role is None or proof.status in GONE:
         raise errors.denied("You are not a member of this organization.")
     assert proof.slug is not None

@@ -1,8 +1,8 @@
-"""Which passwords are taken: long enough, not among the common ones, not made of the person.
+"""Password rules: a minimum length, no common password, nothing derived from the user's data.
 
-The common ones are the list that comes with zxcvbn (Wheeler, "zxcvbn: Low-Budget Password Strength
+Common passwords are those in the list of zxcvbn (Wheeler, "zxcvbn: Low-Budget Password Strength
 Estimation", USENIX Security 2016): 30,000 passwords from published leaks, by frequency. NIST SP
-800-63B, section 5.1.1.2, asks for exactly this and for no rules about kinds of characters.
+800-63B, section 5.1.1.2, requires exactly this, and no rules about types of characters.
 """
 
 import re
@@ -21,7 +21,7 @@ _REST = 4
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
-    """Raise 400 `validation_error` on `field` for a password that is easily guessed.
+    """Raise 400 `validation_error` on `field` if the password is easy to guess.
 
     `details.reason` is too_short, too_long, common or personal.
     """
@@ -42,7 +42,7 @@ def _refused(message: str, field: str, reason: str) -> ApiError:
 
 @cache
 def _common() -> frozenset[str]:
-    # 13 MB, which most processes never need.
+    # Imported here because it takes 13 MB and most processes never need it.
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415
 
     return frozenset(FREQUENCY_LISTS["passwords"])
@@ -53,7 +53,10 @@ def _fold(text: str) -> str:
 
 
 def _is_common(folded: str) -> bool:
-    """Among the common ones, as it is, with digits and signs around it or again and again."""
+    """Return true for a common password, even if it is repeated or has digits or signs around it.
+
+    Sequences and repetitions of up to `_LONGEST_UNIT` characters are common, too.
+    """
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)
     unit = _unit(folded)
     if len(unit) <= _LONGEST_UNIT or _is_sequence(folded):
@@ -62,25 +65,25 @@ def _is_common(folded: str) -> bool:
 
 
 def _is_sequence(text: str) -> bool:
-    """Characters that follow each other up or down: 0123456789."""
+    """Return true if the characters are consecutive, ascending or descending, as in 0123456789."""
     steps = {ord(b) - ord(a) for a, b in pairwise(text)}
     return steps in ({1}, {-1})
 
 
 def _unit(text: str) -> str:
-    """The shortest text of which `text` is a repetition."""
+    """Return the shortest text of which `text` is a repetition."""
     return text[: (text + text).find(text, 1)] if text else text
 
 
 def _parts(email: str, name: str) -> list[str]:
-    """Words of the name and of the address, the longest first."""
+    """Return the words of the name and of the address, longest first."""
     words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
     whole = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
     return sorted((w for w in {*words, *whole} if len(w) >= _SHORTEST_PART), key=len, reverse=True)
 
 
 def _is_made_of(folded: str, parts: list[str]) -> bool:
-    """Whether hardly a letter is left once the parts are taken out."""
+    """Return true if fewer than `_REST` letters remain after the parts are removed."""
     squeezed = re.sub(r"[\W_]+", "", folded)
     rest = squeezed
     for part in parts:

@@ -1,4 +1,4 @@
-"""People and their profiles."""
+"""Service that creates user accounts, finds them by address and updates profiles."""
 
 from typing import Any
 from uuid import UUID
@@ -16,11 +16,11 @@ db_errors.register("uq_users_email_key", _TAKEN, "email")
 
 
 def by_email(email: str) -> User | None:
-    """The account of an address, found under any spelling that looks the same.
+    """Return the account of an address, found under any spelling that looks the same, or None.
 
-    Only the stored `user.email` may be written to. Whoever proves to hold an address (an identity
-    provider, an invitation) has proven the account's only when `addresses.parse` of theirs equals
-    `user.email`: a look-alike finds the account, and is not its mailbox.
+    Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
+    invitation) is a proof of the account's address only if `addresses.parse` of the proven address
+    equals `user.email`: a look-alike address finds the account, but is a different mailbox.
     """
     return queries.by_email(email)
 
@@ -34,9 +34,10 @@ def create(
     time_zone: str = "UTC",
     verified: bool = False,
 ) -> User:
-    """Make an account; flushed, not committed. Without a password it is entered in other ways.
+    """Create an account; flushed, not committed.
 
-    Raises 400 `validation_error` on `email` or `password`, 409 `conflict` where the mailbox has an
+    Without a password, the user signs in in another way, such as single sign-on. Raises 400
+    `validation_error` on `email` or `password`, and 409 `conflict` if the mailbox already has an
     account.
     """
     address = addresses.parse(email)
@@ -58,7 +59,7 @@ def create(
 
 
 def taken() -> ApiError:
-    """Another account has the mailbox."""
+    """Return the 409 error that says that the mailbox already has an account."""
     return ApiError("conflict", _TAKEN, field="email")
 
 
@@ -68,7 +69,7 @@ def get_time_zone(user_id: UUID) -> str:
 
 
 def profile(user_id: UUID) -> dict[str, Any]:
-    """What a person sees of their own account."""
+    """Return the profile of a user, as the user sees it."""
     user = queries.get(user_id)
     if user is None:
         raise errors.not_found()
@@ -93,9 +94,9 @@ def _shown(user: User) -> dict[str, Any]:
 def update_profile(
     caller: Caller, *, changes: dict[str, Any], revision: int | None
 ) -> dict[str, Any]:
-    """Change name, locale or time zone of the caller.
+    """Update the name, locale or time zone of the caller.
 
-    Raises 400 `validation_error`, 409 `stale_precondition`.
+    Raises 400 `validation_error` and 409 `stale_precondition`.
     """
     if "locale" in changes:
         changes["locale"] = check_locale(changes["locale"], "locale")
