@@ -1,4 +1,7 @@
-"""API keys: made once, proven at every request (the kit's Authenticator port), revoked."""
+"""Service that creates, authenticates and revokes API keys (part of the kit's Authenticator port).
+
+The creator sees the key once; afterwards only a keyed hash is stored.
+"""
 
 import hmac
 import re
@@ -32,7 +35,7 @@ def list_keys(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of the organization's keys, expired ones too."""
+    """Return a page of the organization's keys, including expired ones."""
     return queries.page(page, created_after=created_after, created_before=created_before)
 
 
@@ -44,10 +47,10 @@ def create(
     read_only: bool = False,
     expires_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """Create a key of the organization; it comes with its `key`, this once.
+    """Create a key of the organization; only this result contains the secret `key`.
 
-    Raises 400 `validation_error` on `role` (owner, or above the caller's) or on `expires_at`, 403
-    where the caller has lost the right meanwhile.
+    Raises 400 `validation_error` on `role` (owner, or above the caller's) or `expires_at`, and 403
+    if the caller has lost the permission meanwhile.
     """
     creator_role = organizations.lock_role(caller)
     require_role(creator_role, PERMISSIONS["api_keys:manage"])
@@ -79,7 +82,7 @@ def create(
 
 
 def revoke(key_id: UUID) -> None:
-    """End a key: the next request with it is refused. Raises 404."""
+    """Delete a key, so that the next request with it is refused. Raises 404."""
     record = queries.locked(key_id)
     if record is None:
         raise errors.not_found()
@@ -88,17 +91,17 @@ def revoke(key_id: UUID) -> None:
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the keys that a user made in the bound organization and that still work, by name."""
+    """Return the unexpired keys that a user created in the bound organization, sorted by name."""
     return queries.list_live_by_creator(user_id)
 
 
 def count_live_by_creator(user_id: UUID) -> int:
-    """Count the keys that a user made and that still work, in all bound organizations."""
+    """Count the unexpired keys that a user created in all bound organizations."""
     return queries.count_live_by_creator(user_id)
 
 
 def revoke_by_creator(user_id: UUID) -> None:
-    """Revoke every key that a user made, in all bound organizations: the operator's part."""
+    """Revoke all keys that a user created in all bound organizations; for the operator."""
     queries.delete_by_creator(user_id)
 
 
@@ -107,10 +110,10 @@ def _fingerprint(key: str) -> str:
 
 
 def by_api_key(key: str) -> Caller:
-    """Prove an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
+    """Authenticate an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
 
-    Whatever is wrong with the key, the same is done before it is refused: one look-up, one hash,
-    one comparison.
+    Whatever is wrong with the key, the same steps run before it is refused: one query, one hash and
+    one comparison. The response time therefore reveals nothing.
     """
     if _FORM.fullmatch(key) is None:
         key = _NO_KEY

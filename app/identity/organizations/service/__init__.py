@@ -1,4 +1,4 @@
-"""Organizations: made, read, changed, closed. What other features call is here."""
+"""Public functions of the organizations feature, for use by other features."""
 
 from app.identity.organizations.service.changing import (
     close,

@@ -1,4 +1,4 @@
-"""Making organizations."""
+"""Service that creates organizations and memberships."""
 
 from typing import Any
 from uuid import UUID
@@ -19,11 +19,11 @@ def create(
     settings: dict[str, Any] | None = None,
     plan: str | None = None,
 ) -> Organization:
-    """Make an organization and its owner's membership; flushed, not committed.
+    """Create an organization and its owner's membership; flushed, not committed.
 
-    Without a `slug` one is made from the name. `plan` is the operator's default where it is left
-    out; `settings` as a client sends them. Raises 400 `validation_error` on a slug that none may
-    have or a setting that cannot be, 409 `conflict` on a slug that is or was somebody's.
+    Without `slug`, one is generated from the name; without `plan`, it is the operator's default.
+    `settings` are in the form that clients send. Raises 400 `validation_error` on an invalid slug
+    or setting, and 409 `conflict` if the slug is, or ever was, in use.
     """
     rules.check_address(settings or {})
     stored, provider_key = rules.merge({}, None, settings or {})
@@ -41,10 +41,10 @@ def create(
 
 
 def join(user_id: UUID, *, role: str) -> bool:
-    """Make a user a member of the bound organization; False when they are one, as which they stay.
+    """Make a user a member of the bound organization, and delete the record of an earlier removal.
 
-    Whoever waits for another to make the same membership is told False. An earlier removal is
-    forgotten.
+    Returns false if the user is already a member, also if a concurrent transaction has created the
+    membership; the role is then not changed.
     """
     joined = queries.insert_membership(user_id, role)
     if joined:
@@ -53,12 +53,12 @@ def join(user_id: UUID, *, role: str) -> bool:
 
 
 def remember_removal(user_id: UUID) -> None:
-    """Remember that a person ended this user's membership of the bound organization."""
+    """Record that a person ended this user's membership of the bound organization."""
     queries.insert_removal(user_id)
 
 
 def was_removed(user_id: UUID) -> bool:
-    """Return whether a person ended this user's membership and nobody has invited them since."""
+    """Return true if a person ended this user's membership and the user has not joined again."""
     return queries.has_removal(user_id)
 
 

@@ -1,4 +1,4 @@
-"""An organization's settings: what may be set, what holds where nothing is, and what is shown."""
+"""Settings of an organization: validation, defaults, and the form returned to clients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,28 +20,29 @@ _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hou
 
 
 def shown(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
-    """Every member, defaults where nothing was set; of the provider's key only whether it is."""
+    """Return all settings with defaults; of the AI provider's key, only whether it is set."""
     provider = {**_BUILTIN, **stored.get("ai_provider", {}), "api_key_set": bool(provider_key)}
     return {**DEFAULTS, **stored, "ai_provider": provider}
 
 
 def claim_minutes(stored: Mapping[str, Any]) -> int:
-    """For how long the organization gives work away."""
+    """Return after how many minutes a claim expires unless it is renewed."""
     return int(stored.get("claim_minutes") or DEFAULTS["claim_minutes"])
 
 
 def draft_hours(stored: Mapping[str, Any]) -> int:
-    """Return for how many hours a begun draft that nobody saves keeps its document."""
+    """Return after how many hours a draft that is not saved releases its document."""
     return int(stored.get("draft_hours") or DEFAULTS["draft_hours"])
 
 
 def merge(
     stored: Mapping[str, Any], provider_key: str | None, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """What is stored once `given` is set, member by member: the settings, and the encrypted key.
+    """Return the settings and the encrypted key to store after `given` is applied to `stored`.
 
-    `given` is as a client sends it, `ai_provider.api_key` among it. Raises 400 `validation_error`
-    on the member that cannot be. Where addresses lead is `check_address`'s to say.
+    `given` has the form that clients send, including `ai_provider.api_key`; settings that it leaves
+    out keep their values. Raises 400 `validation_error` on an invalid setting. Call `check_address`
+    first: this function does not check where `base_url` leads.
     """
     changed = {**stored, **{k: v for k, v in given.items() if k != "ai_provider"}}
     for name in given:
@@ -71,7 +72,7 @@ def _provider(
     provider = {**_BUILTIN, **stored, **{k: v for k, v in given.items() if k != "api_key"}}
     _check_provider(provider)
     if _origin(provider["base_url"]) != _origin(stored.get("base_url")):
-        # Whoever may change the address must not have a key they cannot read sent to it.
+        # Otherwise somebody who cannot read the key could have it sent to their own server.
         key = None
     if "api_key" in given:
         plain = given["api_key"]
@@ -88,9 +89,9 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
 
 
 def check_address(given: Mapping[str, Any]) -> None:
-    """Refuse an AI provider that lies where this service must not reach (400).
+    """Raise 400 if the AI provider's address is one that this service must not connect to.
 
-    Looks a name up: call it while nothing is locked.
+    Resolves the host name, so call this before locking anything.
     """
     url = given.get("ai_provider", {}).get("base_url")
     if url:
