@@ -1,4 +1,4 @@
-"""SQL of what the operator decides."""
+"""SQL queries of the control plane, across organizations."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,7 +11,8 @@ from app.identity.users.models import User
 from app.kit import db, events
 
 _BATCH = 1000
-# Locked, so that whoever gives them work at this moment has done so before they are told of.
+# The memberships are locked so that a concurrent assignment of work to the user is committed before
+# the event is emitted.
 _ORGANIZATIONS_OF = (
     "SELECT organization_id FROM memberships WHERE user_id = :user_id"
     " ORDER BY organization_id FOR NO KEY UPDATE"
@@ -19,7 +20,7 @@ _ORGANIZATIONS_OF = (
 
 
 def locked(slug: str) -> Organization | None:
-    """The organization of a slug as it is now, locked against other writers of it."""
+    """Return an organization with current values, locked against other writers, or None."""
     statement = (
         select(Organization)
         .where(Organization.slug == slug)
@@ -30,12 +31,12 @@ def locked(slug: str) -> Organization | None:
 
 
 def by_slug(slug: str) -> Organization | None:
-    """The organization of a slug."""
+    """Return the organization with a slug, or None."""
     return db.session().scalars(select(Organization).filter_by(slug=slug)).one_or_none()
 
 
 def owners(organization_id: UUID) -> list[User]:
-    """Who is told what the operator decides: the owners whose accounts are not disabled."""
+    """Return the owners of an organization whose accounts are not disabled."""
     statement = (
         select(User)
         .join(Membership, Membership.user_id == User.id)
@@ -50,7 +51,7 @@ def owners(organization_id: UUID) -> list[User]:
 
 
 def organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str, Any]]:
-    """Every organization by slug, with how many members it has."""
+    """Yield all organizations, sorted by slug, with their number of members."""
     members = (
         select(func.count())
         .where(Membership.organization_id == Organization.id)
@@ -73,7 +74,7 @@ def organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str,
 
 
 def users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[dict[str, Any]]:
-    """Every account by address, or the members of one organization."""
+    """Yield all accounts, or the members of one organization, sorted by address."""
     statement = select(
         User.email,
         User.name,
@@ -91,7 +92,10 @@ def users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[di
 
 
 def _all(statement: Any, key: Any) -> Iterator[dict[str, Any]]:
-    """Rows in the order of a unique column, in batches: no statement is long."""
+    """Yield all rows in the order of a unique column.
+
+    They are read in batches, so that no single statement takes long.
+    """
     after: Any = None
     while True:
         more = statement if after is None else statement.where(key > after)
@@ -103,7 +107,7 @@ def _all(statement: Any, key: Any) -> Iterator[dict[str, Any]]:
 
 
 def named(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Slug, name, status and time of erasing of organizations, by slug."""
+    """Return slug, name, status and erase_after of organizations, sorted by slug."""
     statement = (
         select(Organization.slug, Organization.name, Organization.status, Organization.erase_after)
         .where(Organization.id.in_(organization_ids))
@@ -113,13 +117,16 @@ def named(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
 
 
 def count_members(organization_id: UUID) -> int:
-    """How many members an organization has."""
+    """Count the members of an organization."""
     statement = select(func.count()).where(Membership.organization_id == organization_id)
     return db.session().scalars(statement).one()
 
 
 def owned_alone(user_id: UUID) -> list[str]:
-    """Slugs of the organizations that have nobody else as an owner."""
+    """Return the slugs of the organizations of which the user is the only owner.
+
+    Other owners whose accounts are disabled do not count.
+    """
     own = select(Membership.organization_id).where(
         Membership.user_id == user_id, Membership.role == "owner"
     )
@@ -136,6 +143,9 @@ def owned_alone(user_id: UUID) -> list[str]:
 
 
 def tell_disabled(user_id: UUID) -> None:
-    """Emit `member.disabled` in each organization of a user. All organizations are bound."""
+    """Emit `member.disabled` in each organization of a user.
+
+    The caller must have bound all organizations.
+    """
     told = {"user_id": user_id}
     events.emit_each("member.disabled", told, organizations=_ORGANIZATIONS_OF, user_id=user_id)

@@ -1,4 +1,4 @@
-"""SQL of invitations."""
+"""SQL queries of invitations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ _DIRECT = {"synchronize_session": False}
 
 
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of the organization's invitations."""
+    """Return a page of the organization's invitations."""
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
     period = within(
         Invitation.created_at, filters.get("created_after"), filters.get("created_before")
@@ -53,7 +53,7 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 
 def get(invitation_id: UUID) -> Row[Any] | None:
-    """One invitation, in the shape of `page`."""
+    """Return an invitation with the same columns as `page`, or None."""
     found: Row[Any] | None
     statement = _INVITATIONS.where(Invitation.id == invitation_id)
     found = db.session().execute(statement).one_or_none()
@@ -61,7 +61,10 @@ def get(invitation_id: UUID) -> Row[Any] | None:
 
 
 def put(values: dict[str, Any]) -> UUID:
-    """Write an invitation, over the one that the address has where that is not used up; its id."""
+    """Insert an invitation, or replace the address's pending one; return its id.
+
+    A pending invitation is neither accepted nor revoked; it may have expired.
+    """
     changed = ("email", "role", "team_ids", "token_hash", "expires_at", "invited_by", "updated_at")
     made = insert(Invitation).values(**values)
     statement = made.on_conflict_do_update(
@@ -73,18 +76,18 @@ def put(values: dict[str, Any]) -> UUID:
 
 
 def is_member(user_id: UUID) -> bool:
-    """Whether a user belongs to the organization."""
+    """Return true if a user is a member of the organization."""
     statement = select(Membership.user_id).where(Membership.user_id == user_id)
     return db.session().execute(statement).first() is not None
 
 
 def end_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
-    """Revoke the open invitations to `roles` that a user sent, in all bound organizations."""
+    """Revoke the pending invitations to `roles` that a user sent, in all bound organizations."""
     _end(Invitation.invited_by == user_id, Invitation.role.in_(roles))
 
 
 def end_by_address(user_id: UUID) -> None:
-    """Revoke the open invitation of a user's address."""
+    """Revoke the pending invitation of a user's address."""
     _end(Invitation.email == select(User.email).where(User.id == user_id).scalar_subquery())
 
 
@@ -98,7 +101,7 @@ def _end(*conditions: ColumnElement[bool]) -> None:
 
 
 def revoke(invitation_id: UUID) -> bool:
-    """Withdraw an invitation that was not used; whether there was one."""
+    """Revoke a pending invitation, and return false if there is no such invitation."""
     statement = (
         update(Invitation)
         .where(Invitation.id == invitation_id, *_OPEN)
@@ -110,7 +113,10 @@ def revoke(invitation_id: UUID) -> bool:
 
 
 def offered(token_hash: str) -> Row[Any] | None:
-    """What a token offers, whatever became of it; the caller sees all organizations."""
+    """Return the invitation of a token with its organization, whatever its status, or None.
+
+    The caller must have bound all organizations.
+    """
     columns: tuple[Any, ...] = (
         *_COLUMNS,
         Invitation.organization_id,
@@ -135,7 +141,10 @@ def offered(token_hash: str) -> Row[Any] | None:
 
 
 def claim(email: str) -> Row[Any] | None:
-    """Use up the open invitation of an address, unless it makes owners: id, role, team_ids."""
+    """Accept the open invitation of an address, unless its role is owner.
+
+    Returns (id, role, team_ids), or None if there is no such invitation.
+    """
     statement = (
         update(Invitation)
         .where(
@@ -153,7 +162,10 @@ def claim(email: str) -> Row[Any] | None:
 
 
 def hold(token_hash: str) -> bool:
-    """Lock an invitation that is open; who comes second waits, and finds it no longer so."""
+    """Lock an open invitation, and return false if it is not open.
+
+    A concurrent request waits, and then finds the invitation accepted.
+    """
     statement = (
         select(Invitation.id)
         .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_OPEN)
@@ -163,7 +175,7 @@ def hold(token_hash: str) -> bool:
 
 
 def consume(token_hash: str) -> bool:
-    """Use an invitation up; of two at once one does."""
+    """Mark an open invitation as accepted, and return false if it is not open any more."""
     statement = (
         update(Invitation)
         .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_OPEN)

@@ -1,4 +1,4 @@
-"""What the operator decides, asked for over the API or on the command line."""
+"""Public functions of the control plane, called by its API and by the commands."""
 
 from app.identity.control_plane.service.deciding import (
     LIMITS,

@@ -1,4 +1,4 @@
-"""Plans and suspensions."""
+"""Service that sets plans, and suspends, reinstates, closes and reopens organizations."""
 
 from pathlib import Path
 from typing import Any
@@ -13,22 +13,23 @@ letters = Letters(Path(__file__).parents[1] / "letters")
 
 LIMITS = {
     "members": "Members.",
-    "documents_per_month": "Documents that come in within a month.",
-    "stored_bytes": "Bytes of all files.",
+    "documents_per_month": "Documents received per month.",
+    "stored_bytes": "Total size of all files in bytes.",
     "active_schemas": "Active schemas.",
     "connectors": "Connectors.",
     "webhooks": "Webhooks.",
-    "ai_pages_per_month": "Pages with AI assistance within a month.",
+    "ai_pages_per_month": "Pages processed with AI assistance per month.",
 }
-"""Every limit of a plan and what it counts."""
+"""Maps each limit of a plan to a description of what it limits."""
 
 
 def set_plan(
     slug: str, *, plan: str, limits: dict[str, int | None], revision: int | None = None
 ) -> dict[str, Any]:
-    """Replace an organization's plan and its overrides; None is without limit.
+    """Replace an organization's plan and the limits that differ from it; None means no limit.
 
-    Raises 404, 409 on one that was closed, and 409 `stale_precondition`.
+    Emits `organization.plan_changed` on a change. Raises 404, 409 if the organization was closed,
+    and 409 `stale_precondition`.
     """
     found = _open(slug)
     if revision is not None and revision != found.revision:
@@ -42,9 +43,10 @@ def set_plan(
 
 
 def suspend(slug: str, *, reason: str) -> dict[str, Any]:
-    """Refuse writes from now on and tell the owners why; again, it replaces the reason.
+    """Suspend an organization, so that writes are refused, and email the owners the reason.
 
-    Raises 404, and 409 on an organization that was closed.
+    For a suspended organization, replaces the reason. Emits `organization.suspended`. Raises 404,
+    and 409 if the organization was closed.
     """
     found = _open(slug)
     suspended = found.status == "suspended"
@@ -59,9 +61,9 @@ def suspend(slug: str, *, reason: str) -> dict[str, Any]:
 
 
 def close(slug: str) -> dict[str, Any]:
-    """Close an organization as its owner would: it is erased after the grace period.
+    """Close an organization as its owner would; it is erased after the grace period.
 
-    Raises 404, and 409 on one that was closed.
+    Raises 404, and 409 if the organization was closed.
     """
     found = _open(slug)
     with tenancy.organization(found.id):
@@ -70,9 +72,9 @@ def close(slug: str) -> dict[str, Any]:
 
 
 def reopen(slug: str) -> dict[str, Any]:
-    """Take back a closing within its grace period: members, keys and records are as they were.
+    """Reopen an organization within its grace period; its members, keys and records are unchanged.
 
-    Raises 404, and 409 on one that is not closed or whose erasing has begun.
+    Raises 404, and 409 if the organization is not closed or erasing has begun.
     """
     found = queries.locked(slug)
     if found is None:
@@ -83,7 +85,10 @@ def reopen(slug: str) -> dict[str, Any]:
 
 
 def reinstate(slug: str) -> dict[str, Any]:
-    """Lift a suspension; where there is none, nothing happens. Raises as `suspend`."""
+    """End a suspension, or do nothing if there is none.
+
+    Emits `organization.reinstated`. Raises 404, and 409 if the organization was closed.
+    """
     found = _open(slug)
     if found.status == "suspended":
         found.status, found.suspended_at, found.suspension_reason = "active", None, None
@@ -93,7 +98,7 @@ def reinstate(slug: str) -> dict[str, Any]:
 
 
 def shown(organization: Organization) -> dict[str, Any]:
-    """An organization as the operator sees it."""
+    """Return an organization as the operator sees it."""
     db.session().flush()
     return {
         "id": organization.id,

@@ -1,4 +1,4 @@
-"""Accounts, as the operator sees and changes them."""
+"""Service with which the operator manages user accounts and their sessions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,9 +22,9 @@ from app.kit.locales import check_locale
 def create_user(
     *, email: str, name: str, password: str | None, locale: str = "en", verified: bool = False
 ) -> dict[str, Any]:
-    """Make an account; without a password its holder is mailed a link to choose one.
+    """Create an account; without a password, the user is emailed a link to choose one.
 
-    Raises 400 `validation_error`, 409 `conflict` where the mailbox has an account.
+    Raises 400 `validation_error`, and 409 `conflict` if the mailbox already has an account.
     """
     user = users.create(
         email=email,
@@ -49,7 +49,7 @@ def create_user(
 def list_users(
     *, slug: str | None = None, disabled: bool | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Every account, or the members of an organization. Raises 404 on an unknown slug."""
+    """Yield all accounts, or the members of an organization. Raises 404 on an unknown slug."""
     organization_id = None
     with tenancy.across_organizations(reason="the operator sees every account"):
         if slug is not None:
@@ -61,12 +61,13 @@ def list_users(
 
 
 def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
-    """Shut an account out at once, its sessions included: {…, revoked, sole_owner_of, api_keys}.
+    """Disable an account and end its sessions: {..., revoked, sole_owner_of, api_keys}.
 
-    API keys that they made belong to organizations and go on, unless `revoke_keys`: `api_keys` is
-    how many still work, and the owners are notified of them.
-    Work that waits for them is given back: by `member.disabled`, which each of their organizations
-    is told. Open invitations that they sent end. Raises 404, 409 where it is disabled.
+    API keys that the user created belong to their organizations and keep working, unless
+    `revoke_keys` is true. `api_keys` is the number of those that still work; the owners are
+    notified of them. Emits `member.disabled` in each of the user's organizations, whose subscribers
+    release the user's work. Revokes the user's pending invitations. Raises 404, and 409 if the
+    account is already disabled.
     """
     user = _locked(email)
     if user.disabled_at is not None:
@@ -86,7 +87,10 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
 
 
 def enable_user(email: str) -> dict[str, Any]:
-    """Let a disabled account in again; sessions that were ended stay ended. Raises 404, 409."""
+    """Enable a disabled account; its revoked sessions stay revoked.
+
+    Raises 404, and 409 if the account is not disabled.
+    """
     user = _locked(email)
     if user.disabled_at is None:
         raise errors.conflict("The account is not disabled.")
@@ -95,19 +99,19 @@ def enable_user(email: str) -> dict[str, Any]:
 
 
 def set_password(email: str, password: str) -> dict[str, Any]:
-    """Give an account another password, which ends its sessions. Raises 404, 400."""
+    """Set the password of an account and end its sessions. Raises 404 and 400."""
     user = _locked(email)
     recovery.set_password(user, password)
     return _shown(user)
 
 
 def list_sessions(email: str) -> list[dict[str, Any]]:
-    """The live sessions of an account. Raises 404."""
+    """Return the active sessions of an account. Raises 404."""
     return auth_queries.all_live_sessions(_known(email).id)
 
 
 def revoke_sessions(email: str) -> int:
-    """End every session of an account; how many there were. Raises 404."""
+    """Revoke all sessions of an account, and return how many there were. Raises 404."""
     return user_sessions.end_all(_locked(email))
 
 

@@ -1,4 +1,4 @@
-"""Making an organization for somebody."""
+"""Service that provisions an organization for an owner."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,18 +18,18 @@ from app.kit import db, errors, events, tenancy
 from app.kit.errors import ApiError
 
 LINK_LIFETIME = timedelta(days=7)
-"""Of the first link: it is an invitation, and lives as long as one."""
+"""Lifetime of the first link, which is an invitation and is valid for as long as one."""
 
 
 def provision(
     *, organization: dict[str, Any], owner: dict[str, str], plan: str | None = None
 ) -> dict[str, Any]:
-    """Make an organization ({name, slug?}) of `owner` ({email, name}), and mail the owner.
+    """Create an `organization` ({name, slug?}) for `owner` ({email, name}), and email the owner.
 
-    Without an account of the address one is made; its letter has a link to choose a password. An
-    account that is there stays as it is. Emits `organization.provisioned`. Raises 400
-    `validation_error`, and 409 `conflict` on a slug that is taken, and on an address that is only
-    alike an account's or whose account is disabled.
+    If the address has no account, one is created, and the email has a link to choose a password. An
+    existing account is not changed. Emits `organization.provisioned`. Raises 400
+    `validation_error`, and 409 `conflict` if the slug is taken, if the address only looks like that
+    of an existing account, or if the account is disabled.
     """
     with _inside("owner"):
         user, created = _owner(owner["email"], owner["name"])
@@ -53,7 +53,7 @@ def _owner(email: str, name: str) -> tuple[User, bool]:
             found = users.by_email(address)
             if found is None:
                 raise
-            # Somebody else made it in this very moment.
+            # A concurrent request has created the account.
     if found is None or found.email != address:
         raise users.taken()
     if found.disabled_at is not None:
@@ -77,7 +77,7 @@ def _write(organization: Organization, owner: User, *, created: bool) -> None:
 
 @contextmanager
 def _inside(member: str) -> Iterator[None]:
-    """Name the culprit of an error by its path from here."""
+    """Prefix the field of an error with `member`, the part of the body that it belongs to."""
     try:
         yield
     except errors.ApiError as error:

@@ -1,4 +1,4 @@
-"""Organizations, as the operator sees them."""
+"""Service that reads organizations for the operator."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,18 +12,18 @@ from app.kit import errors, tenancy
 def list_organizations(
     *, status: str | None = None, plan: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Every organization by slug: slug, name, status, plan, members, created_at."""
+    """Yield all organizations, sorted by slug: slug, name, status, plan, members, created_at."""
     with tenancy.across_organizations(reason="the operator sees every organization"):
         yield from queries.organizations(status=status, plan=plan)
 
 
 def named(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Organizations by slug: slug, name, status, erase_after."""
+    """Return organizations, sorted by slug: slug, name, status, erase_after."""
     return queries.named(organization_ids)
 
 
 def show(slug: str) -> dict[str, Any]:
-    """One organization with its owners and when it is erased, if it is to be. Raises 404."""
+    """Return an organization with its owners and the times of closing and erasure. Raises 404."""
     found = queries.by_slug(slug)
     if found is None:
         raise errors.not_found()

@@ -1,4 +1,4 @@
-"""Telling the operators what needs them."""
+"""Service that reports failed jobs to the operators."""
 
 from app.identity.control_plane.service.deciding import letters
 from app.kit import container
@@ -9,9 +9,10 @@ _LISTED = 20
 
 
 def report_failures() -> int:
-    """Email each address of OPERATOR_EMAIL what was given up; return how many jobs that were.
+    """Email the operators the jobs that failed permanently, and return how many there are.
 
-    Without an address, the error in the log and the metric have to do.
+    The email is sent to each address of OPERATOR_EMAIL. Without an address, the operator has only
+    the error in the log and the metric.
     """
     given_up = failures.take_unreported()
     total = sum(one.number for one in given_up)

@@ -1,4 +1,4 @@
-"""Invitations: sent, withdrawn, accepted."""
+"""Public functions of the invitations feature, for use by other features."""
 
 from app.identity.invitations.service.accepting import accept, claim, offer
 from app.identity.invitations.service.ending import end_by_address, end_by_inviter

@@ -1,4 +1,4 @@
-"""The side of whoever was invited: a token is all that they have."""
+"""Service that accepts invitations; the token of an invitation is the only credential."""
 
 from typing import Any
 from uuid import UUID
@@ -27,8 +27,11 @@ _MESSAGES = {
 
 
 def offer(token: str) -> dict[str, Any]:
-    """What an invitation offers. Raises 404 on an unknown token, 409 `conflict` with
-    `details.state` on one that is no longer good."""
+    """Return the organization, the address and the role of an open invitation.
+
+    Raises 404 on an unknown token, and 409 `conflict` with `details.state` if the invitation is not
+    open.
+    """
     held = _find(token)
     return {
         "organization": {"slug": held.slug, "name": held.name},
@@ -49,20 +52,19 @@ def accept(
     name: str | None = None,
     password: str | None = None,
 ) -> dict[str, Any]:
-    """Join the organization; the login response.
+    """Join the organization, and return the login response.
 
-    The address's account is proven by its password or by a bearer token of it; where there is none
-    it is made, with `name` and `password`. Whoever has the token reads the address's mail: it
-    counts as verified from now on. Raises as `offer` does; 400 on what is missing, 401 on a wrong
-    password or token, 403 on another account's, while the organization is suspended, and where
-    addresses of this domain have no passwords.
+    An existing account requires its password or a bearer token; otherwise one is created with
+    `name` and `password`. The invitation's token verifies the address. Raises 404 and 409 as
+    `offer` does; 400 if a value is missing; 401 on a wrong password or token; 403 if the bearer
+    token is another account's, the organization is suspended, or the domain allows no passwords.
     """
     held = _find(token)
     if held.organization_status == "suspended":
         raise errors.denied("The organization is suspended: nobody can join it now.")
     client = {"ip_address": ip_address, "user_agent": user_agent}
     with tenancy.organization(held.organization_id):
-        # Before anything that takes long: of two at once the second waits here, and is told.
+        # Lock before any slow step: a concurrent request waits here, and then fails.
         if not queries.hold(tokens.stored(token)):
             raise _no_longer(_find(token).status)
         account = _account(held.email)
@@ -70,7 +72,8 @@ def accept(
             user, answer = _new_account(held, name, password, client, authorization)
         else:
             user, answer = _proven(account, password, client, authorization)
-        # Only now, so that the audit log tells who it was; it may have expired meanwhile.
+        # Accept after authentication, so that the audit log names the user. The invitation may have
+        # expired meanwhile.
         if not queries.consume(tokens.stored(token)):
             raise _no_longer("expired")
         _join(held, user, keep=answer.pop("session_id", None))
@@ -81,19 +84,20 @@ def accept(
 
 
 def claim(email: str) -> Any | None:
-    """Use up the open invitation into the bound organization of an address; id, role, team_ids.
+    """Accept the open invitation of an address into the bound organization.
 
-    For single sign-on, whose provider says who holds the address within the organization. An
-    invitation that would make an owner is left for its token.
+    Returns (id, role, team_ids), or None if there is none. For single sign-on, where the identity
+    provider confirms that the user has the address. An invitation with the role owner is not
+    accepted in this way: it requires the token.
     """
     return queries.claim(email)
 
 
 def _join(held: Any, user: User, *, keep: UUID | None) -> None:
-    """Add the user, unless they are a member: then they keep their role.
+    """Add the user to the organization and its teams; an existing member keeps their role.
 
-    Whoever becomes an owner keeps no session that single sign-on opened, but for `keep`, which
-    showed the invitation's token: it has proven what a confirmation by email would prove.
+    A new owner loses the sessions opened by single sign-on, except `keep`: that session presented
+    the invitation's token, which proves as much as a confirmation by email.
     """
     joined = organizations.join(user.id, role=held.role)
     teams.join(user.id, held.team_ids)
@@ -121,7 +125,10 @@ def _no_longer(status: str) -> ApiError:
 
 
 def _account(email: str) -> User | None:
-    """The account of the invited mailbox itself: one of a look-alike address is somebody else's."""
+    """Return the account of exactly this address, or None.
+
+    The account of a look-alike address belongs to somebody else.
+    """
     found = users.by_email(email)
     return found if found is not None and found.email == email else None
 
@@ -159,8 +166,11 @@ def _proven(
 
 
 def _by_token(account: User, authorization: str) -> dict[str, Any]:
-    """The login response of the session that the request came with: it goes on. `only`: the one
-    organization that it is good for, which need not be this one."""
+    """Return the login response of the request's own session, which continues.
+
+    `only` is the organization that the session is limited to, which may be another one than the
+    invitation's; None if it is not limited.
+    """
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise access_tokens.refused()

@@ -1,4 +1,4 @@
-"""The inviting side."""
+"""Service that sends, lists and revokes invitations."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -25,15 +25,15 @@ letters = Letters(Path(__file__).parents[1] / "letters", queue="bulk_mail")
 
 
 def list_invitations(page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of the organization's invitations of one status."""
+    """Return a page of the organization's invitations with one status."""
     return queries.page(page, filters)
 
 
 def invite(caller: Caller, *, email: str, role: str, team_ids: list[UUID] | None = None) -> Any:
-    """Invite an address, or send its invitation anew: another token, and seven days from now.
+    """Invite an address, or send its pending invitation again with a new token and expiry.
 
-    Raises 400 on `email` or `team_ids`, 403 `insufficient_role` on a role above the caller's, 409
-    `conflict` on who is a member, 429 `rate_limited` (see `limits`).
+    Raises 400 on `email` or `team_ids`, 403 `insufficient_role` if the role is above the caller's,
+    409 `conflict` if the address belongs to a member, and 429 `rate_limited` (see `limits`).
     """
     address = addresses.parse(email)
     require_role(organizations.lock_role(caller), max(Role[role], ending.LEAST))
@@ -94,7 +94,7 @@ def _mail(caller: Caller, made: Any, token: str, account: User | None) -> None:
 
 
 def revoke(invitation_id: UUID) -> None:
-    """Withdraw an invitation. Raises 404, 409 `conflict` on one that was accepted."""
+    """Revoke an invitation. Raises 404, or 409 `conflict` if it was accepted."""
     if queries.revoke(invitation_id):
         return
     found = queries.get(invitation_id)
