@@ -1,4 +1,4 @@
-"""`flask artifacts`: documents."""
+"""`flask artifacts`: commands for documents."""
 
 from datetime import UTC, datetime
 
@@ -28,9 +28,9 @@ def reprocess(
     *,
     as_json: bool,
 ) -> None:
-    """Read the failed documents of the organization SLUG again.
+    """Reprocess the failed documents of the organization SLUG.
 
-    Works in batches: interrupted, it continues with what is left when it is run again.
+    Works in batches: if it is interrupted, run it again to continue with the remaining documents.
     """
     with running("reprocess_artifacts"), progress("Queueing") as report:
         organization = control_plane.show(slug)

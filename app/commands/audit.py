@@ -1,4 +1,4 @@
-"""`flask audit`: the audit log."""
+"""`flask audit`: commands that verify and show the audit log."""
 
 import time
 from collections import deque
@@ -30,9 +30,10 @@ _PAUSE_SECONDS = 1.0
 @_organization
 @as_json
 def verify(organization: str | None, *, as_json: bool) -> None:
-    """Check that no entry was edited, removed or cut off: of every chain, or ORGANIZATION's.
+    """Verify that no entry was edited, removed or cut off at the end of its hash chain.
 
-    Exit status 3: something is not as it was sealed.
+    Verifies all chains, or only the chain of ORGANIZATION.
+    The exit status is 3 if an entry does not match its hash chain.
     """
     with running("verify_audit_log"), progress("Verifying") as report:
         found = service.verify(organization, report)
@@ -60,9 +61,10 @@ def _tell(report: service.Report) -> None:
 @click.option("-f", "--follow", is_flag=True, help="Go on with what comes, until interrupted.")
 @as_json
 def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) -> None:
-    """Show the latest entries: ORGANIZATION's, or those that belong to none, as of accounts.
+    """Show the latest entries of ORGANIZATION.
 
-    With --json each is a line.
+    Without ORGANIZATION, shows the entries that belong to no organization, such as changes of
+    accounts. With --json, each entry is one line.
     """
     entries = _latest(organization, number)
     for entry in entries:
@@ -72,7 +74,8 @@ def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) 
     while follow:
         time.sleep(_PAUSE_SECONDS)
         for entry in _latest(organization, _FOLLOWED):
-            # Whoever commits last may have begun first: the latest time is no mark.
+            # Transactions may commit in another order than they began, so the time of the latest
+            # entry alone does not tell which entries are new.
             if entry["id"] not in shown and (since is None or entry["at"] >= since):
                 shown.append(entry["id"])
                 _show(entry, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`flask billing`: billing periods."""
+"""`flask billing`: command that closes billing periods."""
 
 import click
 from flask.cli import AppGroup

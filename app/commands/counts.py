@@ -1,4 +1,4 @@
-"""`flask counts`: the counts of lists and statistics."""
+"""`flask counts`: commands that check and repair the counters of lists and statistics."""
 
 from dataclasses import asdict
 from uuid import UUID
@@ -18,9 +18,10 @@ _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "t
 @click.argument("slug", required=False)
 @as_json
 def verify(slug: str | None, *, as_json: bool) -> None:
-    """Compare the counts of all organizations, or of SLUG, with the rows that they count.
+    """Compare the counters of all organizations, or of SLUG, with the rows that they count.
 
-    Shows the cells that do not agree, with how many rows they lack. Exit status 3 if there are any.
+    Prints the cells that differ, with the number of rows that each lacks. The exit status is 3 if
+    any cell differs.
     """
     found: list[upkeep.Difference] = []
     with running("verify_counts"), progress("Verifying") as report:
@@ -39,9 +40,9 @@ def verify(slug: str | None, *, as_json: bool) -> None:
 @click.argument("slug", required=False)
 @as_json
 def rebuild(slug: str | None, *, as_json: bool) -> None:
-    """Correct the counts of all organizations, or of SLUG, while the service works.
+    """Correct the counters of all organizations, or of SLUG, while the service is running.
 
-    Safe to interrupt and to run again.
+    It is safe to interrupt this command and to run it again.
     """
     cells = 0
     with running("rebuild_counts"), progress("Rebuilding") as report:

@@ -1,4 +1,4 @@
-"""`flask jobs`: background jobs that were given up."""
+"""`flask jobs`: commands for background jobs that failed permanently."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
 Change = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
-"""Changes jobs, commits batches, reports progress, and returns how many jobs were changed."""
+"""Function that changes jobs, commits batches, reports progress and returns the number of jobs."""
 _REASON = "the operator looks at every organization's jobs"
 
 
@@ -55,7 +55,7 @@ def list_jobs(
     *,
     as_json: bool,
 ) -> None:
-    """List jobs, newest first; those that were given up unless --status says otherwise."""
+    """List jobs, newest first; without --status, those that failed permanently."""
     with running("list_jobs"), tenancy.across_organizations(reason=_REASON):
         selection = _selection(slug, queue, function, status)
         rows = failures.list_jobs(selection, limit=limit)
@@ -77,9 +77,9 @@ def _choosing(command: Callable[..., None]) -> Callable[..., None]:
 @group.command("retry")
 @_choosing
 def retry(*, as_json: bool, **choice: Any) -> None:
-    """Run given-up jobs again: those of JOB_IDS, or all that the options select with --all.
+    """Run failed jobs again: those of JOB_IDS, or with --all, all that the options select.
 
-    What giving up has done to a document or an export is undone.
+    Undoes what the permanent failure changed in a document or an export.
     """
     queued = _change("retry_jobs", "Retrying", failures.retry, **choice)
     show_record({"queued": queued}, as_json=as_json)
@@ -88,7 +88,7 @@ def retry(*, as_json: bool, **choice: Any) -> None:
 @group.command("discard")
 @_choosing
 def discard(*, as_json: bool, **choice: Any) -> None:
-    """Discard given-up jobs: those of JOB_IDS, or all that the options select with --all."""
+    """Discard failed jobs: those of JOB_IDS, or with --all, all that the options select."""
     discarded = _change("discard_jobs", "Discarding", failures.discard, **choice)
     show_record({"discarded": discarded}, as_json=as_json)
 

@@ -1,4 +1,4 @@
-"""`flask keys`: the keys that encrypt."""
+"""`flask keys`: command that rotates the encryption keys."""
 
 from dataclasses import asdict
 
@@ -15,10 +15,11 @@ group = AppGroup("keys", help="Encryption keys.")
 @click.option("--dry-run", is_flag=True, help="Count, and write nothing.")
 @as_json
 def rotate(*, dry_run: bool, as_json: bool) -> None:
-    """Encrypt everything anew under the first of ENCRYPTION_KEYS.
+    """Encrypt all stored secrets again with the first of ENCRYPTION_KEYS.
 
-    Put the new key first, restart the service, run this, and then take the old key away. It can be
-    broken off and run again: it goes on with what is left. Exit status 3: some values no key reads.
+    Put the new key first, restart the service, run this command, and then remove the old key. If it
+    is interrupted, run it again to continue. The exit status is 3 if a value cannot be decrypted
+    with any key.
     """
     with running("rotate_keys"), progress("Encrypting") as report:
         counts = encryption.rotate(write=not dry_run, progress=report)

@@ -1,4 +1,4 @@
-"""`flask mail`: whether mail goes out."""
+"""`flask mail`: command that sends a test email."""
 
 import secrets
 from pathlib import Path
@@ -21,7 +21,7 @@ letters = Letters(Path(__file__).parent / "letters")
 @click.option("--locale", default="en", show_default=True, help="In which language.")
 @click.option("--queue", is_flag=True, help="Let a worker send it, as all other letters.")
 def test(address: str, locale: str, *, queue: bool) -> None:
-    """Send a letter to ADDRESS and say what became of it."""
+    """Send a test email to ADDRESS and print the result."""
     settings = container.settings()
     values = {"address": settings.public_url}
     message_id = f"test-{secrets.token_hex(16)}"

@@ -1,4 +1,4 @@
-"""`flask org`: organizations."""
+"""`flask org`: commands that manage organizations."""
 
 import re
 import time
@@ -38,7 +38,7 @@ def create(
 ) -> None:
     """Create the organization NAME with its owner.
 
-    A new owner is mailed a link to choose a password.
+    If the owner has no account yet, they are emailed a link to choose a password.
     """
     organization = {"name": name, **({"slug": slug} if slug else {})}
     owner = {"email": owner_email, "name": owner_name}
@@ -53,7 +53,7 @@ def create(
 @click.option("--plan", type=click.Choice(PLANS), help="Only of this plan.")
 @as_json
 def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -> None:
-    """List organizations by slug."""
+    """List organizations, sorted by slug."""
     with running("list_organizations"):
         rows = list(service.list_organizations(status=status, plan=plan))
     columns = ("slug", "name", "status", "plan", "members", "created_at")
@@ -96,7 +96,7 @@ def _limit(_context: click.Context, _parameter: click.Parameter, given: tuple[st
 )
 @as_json
 def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
-    """Give the organization SLUG another PLAN."""
+    """Set the plan of the organization SLUG to PLAN."""
     with running("set_organization_plan"):
         changed = service.set_plan(slug, **checked(SetPlan, {"plan": plan, "limits": limits}))
     show_record(changed, as_json=as_json)
@@ -107,7 +107,7 @@ def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) 
 @click.option("--reason", required=True, help="The owners read it.")
 @as_json
 def suspend(slug: str, reason: str, *, as_json: bool) -> None:
-    """Suspend the organization SLUG: reads go on, writes are refused."""
+    """Suspend the organization SLUG: members can still read, but writes are refused."""
     with running("suspend_organization"):
         changed = service.suspend(slug, **checked(Suspend, {"reason": reason}))
     show_record(changed, as_json=as_json)
@@ -117,7 +117,7 @@ def suspend(slug: str, reason: str, *, as_json: bool) -> None:
 @_slug
 @as_json
 def reinstate(slug: str, *, as_json: bool) -> None:
-    """Lift the suspension of the organization SLUG."""
+    """End the suspension of the organization SLUG."""
     with running("reinstate_organization"):
         changed = service.reinstate(slug)
     show_record(changed, as_json=as_json)
@@ -144,9 +144,9 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
 @_slug
 @as_json
 def reopen(slug: str, *, as_json: bool) -> None:
-    """Reopen the organization SLUG, which was closed and is not erased yet.
+    """Reopen the organization SLUG, which is closed but not erased yet.
 
-    Members, keys and records are as they were.
+    Its members, keys and records are unchanged.
     """
     with running("reopen_organization"):
         service.reopen(slug)
@@ -158,9 +158,9 @@ def reopen(slug: str, *, as_json: bool) -> None:
 @click.option("--wait", is_flag=True, help="Wait until the workers have erased them.")
 @as_json
 def erase_due(*, wait: bool, as_json: bool) -> None:
-    """Erase now what was closed and whose grace period is over.
+    """Erase the closed organizations whose grace period is over.
 
-    The workers do it, which look by themselves every ten minutes.
+    The workers erase them. They also check for due organizations every ten minutes on their own.
     """
     with running("start_erasing"):
         due = start_due()

@@ -1,4 +1,4 @@
-"""How a command runs: who acts, one transaction, errors in words, and what it prints."""
+"""Helpers of the commands: transaction and audit actor, error messages, output and input."""
 
 import secrets
 import sys
@@ -18,16 +18,17 @@ from app.kit.errors import ApiError
 
 _HIDDEN = "\N{REPLACEMENT CHARACTER}"
 FOUND = 3
-"""Exit status of a command that came to its end and found something wrong."""
+"""Exit status of a command that completed and found something wrong."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @contextmanager
 def running(operation: str) -> Iterator[None]:
-    """One transaction, committed at the end, in which the command line acts for the audit log.
+    """Run a block in a transaction, with the command line as the actor in the audit log.
 
-    `operation` is the API's name of it. What is refused becomes a message and exit status 1.
+    `operation` is the id of the corresponding API operation. The transaction is committed at the
+    end. An API error ends the command with a message and exit status 1.
     """
     request_id = f"command-{secrets.token_hex(8)}"
     events.set_request_id(request_id)
@@ -42,7 +43,7 @@ def running(operation: str) -> Iterator[None]:
     except ApiError as error:
         raise click.ClickException(_words(error)) from error
     except UnicodeEncodeError as error:
-        # The shell hands over bytes; those that are no UTF-8 are lone surrogates here.
+        # Bytes of an argument that are not UTF-8 are lone surrogates in Python.
         raise click.ClickException("An argument is not UTF-8.") from error
     except SQLAlchemyError as error:
         told = db_errors.translate(error)
@@ -54,8 +55,10 @@ def running(operation: str) -> Iterator[None]:
 
 
 def checked(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
-    """What the API would take as `body`, and as it would hand it on; members that are None are
-    left out. Raises 422 `unprocessable`, to be told by `running`."""
+    """Validate and load `body` as the API does; members that are None are left out.
+
+    Raises 422 `unprocessable`, which `running` prints.
+    """
     return requests.load(schema(), {key: value for key, value in body.items() if value is not None})
 
 
@@ -68,7 +71,7 @@ def _words(error: ApiError) -> str:
 
 
 def printed(value: Any) -> str:
-    """A value as a person reads it; nothing in it can control the terminal."""
+    """Return a value as readable text without characters that could control the terminal."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -83,18 +86,18 @@ def printed(value: Any) -> str:
 
 
 def show_json(value: Any) -> None:
-    """Print JSON, times in UTC."""
+    """Print a value as indented JSON with times in UTC."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
     click.echo(orjson.dumps(value, default=str, option=options).decode())
 
 
 def show_line(value: Any) -> None:
-    """Print JSON in one line."""
+    """Print a value as one line of JSON with times in UTC."""
     click.echo(orjson.dumps(value, default=str, option=orjson.OPT_UTC_Z).decode())
 
 
 def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one record, member by member."""
+    """Print one record, one member per line, or as JSON."""
     if as_json:
         show_json(dict(record))
         return
@@ -104,7 +107,7 @@ def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print records: a table of `columns`, or all of each as JSON."""
+    """Print records as a table of `columns`, or with all members as JSON."""
     found = [dict(row) for row in rows]
     if as_json:
         show_json(found)
@@ -119,7 +122,10 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, where that is a terminal; called with what is done, and of what."""
+    """Show a progress bar on standard error if it is a terminal.
+
+    The yielded function takes the number of items done and the total.
+    """
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -130,19 +136,22 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield report
-        # There may have been nothing to do, which is done.
+        # Complete the bar, also if there was nothing to do.
         bar.update((bar.length or 1) - bar.pos)
 
 
 def read_password(*, from_stdin: bool) -> str:
-    """A password from the first line of standard input, or asked for twice; never an argument."""
+    """Read a password from the first line of standard input, or prompt for it twice.
+
+    Passwords are never arguments of a command.
+    """
     if not from_stdin:
         return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
     try:
         line = sys.stdin.readline().rstrip("\r\n")
         line.encode()
     except UnicodeError:
-        # Without its cause, which has the password's bytes.
+        # The cause is left out because it contains the bytes of the password.
         raise click.UsageError("Standard input is not UTF-8.") from None
     if not line:
         raise click.UsageError("Standard input has no password.")

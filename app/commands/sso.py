@@ -1,4 +1,4 @@
-"""`flask sso`: single sign-on."""
+"""`flask sso`: commands for single sign-on."""
 
 import click
 from flask.cli import AppGroup
@@ -17,7 +17,10 @@ group = AppGroup("sso", help="Single sign-on.")
 @click.option("--vouch", is_flag=True, help="Do not ask the DNS: take your own word for it.")
 @as_json
 def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None:
-    """Look up now whether the organization SLUG has proven DOMAIN. Exit status 3: it has not."""
+    """Verify that the organization SLUG owns DOMAIN, by a DNS lookup.
+
+    The exit status is 3 if it is not proven.
+    """
     with running("verify_sso_domain"):
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):

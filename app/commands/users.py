@@ -1,4 +1,4 @@
-"""`flask user`: accounts."""
+"""`flask user`: commands that manage accounts."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def create(
     password_stdin: bool,
     as_json: bool,
 ) -> None:
-    """Create an account for EMAIL; the password is asked for."""
+    """Create an account for EMAIL; prompts for the password."""
     if invite and password_stdin:
         raise click.UsageError("--invite and --password-stdin exclude each other.")
     password = None if invite else read_password(from_stdin=password_stdin)
@@ -49,7 +49,7 @@ def create(
 @click.option("--disabled/--enabled", default=None, help="Only accounts that are.")
 @as_json
 def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:
-    """List accounts by address."""
+    """List accounts, sorted by address."""
     with running("list_users"):
         rows = list(service.list_users(slug=slug, disabled=disabled))
     columns = ("email", "name", "email_verified", "disabled", "created_at")
@@ -61,9 +61,10 @@ def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> Non
 @click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that they made, for good.")
 @as_json
 def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
-    """Shut EMAIL out at once: sessions end.
+    """Disable the account of EMAIL and end its sessions.
 
-    API keys that they made belong to their organizations and go on, unless you revoke them.
+    API keys that the user created belong to their organizations and keep working, unless
+    --revoke-keys is given.
     """
     with running("disable_user"):
         changed = service.disable_user(email, revoke_keys=revoke_keys)
@@ -83,7 +84,7 @@ def _warn(changed: dict[str, Any]) -> None:
 @_email
 @as_json
 def enable(email: str, *, as_json: bool) -> None:
-    """Let EMAIL in again."""
+    """Enable the disabled account of EMAIL."""
     with running("enable_user"):
         changed = service.enable_user(email)
     show_record(changed, as_json=as_json)
@@ -94,7 +95,7 @@ def enable(email: str, *, as_json: bool) -> None:
 @_stdin
 @as_json
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
-    """Give EMAIL another password, which ends all sessions; it is asked for."""
+    """Set the password of EMAIL and end all sessions; prompts for the password."""
     password = read_password(from_stdin=password_stdin)
     with running("set_user_password"):
         changed = service.set_password(email, password)

@@ -1,4 +1,4 @@
-"""Bodies and answers of billing periods."""
+"""Request and response schemas of billing periods."""
 
 from typing import Any
 
@@ -25,16 +25,16 @@ class Month(Str):
 
 
 class ClosePeriod(Schema):
-    """Which month to close."""
+    """Request body to close a month."""
 
     period = Month(required=True)
 
 
 class BillingPeriod(Schema):
-    """A month that is closed."""
+    """A closed month; `from` is inclusive and `to` exclusive."""
 
     period = Str(required=True)
     from_ = UtcDateTime(required=True, data_key="from", attribute="from")
     to = UtcDateTime(required=True)
-    organizations = Int(required=True, metadata={"description": "How many are billed."})
+    organizations = Int(required=True, metadata={"description": "Number of organizations billed."})
     closed_at = UtcDateTime(required=True)

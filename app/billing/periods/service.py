@@ -1,4 +1,4 @@
-"""Closing billing periods. Invoices are made by the handlers of `CLOSED`."""
+"""Service that closes billing periods; the handlers of the event `CLOSED` issue the invoices."""
 
 import re
 from datetime import UTC, datetime
@@ -9,11 +9,14 @@ from app.kit import errors, events, tenancy
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 CLOSED = "billing.period_closed"
-"""Emitted once for each organization that had the month; data: {period, from, to}."""
+"""Emitted once for each organization billed for the month; payload: {period, from, to}."""
 
 
 def bounds(period: str) -> tuple[datetime, datetime]:
-    """First moment of a month `YYYY-MM` in UTC, and first moment after it. Raises ValueError."""
+    """Return the start of a month `YYYY-MM` in UTC, and the start of the next month.
+
+    Raises ValueError.
+    """
     if not re.fullmatch(MONTH, period):
         raise ValueError(f"{period!r} is no month such as 2026-10")
     first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
@@ -23,10 +26,10 @@ def bounds(period: str) -> tuple[datetime, datetime]:
 
 
 def close(*, period: str) -> dict[str, Any]:
-    """Close a month for all organizations; a month that is closed already answers the same again.
+    """Close a month for all organizations; for a closed month, return the same result again.
 
-    Raises 400 `validation_error` on one that has not ended, and 409 `conflict` while nothing makes
-    invoices: a closed month stays closed, so its invoices would never be made.
+    Raises 400 `validation_error` if the month has not ended, and 409 `conflict` if the event has no
+    handler: a month is closed only once, so its invoices would never be issued.
     """
     start, end = bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
