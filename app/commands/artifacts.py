@@ -16,7 +16,7 @@ _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
 
 @group.command("reprocess")
 @click.argument("slug")
-@click.option("--failure-code", help="Only those that failed with this code, such as crashed.")
+@click.option("--failure-code", help="Only documents that failed with this code, such as crashed.")
 @click.option("--created-after", type=_TIME, help="Only those created at this time (UTC) or later.")
 @click.option("--created-before", type=_TIME, help="Only those created before this time (UTC).")
 @as_json

@@ -20,7 +20,7 @@ from app.commands.running import (
 )
 from app.identity.audit import service
 
-group = AppGroup("audit", help="The audit log.")
+group = AppGroup("audit", help="Audit log: verify, tail.")
 _organization = click.argument("organization", required=False)
 _FOLLOWED = 500
 _PAUSE_SECONDS = 1.0
@@ -50,7 +50,7 @@ def _tell(report: service.Report) -> None:
         columns = ("organization", "kind", "position", "entry_id", "message")
         show_list([asdict(finding) for finding in report.findings], columns, as_json=False)
     click.echo(
-        f"{report.chains} chains, {report.entries} entries, {report.unsealed} not sealed yet,"
+        f"{report.chains} chains, {report.entries} entries, {report.unsealed} not in a chain yet,"
         f" {report.faults} faults."
     )
 
@@ -58,7 +58,7 @@ def _tell(report: service.Report) -> None:
 @group.command("tail")
 @_organization
 @click.option("-n", "--number", default=20, show_default=True, type=click.IntRange(1, 10_000))
-@click.option("-f", "--follow", is_flag=True, help="Go on with what comes, until interrupted.")
+@click.option("-f", "--follow", is_flag=True, help="Show new entries until interrupted.")
 @as_json
 def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) -> None:
     """Show the latest entries of ORGANIZATION.

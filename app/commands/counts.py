@@ -10,7 +10,7 @@ from app.commands.running import FOUND, as_json, progress, running, show_list, s
 from app.kit import db, errors
 from app.kit.counters import upkeep
 
-group = AppGroup("counts", help="Counts of lists and statistics.")
+group = AppGroup("counts", help="Counters of lists and statistics: verify, rebuild.")
 _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "total")
 
 

@@ -20,15 +20,15 @@ _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
 Change = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
 """Function that changes jobs, commits batches, reports progress and returns the number of jobs."""
-_REASON = "the operator looks at every organization's jobs"
+_REASON = "the operator manages the jobs of every organization"
 
 
 def _selecting(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that select jobs."""
     for option in (
-        click.option("--org", "slug", help="Only of the organization with this slug."),
-        click.option("--queue", type=click.Choice(list(QUEUES)), help="Only of this queue."),
-        click.option("--function", help="Only of this function, such as artifacts.parse."),
+        click.option("--org", "slug", help="Only jobs of the organization with this slug."),
+        click.option("--queue", type=click.Choice(list(QUEUES)), help="Only jobs of this queue."),
+        click.option("--function", help="Only jobs of this function, such as artifacts.parse."),
     ):
         command = option(command)
     return command
@@ -66,7 +66,7 @@ def _choosing(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments and options that select the jobs to change."""
     for option in (
         as_json,
-        click.option("--all", "everything", is_flag=True, help="All that the options select."),
+        click.option("--all", "everything", is_flag=True, help="All jobs that the options select."),
         _selecting,
         click.argument("job_ids", nargs=-1, type=click.UUID),
     ):
@@ -106,7 +106,7 @@ def _change(
 ) -> int:
     """Change the chosen jobs with a progress bar, and return how many were changed."""
     if bool(job_ids) == everything:
-        raise click.UsageError("Name either job ids or --all.")
+        raise click.UsageError("Pass either job ids or --all.")
     with (
         running(name),
         tenancy.across_organizations(reason=_REASON),

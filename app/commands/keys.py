@@ -8,11 +8,11 @@ from flask.cli import AppGroup
 from app.commands.running import FOUND, as_json, progress, running, show_list
 from app.kit import encryption
 
-group = AppGroup("keys", help="Encryption keys.")
+group = AppGroup("keys", help="Encryption keys: rotate.")
 
 
 @group.command("rotate")
-@click.option("--dry-run", is_flag=True, help="Count, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Only count the values; write nothing.")
 @as_json
 def rotate(*, dry_run: bool, as_json: bool) -> None:
     """Encrypt all stored secrets again with the first of ENCRYPTION_KEYS.
@@ -26,5 +26,7 @@ def rotate(*, dry_run: bool, as_json: bool) -> None:
     columns = ("place", "tokens", "rotated", "unreadable")
     show_list([asdict(count) for count in counts], columns, as_json=as_json)
     if any(count.unreadable for count in counts):
-        click.echo("Some values no configured key reads. Keep the old keys.", err=True)
+        click.echo(
+            "Some values cannot be decrypted with any configured key. Keep the old keys.", err=True
+        )
         raise click.exceptions.Exit(FOUND)

@@ -22,10 +22,12 @@ _STATUSES = ("active", "suspended", "closed", "erased")
 
 @group.command("create")
 @click.argument("name")
-@click.option("--slug", help="Names it in addresses; made of the name when left out.")
-@click.option("--owner-email", required=True, help="Whose it is; they are mailed.")
-@click.option("--owner-name", required=True, help="Used when there is no account yet.")
-@click.option("--plan", type=click.Choice(PLANS), help="The default plan when left out.")
+@click.option("--slug", help="Slug for URLs; generated from NAME by default.")
+@click.option("--owner-email", required=True, help="Address of the owner, who is emailed.")
+@click.option("--owner-name", required=True, help="Used if the owner has no account yet.")
+@click.option(
+    "--plan", type=click.Choice(PLANS), help="Plan; the operator's default plan if omitted."
+)
 @as_json
 def create(
     name: str,
@@ -49,8 +51,8 @@ def create(
 
 
 @group.command("list")
-@click.option("--status", type=click.Choice(_STATUSES), help="Only of this status.")
-@click.option("--plan", type=click.Choice(PLANS), help="Only of this plan.")
+@click.option("--status", type=click.Choice(_STATUSES), help="Only organizations with this status.")
+@click.option("--plan", type=click.Choice(PLANS), help="Only organizations with this plan.")
 @as_json
 def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -> None:
     """List organizations, sorted by slug."""
@@ -75,9 +77,9 @@ def _limit(_context: click.Context, _parameter: click.Parameter, given: tuple[st
     for text in given:
         name, _, number = text.partition("=")
         if name not in service.LIMITS:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(service.LIMITS)}")
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(service.LIMITS)}")
         if not re.fullmatch("none|[0-9]{1,16}", number):
-            raise click.BadParameter(f"{text!r} needs a whole number, or none for no limit")
+            raise click.BadParameter(f"{text!r} must have a whole number, or none for no limit")
         limits[name] = None if number == "none" else int(number)
     return limits
 
@@ -91,8 +93,8 @@ def _limit(_context: click.Context, _parameter: click.Parameter, given: tuple[st
     multiple=True,
     callback=_limit,
     metavar="NAME=NUMBER",
-    help="A limit that differs from the plan's, or NAME=none; again for each. Without any, there"
-    f" are no differences any more. Names: {', '.join(service.LIMITS)}.",
+    help="A limit that differs from the plan's, or NAME=none for no limit; may be repeated. Limits"
+    f" that are not given are reset to the plan's. Names: {', '.join(service.LIMITS)}.",
 )
 @as_json
 def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
@@ -104,7 +106,7 @@ def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) 
 
 @group.command("suspend")
 @_slug
-@click.option("--reason", required=True, help="The owners read it.")
+@click.option("--reason", required=True, help="Reason, which is emailed to the owners.")
 @as_json
 def suspend(slug: str, reason: str, *, as_json: bool) -> None:
     """Suspend the organization SLUG: members can still read, but writes are refused."""
@@ -125,7 +127,7 @@ def reinstate(slug: str, *, as_json: bool) -> None:
 
 @group.command("close")
 @_slug
-@click.option("--yes", is_flag=True, help="Do not ask for the slug once more.")
+@click.option("--yes", is_flag=True, help="Do not prompt for the slug as a confirmation.")
 @as_json
 def close(slug: str, *, yes: bool, as_json: bool) -> None:
     """Close the organization SLUG.
@@ -133,7 +135,7 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
     Access ends at once; its data is erased after the grace period.
     """
     if not yes and click.prompt("Type the slug to close it", err=True) != slug:
-        raise click.ClickException("That is another slug. Nothing was closed.")
+        raise click.ClickException("The slug does not match. Nothing was closed.")
     with running("close_organization"):
         service.close(slug)
         changed = service.show(slug)

@@ -14,7 +14,7 @@ group = AppGroup("sso", help="Single sign-on.")
 @group.command("verify-domain")
 @click.argument("slug")
 @click.argument("domain")
-@click.option("--vouch", is_flag=True, help="Do not ask the DNS: take your own word for it.")
+@click.option("--vouch", is_flag=True, help="Skip the DNS lookup and mark the domain as proven.")
 @as_json
 def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None:
     """Verify that the organization SLUG owns DOMAIN, by a DNS lookup.

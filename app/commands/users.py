@@ -18,10 +18,12 @@ _stdin = click.option(
 
 @group.command("create")
 @_email
-@click.option("--name", required=True, help="Of the person.")
-@click.option("--locale", default="en", show_default=True, help="Language of mails, as in de-AT.")
-@click.option("--verified", is_flag=True, help="Take the address as verified.")
-@click.option("--invite", is_flag=True, help="Mail a link to choose a password; ask for none.")
+@click.option("--name", required=True, help="Name of the user.")
+@click.option(
+    "--locale", default="en", show_default=True, help="Language of emails, such as de-AT."
+)
+@click.option("--verified", is_flag=True, help="Mark the address as verified.")
+@click.option("--invite", is_flag=True, help="Email a link to choose a password; do not prompt.")
 @_stdin
 @as_json
 def create(
@@ -36,7 +38,7 @@ def create(
 ) -> None:
     """Create an account for EMAIL; prompts for the password."""
     if invite and password_stdin:
-        raise click.UsageError("--invite and --password-stdin exclude each other.")
+        raise click.UsageError("--invite and --password-stdin cannot be used together.")
     password = None if invite else read_password(from_stdin=password_stdin)
     with running("create_user"):
         person = checked(NewOwner, {"email": email, "name": name})
@@ -46,7 +48,7 @@ def create(
 
 @group.command("list")
 @click.option("--org", "slug", help="Only members of this organization.")
-@click.option("--disabled/--enabled", default=None, help="Only accounts that are.")
+@click.option("--disabled/--enabled", default=None, help="Only disabled, or only enabled accounts.")
 @as_json
 def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:
     """List accounts, sorted by address."""
@@ -58,7 +60,7 @@ def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> Non
 
 @group.command("disable")
 @_email
-@click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that they made, for good.")
+@click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that the user created.")
 @as_json
 def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
     """Disable the account of EMAIL and end its sessions.
@@ -75,9 +77,9 @@ def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
 def _warn(changed: dict[str, Any]) -> None:
     if changed["sole_owner_of"]:
         slugs = ", ".join(changed["sole_owner_of"])
-        click.echo(f"Nobody else owns: {slugs}.", err=True)
+        click.echo(f"Organizations left without another owner: {slugs}.", err=True)
     if changed["api_keys"]:
-        click.echo(f"API keys of theirs that still work: {changed['api_keys']}.", err=True)
+        click.echo(f"API keys of this user that still work: {changed['api_keys']}.", err=True)
 
 
 @group.command("enable")

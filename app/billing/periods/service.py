@@ -18,7 +18,7 @@ def bounds(period: str) -> tuple[datetime, datetime]:
     Raises ValueError.
     """
     if not re.fullmatch(MONTH, period):
-        raise ValueError(f"{period!r} is no month such as 2026-10")
+        raise ValueError(f"{period!r} is not a month such as 2026-10")
     first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
     if first.month < 12:  # noqa: PLR2004 - December
         return first, first.replace(month=first.month + 1)
@@ -34,12 +34,12 @@ def close(*, period: str) -> dict[str, Any]:
     start, end = bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
         if queries.now() < end:
-            message = "This month has not ended yet, in UTC."
+            message = "This month has not ended yet in UTC."
             raise errors.invalid(message, "period", ends_at=_text(end))
         if not events.listeners(CLOSED) and not queries.is_closed(period):
             raise errors.conflict(
-                "Billing periods cannot be closed yet: this release issues no invoices, and a month"
-                " is closed once and for all. Close it when invoices are available.",
+                "Billing periods cannot be closed yet: this release issues no invoices, and a"
+                " closed month stays closed. Close it when invoices are available.",
                 state="open",
             )
         if queries.close(period, end):

@@ -55,7 +55,7 @@ def create(
     creator_role = organizations.lock_role(caller)
     require_role(creator_role, PERMISSIONS["api_keys:manage"])
     if Role[role] >= Role.owner or Role[role] > creator_role:
-        raise errors.invalid("A key's role is below owner and not above its maker's.", "role")
+        raise errors.invalid("Must be below owner, and not above your own role.", "role")
     if expires_at is not None and expires_at <= db.utc_now():
         raise errors.invalid("Must be in the future.", "expires_at")
     key = SIGN + "".join(secrets.choice(_LETTERS) for _ in range(12 + SECRET_LENGTH))

@@ -25,11 +25,11 @@ def request(caller: Caller, *, email: str, password: str) -> dict[str, int]:
     with secrets.gate.place():
         user = recovery.prove(caller, password)
     if address == user.email and user.email_verified_at is not None:
-        raise errors.invalid("This is your address already, and it is verified.", "email")
+        raise errors.invalid("This is already your email address, and it is verified.", "email")
     if links.recently(user.id, links.EMAIL):
         raise ApiError(
             "rate_limited",
-            "A link was mailed just now. Try again in half a minute.",
+            "A link was sent less than 30 seconds ago. Try again in 30 seconds.",
             headers={"Retry-After": "30"},
         )
     version = str(user.token_version)
@@ -67,7 +67,7 @@ def confirm(token: str) -> dict[str, Any]:
     spent = links.spend(token, links.EMAIL)
     user = user_queries.lock(spent.user_id)
     if user is None or user.disabled_at is not None:
-        raise errors.invalid("The account of this token is gone.", "token")
+        raise errors.invalid("The account of this token is no longer available.", "token")
     audit.act_as("user", user.id, user.email)
     if spent.email != user.email:
         other = users.by_email(spent.email)

@@ -138,7 +138,7 @@ def find_email(token: str, purpose: str) -> str:
 
 
 def _refused() -> ApiError:
-    message = "The token is unknown, was used, has expired, or another took its place."
+    message = "The token is unknown, already used, expired or replaced by a newer one."
     return errors.invalid(message, "token")
 
 

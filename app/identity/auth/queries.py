@@ -71,7 +71,9 @@ class Proof:
 
 def prove(session_id: UUID, slug: str | None) -> Proof | None:
     """Return the state of a session, or None if it does not exist."""
-    with tenancy.across_organizations(reason="proves a caller before the organization is known"):
+    with tenancy.across_organizations(
+        reason="authenticates a caller before the organization is known"
+    ):
         row = _AUTHENTICATE.first(str(session_id), slug)
     return Proof(*row) if row is not None else None
 

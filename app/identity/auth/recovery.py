@@ -49,7 +49,7 @@ def confirm_reset(
     spent = links.spend(token, links.RESET)
     user = user_queries.lock(spent.user_id)
     if user is None or user.disabled_at is not None or user.email != spent.email:
-        raise errors.invalid("The account of this token is gone.", "token")
+        raise errors.invalid("The account of this token is no longer available.", "token")
     audit.act_as("user", user.id, user.email)
     with secrets.gate.place():
         _replace(user, password, field="password")
@@ -75,7 +75,8 @@ def change(
     with secrets.gate.place():
         user = prove(caller, current_password)
         if current_password == new_password:
-            raise errors.invalid("This is the present password.", "new_password")
+            message = "This is the current password. Choose a different one."
+            raise errors.invalid(message, "new_password")
         _replace(user, new_password, field="new_password")
     return service.open_session(user, ip_address=ip_address, user_agent=user_agent)
 
@@ -99,7 +100,7 @@ def prove(caller: Caller, password: str) -> User:
         attempts.clear(subject)
     locked = user_queries.lock(user.id)
     if locked is None or locked.password_hash != stored:
-        raise errors.conflict("The password was changed meanwhile.")
+        raise errors.conflict("The password was changed by another request. Try again.")
     # If passwords are disabled for the account, even a correct one must not change anything, such
     # as the address for which they are disabled.
     password_policy.check(locked)

@@ -25,7 +25,7 @@ def register(
     """
     # The first account of an installation needs no invitation, because nobody could send one.
     if container.settings().registration != "open" and not user_queries.nobody_yet():
-        raise errors.denied("Accounts are made by invitation here. Ask a member to invite you.")
+        raise errors.denied("Registration requires an invitation. Ask a member to invite you.")
     password_policy.check_address(email)
     with secrets.gate.place():
         user = users.create(email=email, name=name, password=password)

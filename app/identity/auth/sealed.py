@@ -12,7 +12,7 @@ _FORGET = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 def enqueue(function: str, **args: str) -> None:
     """Enqueue a job with encrypted arguments in the running transaction."""
     sealed = container.keyring().encrypt(orjson.dumps(args))
-    with tenancy.across_organizations(reason="accounts stand above organizations"):
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.enqueue(function, {"sealed": sealed}, organization_id=None)
 
 

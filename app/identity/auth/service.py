@@ -123,7 +123,7 @@ def _agent(user_agent: str | None) -> str | None:
 
 
 def _wrong() -> ApiError:
-    return ApiError("invalid_credentials", "The e-mail address or the password is wrong.")
+    return ApiError("invalid_credentials", "The email address or the password is wrong.")
 
 
 def logout(caller: Caller) -> None:

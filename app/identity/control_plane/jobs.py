@@ -8,7 +8,7 @@ from app.kit.jobs import Job
 @jobs.handler("control_plane.report_failures")
 def report_failures(_job: Job) -> None:
     """Send the operators an email about the jobs that failed permanently since the last report."""
-    with tenancy.across_organizations(reason="operators hear of every organization's jobs"):
+    with tenancy.across_organizations(reason="the report covers the jobs of every organization"):
         service.report_failures()
 
 

@@ -38,7 +38,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     held, wanted = Role[member.role], Role[role]
     assert caller.role is not None
     if user_id == caller.user_id and wanted > held:
-        raise errors.denied("Nobody raises their own role.")
+        raise errors.denied("You cannot raise your own role.")
     _check_reach(caller.role, max(held, wanted))
     if revision not in (None, member.revision):
         raise errors.stale(member.revision)
@@ -83,7 +83,7 @@ def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
         raise errors.invalid("Must be another member of the organization.", "user_id")
     require_role(organizations.lock_role(caller), Role.owner)
     if queries.is_disabled(user_id):
-        raise errors.invalid("Their account is disabled.", "user_id")
+        raise errors.invalid("The account of this member is disabled.", "user_id")
     if Role[role] is not Role.owner:
         changes.change_role(user_id, held=Role[role], wanted=Role.owner, changed_by=caller.user_id)
     changes.change_role(
@@ -100,5 +100,7 @@ def _check_reach(role: Role, concerned: Role) -> None:
 def _check_owner_left(user_id: UUID) -> None:
     if not queries.other_owners(user_id):
         raise errors.conflict(
-            "The organization would be without an owner. Hand it over or close it.", owners=1
+            "An organization needs at least one owner. Transfer ownership first, or close the"
+            " organization.",
+            owners=1,
         )

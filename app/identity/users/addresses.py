@@ -43,7 +43,7 @@ def parse(email: str) -> str:
 
 
 def _refused() -> ApiError:
-    return errors.invalid("This is not an e-mail address that mail can be sent to.", "email")
+    return errors.invalid("This is not a valid email address.", "email")
 
 
 def canonical(email: str) -> str:

@@ -31,9 +31,9 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
         raise _refused(f"Must have at most {MAX_LENGTH} characters.", field, "too_long")
     folded = _fold(password)
     if _is_common(folded):
-        raise _refused("This is one of the passwords that are tried first.", field, "common")
+        raise _refused("This password is too common. Choose a different one.", field, "common")
     if _is_made_of(folded, _parts(email, name)):
-        raise _refused("Must not be made of your name or your e-mail address.", field, "personal")
+        raise _refused("Must not consist of your name or email address.", field, "personal")
 
 
 def _refused(message: str, field: str, reason: str) -> ApiError:

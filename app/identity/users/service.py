@@ -10,7 +10,7 @@ from app.kit.errors import ApiError
 from app.kit.locales import check_locale, check_time_zone
 from app.kit.principal import Caller
 
-_TAKEN = "There is an account of this e-mail address already."
+_TAKEN = "An account with this email address already exists."
 db_errors.register("uq_users_email", _TAKEN, "email")
 db_errors.register("uq_users_email_key", _TAKEN, "email")
 

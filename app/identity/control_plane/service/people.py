@@ -71,11 +71,15 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
     """
     user = _locked(email)
     if user.disabled_at is not None:
-        raise errors.conflict("The account is disabled.")
-    with tenancy.across_organizations(reason="says which organizations are left without an owner"):
+        raise errors.conflict("The account is already disabled.")
+    with tenancy.across_organizations(
+        reason="finds the organizations that would be left without an owner"
+    ):
         alone = queries.owned_alone(user.id)
     user_queries.set_security(user, disabled_at=db.utc_now())
-    with tenancy.across_organizations(reason="each of their organizations gives work back"):
+    with tenancy.across_organizations(
+        reason="releases the user's work in each of their organizations"
+    ):
         queries.tell_disabled(user.id)
         invitations.end_by_inviter(user.id, role=None)
         if revoke_keys:
@@ -118,7 +122,7 @@ def revoke_sessions(email: str) -> int:
 def _known(email: str) -> User:
     found = users.by_email(email)
     if found is None:
-        raise ApiError("not_found", "There is no account of this e-mail address.", field="email")
+        raise ApiError("not_found", "No account has this email address.", field="email")
     return found
 
 

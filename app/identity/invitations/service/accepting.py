@@ -18,11 +18,11 @@ from app.kit import tokens as access_tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 
-_REASON = "an invitation's token is what tells the organization"
+_REASON = "the organization is known only from the invitation's token"
 _MESSAGES = {
-    "accepted": "The invitation was accepted before.",
-    "revoked": "The invitation was withdrawn.",
-    "expired": "The invitation has expired. Ask for another one.",
+    "accepted": "The invitation was already accepted.",
+    "revoked": "The invitation was revoked.",
+    "expired": "The invitation has expired. Ask for a new one.",
 }
 
 
@@ -145,7 +145,7 @@ def _new_account(
     password_policy.check_address(held.email)
     for field, value in (("name", name), ("password", password)):
         if value is None:
-            raise errors.invalid("A new account needs it.", field)
+            raise errors.invalid("Required to create an account.", field)
     chosen = {n: held.settings[n] for n in ("locale", "time_zone") if n in held.settings}
     with secrets.gate.place():
         user = users.create(
@@ -160,7 +160,7 @@ def _proven(
     if authorization is not None:
         return account, _by_token(account, authorization)
     if password is None:
-        message = "The address has an account: give its password, or come with its token."
+        message = "This address has an account. Send its password or its bearer token."
         raise errors.invalid(message, "password")
     return account, auth.login(email=account.email, password=password, **client)
 
@@ -191,4 +191,4 @@ def _by_token(account: User, authorization: str) -> dict[str, Any]:
 
 
 def _anothers() -> ApiError:
-    return errors.denied("The invitation is for another address than this account's.")
+    return errors.denied("The invitation was sent to a different address than this account's.")

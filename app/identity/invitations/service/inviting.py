@@ -100,4 +100,4 @@ def revoke(invitation_id: UUID) -> None:
     found = queries.get(invitation_id)
     if found is None or found.status != "accepted":
         raise errors.not_found()
-    raise errors.conflict("The invitation was accepted.", state=found.status)
+    raise errors.conflict("The invitation was already accepted.", state=found.status)

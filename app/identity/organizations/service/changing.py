@@ -58,7 +58,7 @@ def close(caller: Caller, *, slug: str) -> dict[str, Any]:
     """
     assert caller.role is not None
     if slug != caller.org.slug:
-        raise errors.invalid("Must be the slug of the organization that is closed.", "slug")
+        raise errors.invalid("Must be the slug of the organization to close.", "slug")
     record = queries.lock(caller.org.id)
     close_record(record)
     return reading.show(record, role=caller.role)
@@ -70,7 +70,7 @@ def close_record(record: Organization) -> None:
     Emits `organization.closed`. Raises 409 if it is already closed.
     """
     if record.closed_at is not None:
-        raise errors.conflict("The organization is closed.", state=record.status)
+        raise errors.conflict("The organization is already closed.", state=record.status)
     record.status = "closed"
     record.closed_at = db.utc_now()
     grace = timedelta(days=container.settings().erase_after_days)

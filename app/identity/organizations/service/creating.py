@@ -64,7 +64,7 @@ def was_removed(user_id: UUID) -> bool:
 
 def _called(slug: str, values: dict[str, Any]) -> Organization:
     if not slugs.is_slug(slug):
-        message = "Must be 3 to 63 of a-z and 0-9, with single hyphens between."
+        message = "Must be 3 to 63 characters of a-z and 0-9, with single hyphens between them."
         raise errors.invalid(message, "slug")
     if slug in slugs.RESERVED:
         raise errors.invalid("This slug is reserved.", "slug")
@@ -79,7 +79,7 @@ def _named(name: str, values: dict[str, Any]) -> Organization:
     made = queries.insert_organization(first, values) if first else None
     tries = 0
     while made is None:
-        assert tries < _TRIES, "seven hundred million suffixes do not run out by chance"
+        assert tries < _TRIES, "every random suffix was taken, out of 700 million"
         tries += 1
         made = queries.insert_organization(slugs.varied(name), values)
     return made

@@ -63,7 +63,7 @@ def _check(changed: dict[str, Any], name: str) -> None:
     elif name in _RANGES and changed[name] is not None:
         least, most = _RANGES[name]
         if not least <= changed[name] <= most:
-            raise errors.invalid(f"Must be from {least} to {most}.", field)
+            raise errors.invalid(f"Must be between {least} and {most}.", field)
 
 
 def _provider(
@@ -84,7 +84,7 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
     if provider["kind"] == "openai_compatible":
         for name in ("base_url", "model"):
             if not provider[name]:
-                message = "An OpenAI-compatible provider needs it."
+                message = "An OpenAI-compatible provider requires this setting."
                 raise errors.invalid(message, f"settings.ai_provider.{name}")
 
 

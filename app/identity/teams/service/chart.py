@@ -27,7 +27,7 @@ def org_chart(
     team_count, seats = (rows[0].team_count, int(rows[0].seats)) if rows else (0, 0)
     if team_count > BOUNDS.teams or (members and seats > BOUNDS.members):
         raise errors.invalid(
-            "The chart is too large. Ask for a part of it by team_id or depth, or without members.",
+            "The chart is too large. Limit it with `team_id` or `depth`, or set `members=false`.",
             "depth",
             teams=team_count,
             members=seats,

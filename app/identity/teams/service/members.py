@@ -99,9 +99,11 @@ def _asked(members: list[dict[str, Any]], user_ids: list[UUID]) -> Asked:
     ]
     found += [(f"user_ids.{index}", user_id, None) for index, user_id in enumerate(user_ids)]
     if not found:
-        raise errors.invalid("Name somebody, in members or in user_ids.", "members")
+        raise errors.invalid(
+            "At least one user is required, in `members` or `user_ids`.", "members"
+        )
     if len(found) > MAX_ADDED:
-        raise errors.invalid(f"At most {MAX_ADDED} at once.", "members")
+        raise errors.invalid(f"At most {MAX_ADDED} users can be added at once.", "members")
     return found
 
 
@@ -109,10 +111,10 @@ def _roles(asked: Asked) -> dict[UUID, str | None]:
     roles: dict[UUID, str | None] = {}
     for path, user_id, role in asked:
         if role is not None and roles.get(user_id) not in (None, role):
-            raise errors.invalid("Named twice, with two roles.", path)
+            raise errors.invalid("This user is listed twice, with different roles.", path)
         roles[user_id] = role or roles.get(user_id)
     if list(roles.values()).count("lead") > 1:
-        raise errors.invalid("A team has one lead.", "members")
+        raise errors.invalid("A team can have only one lead.", "members")
     return roles
 
 

@@ -95,7 +95,7 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
     twice = tree.namesakes(team_id, team.parent_id)
     if twice:
         raise errors.conflict(
-            "Teams under it would stand beside others of the same name. Rename them first.",
+            "Child teams have the same names as other teams under the parent. Rename them first.",
             names=twice,
         )
     told = {"team_id": team_id, "name": team.name, "parent_id": team.parent_id}
@@ -136,7 +136,7 @@ def _check_place(parent_id: UUID, field: str, *, height: int, moving: UUID | Non
     if not way:
         raise errors.invalid("There is no such team.", field)
     if moving in way:
-        raise errors.invalid("A team cannot stand under itself or under one of its own.", field)
+        raise errors.invalid("A team cannot be moved under itself or its descendants.", field)
     if len(way) + height > MAX_DEPTH:
         raise errors.invalid(f"The tree has at most {MAX_DEPTH} levels.", field)
 
