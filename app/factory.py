@@ -40,7 +40,9 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     health.init(app)
     for pages in features.PAGES:
         app.register_blueprint(pages)
-    bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
+    bind_authenticator(
+        Authenticator(by_token=auth.authenticate_token, by_api_key=api_keys.authenticate_key)
+    )
     artifacts.bind_workflow(
         artifacts.Workflow(
             has_routing_rules=routing_rules.has_rules,

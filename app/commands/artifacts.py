@@ -39,11 +39,11 @@ def reprocess(
                 db.checkpoint,
                 report,
                 failure_code=failure_code,
-                created_after=_in_utc(created_after),
-                created_before=_in_utc(created_before),
+                created_after=_to_utc(created_after),
+                created_before=_to_utc(created_before),
             )
     show_record({"queued": queued}, as_json=as_json)
 
 
-def _in_utc(time: datetime | None) -> datetime | None:
+def _to_utc(time: datetime | None) -> datetime | None:
     return None if time is None else time.replace(tzinfo=UTC)

@@ -11,7 +11,7 @@ from flask.cli import AppGroup
 from app.commands.running import (
     FOUND,
     as_json,
-    printed,
+    format_value,
     progress,
     running,
     show_json,
@@ -36,16 +36,16 @@ def verify(organization: str | None, *, as_json: bool) -> None:
     The exit status is 3 if an entry does not match its hash chain.
     """
     with running("verify_audit_log"), progress("Verifying") as report:
-        found = service.verify(organization, report)
+        result = service.verify(organization, report)
     if as_json:
-        show_json({**asdict(found), "ok": found.ok})
+        show_json({**asdict(result), "ok": result.ok})
     else:
-        _tell(found)
-    if not found.ok:
+        _print_report(result)
+    if not result.ok:
         raise click.exceptions.Exit(FOUND)
 
 
-def _tell(report: service.Report) -> None:
+def _print_report(report: service.Report) -> None:
     if report.findings:
         columns = ("organization", "kind", "position", "entry_id", "message")
         show_list([asdict(finding) for finding in report.findings], columns, as_json=False)
@@ -93,4 +93,4 @@ def _show(entry: dict[str, Any], *, as_json: bool) -> None:
     target = entry["target_label"] or entry["target_id"]
     actor = f"{entry['actor_kind']} {entry['actor_label']}"
     cells = (entry["at"], actor, entry["action"], target, entry["changes"])
-    click.echo("  ".join(printed(cell) for cell in cells))
+    click.echo("  ".join(format_value(cell) for cell in cells))

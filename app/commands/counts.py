@@ -23,16 +23,16 @@ def verify(slug: str | None, *, as_json: bool) -> None:
     Prints the cells that differ, with the number of rows that each lacks. The exit status is 3 if
     any cell differs.
     """
-    found: list[upkeep.Difference] = []
+    differences: list[upkeep.Difference] = []
     with running("verify_counts"), progress("Verifying") as report:
-        chosen = _organizations(slug)
-        for done, (organization_id, name) in enumerate(chosen, start=1):
-            found += upkeep.find_differences(organization_id, name)
+        organizations = _organizations(slug)
+        for done, (organization_id, name) in enumerate(organizations, start=1):
+            differences += upkeep.find_differences(organization_id, name)
             db.checkpoint()
-            report(done, len(chosen))
-    if found or as_json:
-        show_list([asdict(one) for one in found], _COLUMNS, as_json=as_json)
-    if found:
+            report(done, len(organizations))
+    if differences or as_json:
+        show_list([asdict(difference) for difference in differences], _COLUMNS, as_json=as_json)
+    if differences:
         raise click.exceptions.Exit(FOUND)
 
 
@@ -46,17 +46,17 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
     """
     cells = 0
     with running("rebuild_counts"), progress("Rebuilding") as report:
-        chosen, sources = _organizations(slug), upkeep.list_sources()
-        for done, (organization_id, _) in enumerate(chosen, start=1):
+        organizations, sources = _organizations(slug), upkeep.list_sources()
+        for done, (organization_id, _) in enumerate(organizations, start=1):
             for source in sources:
                 cells += upkeep.repair(organization_id, source)
                 db.checkpoint()
-            report(done, len(chosen))
+            report(done, len(organizations))
     show_record({"corrected_cells": cells}, as_json=as_json)
 
 
 def _organizations(slug: str | None) -> list[tuple[UUID, str]]:
-    chosen = upkeep.list_organizations(slug)
-    if slug is not None and not chosen:
+    organizations = upkeep.list_organizations(slug)
+    if slug is not None and not organizations:
         raise errors.not_found()
-    return chosen
+    return organizations

@@ -23,7 +23,7 @@ Change = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None
 _REASON = "the operator manages the jobs of every organization"
 
 
-def _selecting(command: Callable[..., None]) -> Callable[..., None]:
+def _selection_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that select jobs."""
     for option in (
         click.option("--org", "slug", help="Only jobs of the organization with this slug."),
@@ -34,7 +34,7 @@ def _selecting(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _selection(
+def _build_selection(
     slug: str | None, queue: str | None, function: str | None, status: str = "failed"
 ) -> Selection:
     organization_id = None if slug is None else control_plane.show(slug)["id"]
@@ -42,7 +42,7 @@ def _selection(
 
 
 @group.command("list")
-@_selecting
+@_selection_options
 @click.option("--status", type=click.Choice(_STATUSES), default="failed", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 @as_json
@@ -57,17 +57,17 @@ def list_jobs(
 ) -> None:
     """List jobs, newest first; without --status, those that failed permanently."""
     with running("list_jobs"), tenancy.across_organizations(reason=_REASON):
-        selection = _selection(slug, queue, function, status)
+        selection = _build_selection(slug, queue, function, status)
         rows = failures.list_jobs(selection, limit=limit)
     show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
 
 
-def _choosing(command: Callable[..., None]) -> Callable[..., None]:
+def _job_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments and options that select the jobs to change."""
     for option in (
         as_json,
         click.option("--all", "everything", is_flag=True, help="All jobs that the options select."),
-        _selecting,
+        _selection_options,
         click.argument("job_ids", nargs=-1, type=click.UUID),
     ):
         command = option(command)
@@ -75,7 +75,7 @@ def _choosing(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @group.command("retry")
-@_choosing
+@_job_options
 def retry(*, as_json: bool, **choice: Any) -> None:
     """Run failed jobs again: those of JOB_IDS, or with --all, all that the options select.
 
@@ -86,7 +86,7 @@ def retry(*, as_json: bool, **choice: Any) -> None:
 
 
 @group.command("discard")
-@_choosing
+@_job_options
 def discard(*, as_json: bool, **choice: Any) -> None:
     """Discard failed jobs: those of JOB_IDS, or with --all, all that the options select."""
     discarded = _change("discard_jobs", "Discarding", failures.discard, **choice)
@@ -112,5 +112,5 @@ def _change(
         tenancy.across_organizations(reason=_REASON),
         progress(label) as report,
     ):
-        ids = list(job_ids) or failures.find_ids(_selection(slug, queue, function))
+        ids = list(job_ids) or failures.find_ids(_build_selection(slug, queue, function))
         return change(ids, db.checkpoint, report)

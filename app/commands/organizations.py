@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, checked, progress, running, show_list, show_record
+from app.commands.running import as_json, load_body, progress, running, show_list, show_record
 from app.identity.control_plane import service
 from app.identity.control_plane.schemas import Provision, SetPlan, Suspend
 from app.identity.erasing.jobs import start_due
@@ -46,8 +46,8 @@ def create(
     owner = {"email": owner_email, "name": owner_name}
     with running("provision_organization"):
         body = {"organization": organization, "owner": owner, "plan": plan}
-        made = service.provision(**checked(Provision, body))
-    show_record(made, as_json=as_json)
+        record = service.provision(**load_body(Provision, body))
+    show_record(record, as_json=as_json)
 
 
 @group.command("list")
@@ -68,13 +68,15 @@ def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -
 def show(slug: str, *, as_json: bool) -> None:
     """Show the organization SLUG."""
     with running("show_organization"):
-        found = service.show(slug)
-    show_record(found, as_json=as_json)
+        record = service.show(slug)
+    show_record(record, as_json=as_json)
 
 
-def _limit(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> Any:
+def _parse_limits(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> Any:
     limits: dict[str, int | None] = {}
-    for text in given:
+    for text in values:
         name, _, number = text.partition("=")
         if name not in service.LIMITS:
             raise click.BadParameter(f"{name!r} is not one of {', '.join(service.LIMITS)}")
@@ -91,7 +93,7 @@ def _limit(_context: click.Context, _parameter: click.Parameter, given: tuple[st
     "--limit",
     "limits",
     multiple=True,
-    callback=_limit,
+    callback=_parse_limits,
     metavar="NAME=NUMBER",
     help="A limit that differs from the plan's, or NAME=none for no limit; may be repeated. Limits"
     f" that are not given are reset to the plan's. Names: {', '.join(service.LIMITS)}.",
@@ -100,7 +102,7 @@ def _limit(_context: click.Context, _parameter: click.Parameter, given: tuple[st
 def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
     """Set the plan of the organization SLUG to PLAN."""
     with running("set_organization_plan"):
-        changed = service.set_plan(slug, **checked(SetPlan, {"plan": plan, "limits": limits}))
+        changed = service.set_plan(slug, **load_body(SetPlan, {"plan": plan, "limits": limits}))
     show_record(changed, as_json=as_json)
 
 
@@ -111,7 +113,7 @@ def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) 
 def suspend(slug: str, reason: str, *, as_json: bool) -> None:
     """Suspend the organization SLUG: members can still read, but writes are refused."""
     with running("suspend_organization"):
-        changed = service.suspend(slug, **checked(Suspend, {"reason": reason}))
+        changed = service.suspend(slug, **load_body(Suspend, {"reason": reason}))
     show_record(changed, as_json=as_json)
 
 
@@ -166,17 +168,17 @@ def erase_due(*, wait: bool, as_json: bool) -> None:
     """
     with running("start_erasing"):
         due = start_due()
-        rows = service.named(due)
+        rows = service.list_by_ids(due)
     if wait and due:
-        rows = _erased(due)
+        rows = _wait_until_erased(due)
     show_list(rows, ("slug", "name", "status", "erase_after"), as_json=as_json)
 
 
-def _erased(due: list[UUID]) -> list[dict[str, Any]]:
+def _wait_until_erased(due: list[UUID]) -> list[dict[str, Any]]:
     with progress("Erasing") as report:
         while True:
             with running("show_organization"):
-                rows = service.named(due)
+                rows = service.list_by_ids(due)
             done = sum(row["status"] != "closed" for row in rows)
             report(done, len(rows))
             if done == len(rows):

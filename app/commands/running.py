@@ -41,20 +41,20 @@ def running(operation: str) -> Iterator[None]:
         ):
             yield
     except ApiError as error:
-        raise click.ClickException(_words(error)) from error
+        raise click.ClickException(_format_error(error)) from error
     except UnicodeEncodeError as error:
         # Bytes of an argument that are not UTF-8 are lone surrogates in Python.
         raise click.ClickException("An argument is not UTF-8.") from error
     except SQLAlchemyError as error:
-        told = db_errors.translate(error)
-        if not isinstance(told, ApiError):
+        api_error = db_errors.translate(error)
+        if not isinstance(api_error, ApiError):
             raise
-        raise click.ClickException(_words(told)) from error
+        raise click.ClickException(_format_error(api_error)) from error
     finally:
         events.set_request_id(None)
 
 
-def checked(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
+def load_body(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
     """Validate and load `body` as the API does; members that are None are left out.
 
     Raises 422 `unprocessable`, which `running` prints.
@@ -62,7 +62,7 @@ def checked(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
     return requests.load(schema(), {key: value for key, value in body.items() if value is not None})
 
 
-def _words(error: ApiError) -> str:
+def _format_error(error: ApiError) -> str:
     if error.code == "not_found" and error.field is None:
         return "There is no such organization."
     if error.code == "service_unavailable" and (error.details or {}).get("reason") == "database":
@@ -70,7 +70,7 @@ def _words(error: ApiError) -> str:
     return f"{error.message} ({error.field})" if error.field else error.message
 
 
-def printed(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as readable text without characters that could control the terminal."""
     if value is None:
         return "-"
@@ -79,9 +79,9 @@ def printed(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={printed(item)}" for key, item in value.items()) or "-"
+        return ", ".join(f"{key}={format_value(item)}" for key, item in value.items()) or "-"
     if isinstance(value, list | tuple):
-        return ", ".join(printed(item) for item in value) or "-"
+        return ", ".join(format_value(item) for item in value) or "-"
     return "".join(c if c.isprintable() else _HIDDEN for c in str(value))
 
 
@@ -103,16 +103,16 @@ def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
         return
     width = max(len(name) for name in record)
     for name, value in record.items():
-        click.echo(f"{name:<{width}}  {printed(value)}")
+        click.echo(f"{name:<{width}}  {format_value(value)}")
 
 
 def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
     """Print records as a table of `columns`, or with all members as JSON."""
-    found = [dict(row) for row in rows]
+    records = [dict(row) for row in rows]
     if as_json:
-        show_json(found)
+        show_json(records)
         return
-    cells = [[printed(row[name]) for name in columns] for row in found]
+    cells = [[format_value(record[name]) for name in columns] for record in records]
     table = [[name.replace("_", " ") for name in columns], *cells]
     widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
     for line in table:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, checked, read_password, running, show_list, show_record
+from app.commands.running import as_json, load_body, read_password, running, show_list, show_record
 from app.identity.control_plane import service
 from app.identity.control_plane.schemas import NewOwner
 
@@ -41,9 +41,9 @@ def create(
         raise click.UsageError("--invite and --password-stdin cannot be used together.")
     password = None if invite else read_password(from_stdin=password_stdin)
     with running("create_user"):
-        person = checked(NewOwner, {"email": email, "name": name})
-        made = service.create_user(**person, password=password, locale=locale, verified=verified)
-    show_record(made, as_json=as_json)
+        person = load_body(NewOwner, {"email": email, "name": name})
+        user = service.create_user(**person, password=password, locale=locale, verified=verified)
+    show_record(user, as_json=as_json)
 
 
 @group.command("list")
@@ -70,11 +70,11 @@ def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
     """
     with running("disable_user"):
         changed = service.disable_user(email, revoke_keys=revoke_keys)
-    _warn(changed)
+    _print_warnings(changed)
     show_record(changed, as_json=as_json)
 
 
-def _warn(changed: dict[str, Any]) -> None:
+def _print_warnings(changed: dict[str, Any]) -> None:
     if changed["sole_owner_of"]:
         slugs = ", ".join(changed["sole_owner_of"])
         click.echo(f"Organizations left without another owner: {slugs}.", err=True)

@@ -34,9 +34,9 @@ def close(period: str, ended: datetime) -> bool:
     return db.session().execute(_CLOSE, values).first() is not None
 
 
-def tell(name: str, data: dict[str, str], ended: datetime) -> int:
+def emit_for_billed(event: str, payload: dict[str, str], ended: datetime) -> int:
     """Emit an event for each organization that is billed, and return how many there are."""
-    return events.emit_each(name, data, organizations=_BILLED, ended=ended)
+    return events.emit_each(event, payload, organizations=_BILLED, ended=ended)
 
 
 def is_closed(period: str) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError
 
-from app.billing.periods.service import MONTH, bounds
+from app.billing.periods.service import MONTH, get_bounds
 from app.kit.api.fields import Int, Schema, Str, UtcDateTime
 
 
@@ -18,7 +18,7 @@ class Month(Str):
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, *args, **kwargs)
         try:
-            bounds(text)
+            get_bounds(text)
         except ValueError:
             raise ValidationError("Must be a month such as 2026-10.") from None
         return text

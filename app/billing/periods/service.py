@@ -12,7 +12,7 @@ CLOSED = "billing.period_closed"
 """Emitted once for each organization billed for the month; payload: {period, from, to}."""
 
 
-def bounds(period: str) -> tuple[datetime, datetime]:
+def get_bounds(period: str) -> tuple[datetime, datetime]:
     """Return the start of a month `YYYY-MM` in UTC, and the start of the next month.
 
     Raises ValueError.
@@ -31,11 +31,11 @@ def close(*, period: str) -> dict[str, Any]:
     Raises 400 `validation_error` if the month has not ended, and 409 `conflict` if the event has no
     handler: a month is closed only once, so its invoices would never be issued.
     """
-    start, end = bounds(period)
+    start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
         if queries.now() < end:
             message = "This month has not ended yet in UTC."
-            raise errors.invalid(message, "period", ends_at=_text(end))
+            raise errors.invalid(message, "period", ends_at=_format_utc(end))
         if not events.listeners(CLOSED) and not queries.is_closed(period):
             raise errors.conflict(
                 "Billing periods cannot be closed yet: this release issues no invoices, and a"
@@ -43,17 +43,17 @@ def close(*, period: str) -> dict[str, Any]:
                 state="open",
             )
         if queries.close(period, end):
-            data = {"period": period, "from": _text(start), "to": _text(end)}
-            queries.tell(CLOSED, data, end)
-        found = queries.get(period)
+            payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
+            queries.emit_for_billed(CLOSED, payload, end)
+        record = queries.get(period)
     return {
         "period": period,
         "from": start,
         "to": end,
-        "organizations": found.organizations,
-        "closed_at": found.closed_at,
+        "organizations": record.organizations,
+        "closed_at": record.closed_at,
     }
 
 
-def _text(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
+def _format_utc(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")

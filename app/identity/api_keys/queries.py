@@ -47,7 +47,7 @@ _TOUCH = Prepared(
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class KeyState:
     """The state of a key, with its organization and its creator.
 
     `ended` is true if the key has expired or its organization is closed or erased.
@@ -55,7 +55,7 @@ class Proof:
 
     key_hash: str
     ended: bool
-    unused_lately: bool
+    last_used_is_outdated: bool
     id: UUID
     name: str
     role: str
@@ -69,11 +69,11 @@ class Proof:
     settings: dict[str, Any]
 
 
-def prove(prefix: str) -> Proof | None:
+def find_by_prefix(prefix: str) -> KeyState | None:
     """Return the state of the key with a prefix, or None if it does not exist."""
     with tenancy.across_organizations(reason="finds the key before its organization is known"):
         row = _AUTHENTICATE.first(prefix)
-    return Proof(*row) if row is not None else None
+    return KeyState(*row) if row is not None else None
 
 
 def touch(organization_id: UUID, key_id: UUID) -> None:
@@ -92,7 +92,7 @@ def page(
         Membership.organization_id == ApiKey.organization_id,
         Membership.user_id == ApiKey.created_by,
     )
-    maker = func.jsonb_build_object(
+    creator = func.jsonb_build_object(
         "id", User.id, "email", User.email, "name", User.name, "is_member", is_member
     )
     statement = (
@@ -104,7 +104,7 @@ def page(
             ApiKey.prefix,
             ApiKey.expires_at,
             ApiKey.last_used_at,
-            maker.label("created_by"),
+            creator.label("created_by"),
             ApiKey.created_at,
             ApiKey.updated_at,
         )
@@ -115,24 +115,24 @@ def page(
     return paginate(statement, request, sorts=sorts, unique=ApiKey.id)
 
 
-def locked(key_id: UUID) -> ApiKey | None:
+def lock(key_id: UUID) -> ApiKey | None:
     """Return a key, locked until the transaction ends, or None."""
     statement = select(ApiKey).where(ApiKey.id == key_id).with_for_update()
     return db.session().execute(statement).scalar_one_or_none()
 
 
-_LIVE = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
+_NOT_EXPIRED = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
     """Return the unexpired keys that a user created in the bound organization, sorted by name."""
-    statement = select(ApiKey).where(ApiKey.created_by == user_id, _LIVE)
+    statement = select(ApiKey).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return list(db.session().scalars(statement.order_by(ApiKey.name, ApiKey.id)))
 
 
 def count_live_by_creator(user_id: UUID) -> int:
     """Count the unexpired keys that a user created in all bound organizations."""
-    statement = select(func.count()).where(ApiKey.created_by == user_id, _LIVE)
+    statement = select(func.count()).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return db.session().execute(statement).scalar_one()
 
 

@@ -20,13 +20,13 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller, Organization
 
-SIGN = "dl_"
-PREFIX_LENGTH = len(SIGN) + 12
+MARKER = "dl_"
+PREFIX_LENGTH = len(MARKER) + 12
 SECRET_LENGTH = 43  # of 62 letters and digits: 256 bits
-_LETTERS = string.ascii_letters + string.digits
-_FORM = re.compile(rf"{SIGN}[A-Za-z0-9]{{{PREFIX_LENGTH - len(SIGN) + SECRET_LENGTH}}}")
-_NO_KEY = SIGN + "-" * (PREFIX_LENGTH - len(SIGN) + SECRET_LENGTH)
-_NO_HASH = "-" * 64
+_ALPHABET = string.ascii_letters + string.digits
+_PATTERN = re.compile(rf"{MARKER}[A-Za-z0-9]{{{PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH}}}")
+_DUMMY_KEY = MARKER + "-" * (PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH)
+_DUMMY_HASH = "-" * 64
 
 
 def list_keys(
@@ -58,7 +58,7 @@ def create(
         raise errors.invalid("Must be below owner, and not above your own role.", "role")
     if expires_at is not None and expires_at <= db.utc_now():
         raise errors.invalid("Must be in the future.", "expires_at")
-    key = SIGN + "".join(secrets.choice(_LETTERS) for _ in range(12 + SECRET_LENGTH))
+    key = MARKER + "".join(secrets.choice(_ALPHABET) for _ in range(12 + SECRET_LENGTH))
     record = ApiKey(
         name=name,
         prefix=key[:PREFIX_LENGTH],
@@ -70,11 +70,11 @@ def create(
     )
     db.session().add(record)
     db.session().flush()
-    shown = ("id", "name", "role", "read_only", "prefix", "expires_at", "last_used_at")
-    maker = {"id": caller.user_id, "email": caller.email, "name": caller.name, "is_member": True}
+    members = ("id", "name", "role", "read_only", "prefix", "expires_at", "last_used_at")
+    creator = {"id": caller.user_id, "email": caller.email, "name": caller.name, "is_member": True}
     return {
-        **{member: getattr(record, member) for member in shown},
-        "created_by": maker,
+        **{member: getattr(record, member) for member in members},
+        "created_by": creator,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
         "key": key,
@@ -83,7 +83,7 @@ def create(
 
 def revoke(key_id: UUID) -> None:
     """Delete a key, so that the next request with it is refused. Raises 404."""
-    record = queries.locked(key_id)
+    record = queries.lock(key_id)
     if record is None:
         raise errors.not_found()
     db.session().delete(record)
@@ -109,29 +109,29 @@ def _fingerprint(key: str) -> str:
     return container.keyring().fingerprint("api_key", key)
 
 
-def by_api_key(key: str) -> Caller:
+def authenticate_key(key: str) -> Caller:
     """Authenticate an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
 
     Whatever is wrong with the key, the same steps run before it is refused: one query, one hash and
     one comparison. The response time therefore reveals nothing.
     """
-    if _FORM.fullmatch(key) is None:
-        key = _NO_KEY
-    proof = queries.prove(key[:PREFIX_LENGTH])
-    known = hmac.compare_digest(_fingerprint(key), proof.key_hash if proof else _NO_HASH)
-    if proof is None or not known or proof.ended:
+    if _PATTERN.fullmatch(key) is None:
+        key = _DUMMY_KEY
+    state = queries.find_by_prefix(key[:PREFIX_LENGTH])
+    is_correct = hmac.compare_digest(_fingerprint(key), state.key_hash if state else _DUMMY_HASH)
+    if state is None or not is_correct or state.ended:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
-    if proof.unused_lately:
-        queries.touch(proof.organization_id, proof.id)
+    if state.last_used_is_outdated:
+        queries.touch(state.organization_id, state.id)
     return Caller(
-        user_id=proof.user_id,
-        email=proof.email,
-        name=proof.name,
+        user_id=state.user_id,
+        email=state.email,
+        name=state.name,
         session_id=None,
         token_id=None,
-        expires_at=proof.expires_at,
-        organization=Organization(proof.organization_id, proof.slug, proof.status, proof.settings),
-        role=Role[proof.role],
-        api_key_id=proof.id,
-        read_only=proof.read_only,
+        expires_at=state.expires_at,
+        organization=Organization(state.organization_id, state.slug, state.status, state.settings),
+        role=Role[state.role],
+        api_key_id=state.id,
+        read_only=state.read_only,
     )

@@ -17,8 +17,8 @@ from app.identity.users import addresses
 from app.kit import container, db, purging
 from app.kit.errors import ApiError
 
-FREE = 5
-"""Number of failures in a row that starts the first wait."""
+DELAY_AFTER = 5
+"""Number of failures in a row before the first wait."""
 FIRST_WAIT = 30
 LONGEST_WAIT = 15 * 60
 """In seconds. Each failure doubles the wait, from `FIRST_WAIT` up to `LONGEST_WAIT`."""
@@ -36,24 +36,26 @@ _COUNT = text(
         failures = CASE WHEN f.last_failed_at < now() - interval '1 day' THEN 1
                         ELSE least(f.failures + 1, 1000) END,
         blocked_until = now() + make_interval(secs =>
-            CASE WHEN f.last_failed_at < now() - interval '1 day' OR f.failures + 1 < {FREE} THEN 0
-                 ELSE least({LONGEST_WAIT}, {FIRST_WAIT} * 2 ^ least(f.failures + 1 - {FREE}, 20))
+            CASE WHEN f.last_failed_at < now() - interval '1 day' THEN 0
+                 WHEN f.failures + 1 < {DELAY_AFTER} THEN 0
+                 ELSE least({LONGEST_WAIT},
+                            {FIRST_WAIT} * 2 ^ least(f.failures + 1 - {DELAY_AFTER}, 20))
             END)
     """  # noqa: S608 - numbers of this module
 )
 _CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
 
 
-def of_address(email: str, session_id: UUID | None = None) -> str:
+def subject_of_address(email: str, session_id: UUID | None = None) -> str:
     """Return the subject under which login failures of an address are counted.
 
     A client that has proven a session of the account has a subject of its own.
     """
-    who = f"{addresses.canonical(email)}\n{session_id or ''}"
-    return container.keyring().fingerprint("login", who)
+    identity = f"{addresses.canonical(email)}\n{session_id or ''}"
+    return container.keyring().fingerprint("login", identity)
 
 
-def of_user(user_id: UUID) -> str:
+def subject_of_user(user_id: UUID) -> str:
     """Return the subject for the password checks of a user who is already signed in."""
     return container.keyring().fingerprint("login", f"user\n{user_id}")
 

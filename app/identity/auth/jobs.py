@@ -2,21 +2,21 @@
 
 from uuid import UUID
 
-from app.identity.auth import attempts, email_change, links, queries, recovery, sealed
+from app.identity.auth import attempts, email_change, encrypted_jobs, links, queries, recovery
 from app.kit.jobs import Job, handler, periodic
 
 
 @handler(recovery.REQUESTED, queue="mail")
-def mail_reset(job: Job) -> None:
+def send_password_reset(job: Job) -> None:
     """Send a password reset link, if the address has an account."""
-    recovery.mail_reset(**sealed.read(job))
+    recovery.send_reset_link(**encrypted_jobs.read_args(job))
 
 
 @handler(email_change.REQUESTED, queue="mail")
-def mail_confirmation(job: Job) -> None:
+def send_email_confirmation(job: Job) -> None:
     """Send a link that confirms an email address."""
-    args = sealed.read(job)
-    email_change.mail_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
+    args = encrypted_jobs.read_args(job)
+    email_change.send_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
 
 
 @handler("auth.purge", queue="maintenance", resumable=True)

@@ -36,20 +36,20 @@ def refusal(email: str) -> ApiError | None:
 
     The address need not have an account.
     """
-    return next((no for policy in _policies if (no := policy.refusal(email))), None)
+    return next((error for policy in _policies if (error := policy.refusal(email))), None)
 
 
 def check_address(email: str) -> None:
     """Raise an error if no account with a password may be created for an address."""
-    if (no := refusal(email)) is not None:
-        raise no
+    if (error := refusal(email)) is not None:
+        raise error
 
 
 def check(user: User) -> None:
     """Raise an error if this account may not use a password."""
-    no = next((no for policy in _policies if (no := policy.binds(user))), None)
-    if no is not None:
-        raise no
+    error = next((error for policy in _policies if (error := policy.binds(user))), None)
+    if error is not None:
+        raise error
 
 
 def allows(user: User) -> bool:

@@ -50,7 +50,7 @@ _TOUCH = Prepared(
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class SessionState:
     """The state of a session and, if the request names an organization, of the membership.
 
     `ended` is true if the session is revoked or expired, or the account is disabled.
@@ -60,7 +60,7 @@ class Proof:
     token_version: int
     email: str
     name: str
-    seen_long_ago: bool
+    last_seen_is_outdated: bool
     organization_id: UUID | None
     slug: str | None
     status: str | None
@@ -69,13 +69,13 @@ class Proof:
     only_organization: str | None
 
 
-def prove(session_id: UUID, slug: str | None) -> Proof | None:
+def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
     """Return the state of a session, or None if it does not exist."""
     with tenancy.across_organizations(
         reason="authenticates a caller before the organization is known"
     ):
         row = _AUTHENTICATE.first(str(session_id), slug)
-    return Proof(*row) if row is not None else None
+    return SessionState(*row) if row is not None else None
 
 
 def touch(session_id: UUID) -> None:
@@ -86,7 +86,7 @@ def touch(session_id: UUID) -> None:
     _TOUCH.rows(str(session_id))
 
 
-def name_of(user_id: UUID) -> str:
+def get_user_name(user_id: UUID) -> str:
     """Return the name of a user."""
     return db.session().execute(select(User.name).where(User.id == user_id)).scalar_one()
 
@@ -100,15 +100,15 @@ def revoke(session_id: UUID, at: datetime) -> None:
     )
 
 
-_LIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
+_ACTIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
 
 
-def _live(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
+def _active_of_user(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
     scope = [Session.organization_id == only] if only is not None else []
-    return [Session.user_id == user_id, *_LIVE, *scope]
+    return [Session.user_id == user_id, *_ACTIVE, *scope]
 
 
-def _sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[Any]:
+def _select_sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[Any]:
     columns: tuple[Any, ...] = (
         Session.id,
         Session.method,
@@ -125,11 +125,11 @@ def _sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[
     return (
         select(*columns)
         .join(User, User.id == Session.user_id)
-        .where(*_live(user_id, only), ~outdated)
+        .where(*_active_of_user(user_id, only), ~outdated)
     )
 
 
-def live_sessions(
+def list_active_sessions(
     user_id: UUID,
     current: UUID | None,
     page: PageRequest,
@@ -143,22 +143,22 @@ def live_sessions(
     If `only` is an organization id, the page has only the sessions limited to that organization.
     """
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
-    statement = _sessions(user_id, current, only)
+    statement = _select_sessions(user_id, current, only)
     statement = statement.where(*within(Session.issued_at, created_after, created_before))
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
 
-def all_live_sessions(user_id: UUID) -> list[dict[str, Any]]:
+def list_all_active_sessions(user_id: UUID) -> list[dict[str, Any]]:
     """Return all active sessions of a user, newest first."""
-    statement = _sessions(user_id, None, None).order_by(Session.issued_at.desc(), Session.id)
+    statement = _select_sessions(user_id, None, None).order_by(Session.issued_at.desc(), Session.id)
     return [dict(row) for row in db.session().execute(statement).mappings()]
 
 
 def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
-    """Revoke a session that `live_sessions` lists, and return false if there is no such session."""
+    """Revoke an active session of a user, and return false if there is no such session."""
     statement = (
         update(Session)
-        .where(Session.id == session_id, *_live(user_id, only))
+        .where(Session.id == session_id, *_active_of_user(user_id, only))
         .values(revoked_at=func.now())
         .returning(Session.id)
     )
@@ -169,7 +169,7 @@ def revoke_all(user_id: UUID) -> int:
     """Revoke all active sessions of a user, and return how many there were."""
     statement = (
         update(Session)
-        .where(*_live(user_id, None))
+        .where(*_active_of_user(user_id, None))
         .values(revoked_at=func.now())
         .returning(Session.id)
     )
@@ -178,17 +178,17 @@ def revoke_all(user_id: UUID) -> int:
 
 def revoke_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | None) -> None:
     """Revoke a user's single sign-on sessions with access to an organization, except `keep`."""
-    good_for = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
-    kept = [Session.id != keep] if keep is not None else []
+    has_access = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
+    others = [Session.id != keep] if keep is not None else []
     db.session().execute(
         update(Session)
-        .where(*_live(user_id, None), Session.method != "password", good_for, *kept)
+        .where(*_active_of_user(user_id, None), Session.method != "password", has_access, *others)
         .values(revoked_at=func.now())
         .execution_options(synchronize_session=False)
     )
 
 
-def was_ours(session_id: UUID, user_id: UUID) -> bool:
+def is_session_of(session_id: UUID, user_id: UUID) -> bool:
     """Return true if a session belongs to a user and was not revoked; it may have expired."""
     statement = select(Session.id).where(
         Session.id == session_id, Session.user_id == user_id, Session.revoked_at.is_(None)

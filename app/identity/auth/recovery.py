@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.identity.auth import attempts, links, password_policy, sealed, service, sessions
+from app.identity.auth import attempts, encrypted_jobs, links, password_policy, service, sessions
 from app.identity.users import passwords
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
@@ -19,22 +19,22 @@ def request_reset(email: str) -> dict[str, int]:
 
     Nothing is looked up here, so that neither the response nor its time reveals an account.
     """
-    sealed.enqueue(REQUESTED, email=email)
+    encrypted_jobs.enqueue(REQUESTED, email=email)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
-def mail_reset(email: str) -> None:
+def send_reset_link(email: str) -> None:
     """Send a password reset link; runs in a worker.
 
     The link is sent to the stored address, never to the spelling in the request.
     """
-    found = users.by_email(email)
-    user = user_queries.lock(found.id) if found is not None else None
-    if user is None or user.disabled_at is not None or links.recently(user.id, links.RESET):
+    account = users.find_by_email(email)
+    user = user_queries.lock(account.id) if account is not None else None
+    if user is None or user.disabled_at is not None or links.must_wait(user.id, links.RESET):
         return
     if not password_policy.allows(user):
         return
-    links.mail(user, links.RESET, user.email)
+    links.send_link(user, links.RESET, user.email)
 
 
 def confirm_reset(
@@ -46,20 +46,20 @@ def confirm_reset(
     other links become invalid, and the address becomes verified. Raises 400 `validation_error`; the
     token stays valid if the password is refused.
     """
-    spent = links.spend(token, links.RESET)
-    user = user_queries.lock(spent.user_id)
-    if user is None or user.disabled_at is not None or user.email != spent.email:
+    consumed = links.consume(token, links.RESET)
+    user = user_queries.lock(consumed.user_id)
+    if user is None or user.disabled_at is not None or user.email != consumed.email:
         raise errors.invalid("The account of this token is no longer available.", "token")
     audit.act_as("user", user.id, user.email)
     with secrets.gate.place():
-        _replace(user, password, field="password")
-    attempts.clear(attempts.of_address(user.email))
+        _replace_password(user, password, field="password")
+    attempts.clear(attempts.subject_of_address(user.email))
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
     return service.open_session(user, ip_address=ip_address, user_agent=user_agent)
 
 
-def change(
+def change_password(
     caller: Caller,
     *,
     current_password: str,
@@ -73,22 +73,22 @@ def change(
     wrong, 429 after repeated failures, and 400 if the new password is refused.
     """
     with secrets.gate.place():
-        user = prove(caller, current_password)
+        user = verify_password(caller, current_password)
         if current_password == new_password:
             message = "This is the current password. Choose a different one."
             raise errors.invalid(message, "new_password")
-        _replace(user, new_password, field="new_password")
+        _replace_password(user, new_password, field="new_password")
     return service.open_session(user, ip_address=ip_address, user_agent=user_agent)
 
 
-def prove(caller: Caller, password: str) -> User:
+def verify_password(caller: Caller, password: str) -> User:
     """Verify the caller's password and return the caller's account, locked.
 
     Raises 401 if the password is wrong, 429 after repeated failures, and 403 if the account may not
     use a password.
     """
-    subject = attempts.of_user(caller.user_id)
-    failed = attempts.check(subject)
+    subject = attempts.subject_of_user(caller.user_id)
+    has_failures = attempts.check(subject)
     user = user_queries.get(caller.user_id)
     if user is None:
         raise errors.not_found()
@@ -96,7 +96,7 @@ def prove(caller: Caller, password: str) -> User:
     if not secrets.verify_password(stored or secrets.nobodys_hash(), password) or stored is None:
         attempts.count(subject)
         raise ApiError("invalid_credentials", "The password is wrong.")
-    if failed:
+    if has_failures:
         attempts.clear(subject)
     locked = user_queries.lock(user.id)
     if locked is None or locked.password_hash != stored:
@@ -113,11 +113,11 @@ def set_password(user: User, password: str) -> None:
     Ends all sessions and links, like every password change. Raises 400 `validation_error`.
     """
     with secrets.gate.place():
-        _replace(user, password, field="password")
-    attempts.clear(attempts.of_address(user.email))
+        _replace_password(user, password, field="password")
+    attempts.clear(attempts.subject_of_address(user.email))
 
 
-def disown(user: User) -> None:
+def remove_credentials(user: User) -> None:
     """Remove the password, sessions and links of an account, and mark its address as verified.
 
     For an account with an unverified address, when its user proves the address in another way:
@@ -126,13 +126,13 @@ def disown(user: User) -> None:
     user_queries.lock(user.id)
     user_queries.set_security(user, password_hash=None, email_verified_at=db.utc_now())
     sessions.end_all(user)
-    links.withdraw(user.id)
+    links.invalidate_links(user.id)
 
 
-def _replace(user: User, password: str, *, field: str) -> None:
+def _replace_password(user: User, password: str, *, field: str) -> None:
     password_policy.check(user)
     passwords.check(password, email=user.email, name=user.name, field=field)
     user_queries.set_security(user, password_hash=secrets.hash_password(password))
     sessions.end_all(user)
-    links.withdraw(user.id)
-    links.tell(user, "password_changed", to=user.email)
+    links.invalidate_links(user.id)
+    links.send_notice(user, "password_changed", to=user.email)

@@ -24,12 +24,12 @@ def register(
     and 409 `conflict` if the mailbox already has an account.
     """
     # The first account of an installation needs no invitation, because nobody could send one.
-    if container.settings().registration != "open" and not user_queries.nobody_yet():
+    if container.settings().registration != "open" and not user_queries.has_no_users():
         raise errors.denied("Registration requires an invitation. Ask a member to invite you.")
     password_policy.check_address(email)
     with secrets.gate.place():
         user = users.create(email=email, name=name, password=password)
     if organization_name is not None:
         organizations.create(name=organization_name, owner_id=user.id)
-    links.mail(user, links.EMAIL, user.email)
+    links.send_link(user, links.EMAIL, user.email)
     return service.open_session(user, ip_address=ip_address, user_agent=user_agent)

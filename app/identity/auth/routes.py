@@ -69,7 +69,7 @@ def get_session(caller: Caller) -> Any:
 
     Returns the user, the organizations and the expiry of the current token or API key.
     """
-    return service.session_of(caller)
+    return service.get_session(caller)
 
 
 @blueprint.get(
@@ -147,7 +147,7 @@ def change_password(caller: Caller, body: dict[str, Any]) -> Any:
 
     Ends all sessions, including the current one, and returns a new token.
     """
-    return recovery.change(caller, **body, **_client())
+    return recovery.change_password(caller, **body, **_client())
 
 
 @blueprint.post(

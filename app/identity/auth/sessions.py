@@ -25,7 +25,7 @@ def list_sessions(
     that organization's identity provider must not learn where else the user is signed in.
     """
     only = caller.only_organization
-    return queries.live_sessions(
+    return queries.list_active_sessions(
         caller.user_id,
         caller.session_id,
         page,
@@ -49,7 +49,9 @@ def revoke_all(caller: Caller) -> dict[str, int]:
     return {"revoked": end_all(user)}
 
 
-def end_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | None = None) -> None:
+def end_single_sign_on_sessions(
+    user_id: UUID, organization_id: UUID, *, keep: UUID | None = None
+) -> None:
     """Revoke the single sign-on sessions of a user that give access to an organization.
 
     This includes sessions that give access to all of the user's organizations. The session `keep`

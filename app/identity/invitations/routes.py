@@ -33,7 +33,7 @@ def get_invitation(invitation_token: str) -> Any:
     Returns the organization, the address and the role of an invitation. The emailed token is the
     only credential.
     """
-    return service.offer(invitation_token)
+    return service.get_offer(invitation_token)
 
 
 @public.post(

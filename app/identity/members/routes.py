@@ -65,4 +65,4 @@ def transfer_ownership(caller: Caller, body: dict[str, Any]) -> Any:
 
     Makes another member an owner. The caller becomes an admin.
     """
-    return service.transfer(caller, **body)
+    return service.transfer_ownership(caller, **body)

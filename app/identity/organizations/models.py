@@ -11,7 +11,7 @@ from app.kit import db
 from app.kit.encryption import encrypted
 from app.kit.tenancy import TenantModel
 
-GONE = ("closed", "erased")
+CLOSED_STATUSES = ("closed", "erased")
 """Statuses of organizations that nobody can access any more."""
 
 

@@ -7,7 +7,12 @@ from uuid import UUID
 from sqlalchemy import bindparam, delete, literal, select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.identity.organizations.models import GONE, Membership, Organization, RemovedMember
+from app.identity.organizations.models import (
+    CLOSED_STATUSES,
+    Membership,
+    Organization,
+    RemovedMember,
+)
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
@@ -28,16 +33,16 @@ _COLUMNS = (
 )
 
 
-_OF_USER = (
+_SELECT_OF_USER = (
     select(*_COLUMNS)
     .join(Membership, Membership.organization_id == Organization.id)
-    .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(GONE))
+    .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(CLOSED_STATUSES))
 )
 _SORTS = {"name": Organization.name, "created_at": Organization.created_at}
-_BY_NAME = _OF_USER.order_by(Organization.name, Organization.id)
+_BY_NAME = _SELECT_OF_USER.order_by(Organization.name, Organization.id)
 
 
-def of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+def list_of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
     """Return slug, name and role for each organization of a user, sorted by name.
 
     If `only` is an organization id, the others are omitted.
@@ -59,7 +64,7 @@ def page_of_user(
 
     If `only` is an organization id, the others are omitted.
     """
-    statement = _OF_USER.params(user_id=user_id)
+    statement = _SELECT_OF_USER.params(user_id=user_id)
     if only is not None:
         statement = statement.where(Organization.id == only)
     statement = statement.where(*within(Organization.created_at, created_after, created_before))
@@ -80,26 +85,26 @@ def page_of_one(
     """
     statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
         Organization.id == organization_id,
-        Organization.status.not_in(GONE),
+        Organization.status.not_in(CLOSED_STATUSES),
         *within(Organization.created_at, created_after, created_before),
     )
     return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
 
 
-def name_of(organization_id: UUID) -> str:
+def get_name(organization_id: UUID) -> str:
     """Return the name of an organization."""
     statement = select(Organization.name).where(Organization.id == organization_id)
     return db.session().execute(statement).scalar_one()
 
 
-def retentions(only: UUID | None = None) -> list[tuple[UUID, int]]:
+def list_retention_days(only: UUID | None = None) -> list[tuple[UUID, int]]:
     """Return (id, retention days) of each organization that has a retention period.
 
     If `only` is an organization id, the others are omitted.
     """
     days = Organization.settings["retention_days"].as_integer()
     statement = select(Organization.id, days).where(
-        days.is_not(None), Organization.status.not_in(GONE)
+        days.is_not(None), Organization.status.not_in(CLOSED_STATUSES)
     )
     if only is not None:
         statement = statement.where(Organization.id == only)

@@ -46,7 +46,7 @@ def create_organization(caller: Caller, body: dict[str, Any]) -> Any:
 
     The caller becomes its owner. Without a slug, one is generated from the name.
     """
-    return service.show(service.create(owner_id=caller.user_id, **body), role=Role.owner)
+    return service.render(service.create(owner_id=caller.user_id, **body), role=Role.owner)
 
 
 @blueprint.get("/organizations/{org_slug}", permission="organizations:read", returns=Organization)

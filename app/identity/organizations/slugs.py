@@ -22,28 +22,32 @@ RESERVED = frozenset(_RESERVED.split())
 would mistake for the service itself."""
 
 _SUFFIX_LENGTH = 6
-_SUFFIX_LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
-_STEM_LENGTH = MAX_LENGTH - 1 - _SUFFIX_LENGTH
-_NAME_MAX = 200
+_SUFFIX_CHARACTERS = "abcdefghjkmnpqrstvwxyz23456789"
+_MAX_STEM_LENGTH = MAX_LENGTH - 1 - _SUFFIX_LENGTH
+_MAX_NAME_LENGTH = 200
 
 
 def is_slug(text: str) -> bool:
     """Return true if `text` is 3 to 63 characters of a-z and 0-9 with single hyphens between."""
-    fits = MIN_LENGTH <= len(text) <= MAX_LENGTH
-    return fits and re.fullmatch(PATTERN, text) is not None
+    has_valid_length = MIN_LENGTH <= len(text) <= MAX_LENGTH
+    return has_valid_length and re.fullmatch(PATTERN, text) is not None
 
 
-def of_name(name: str) -> str | None:
+def from_name(name: str) -> str | None:
     """Return a slug transliterated from a name, or None if the result is invalid or reserved."""
-    slug = slugify(name[:_NAME_MAX], max_length=MAX_LENGTH, word_boundary=True, save_order=True)
+    slug = slugify(
+        name[:_MAX_NAME_LENGTH], max_length=MAX_LENGTH, word_boundary=True, save_order=True
+    )
     return slug if is_slug(slug) and slug not in RESERVED else None
 
 
-def varied(name: str) -> str:
+def from_name_with_suffix(name: str) -> str:
     """Return a slug with a random suffix, for a name whose own slug is taken or invalid.
 
     A sequential number would reveal how many organizations have the same name.
     """
-    suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(_SUFFIX_LENGTH))
-    stem = slugify(name[:_NAME_MAX], max_length=_STEM_LENGTH, word_boundary=True, save_order=True)
+    suffix = "".join(secrets.choice(_SUFFIX_CHARACTERS) for _ in range(_SUFFIX_LENGTH))
+    stem = slugify(
+        name[:_MAX_NAME_LENGTH], max_length=_MAX_STEM_LENGTH, word_boundary=True, save_order=True
+    )
     return f"{stem or 'organization'}-{suffix}"

@@ -6,7 +6,7 @@ from marshmallow import ValidationError
 
 from app.identity.teams.models import MAX_DEPTH
 from app.identity.teams.service.members import MAX_ADDED
-from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, tidy
+from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, normalize
 from app.kit.api.fields import (
     Int,
     List,
@@ -32,7 +32,7 @@ class Skill(Name):
         super().__init__(max_length=MAX_SKILL, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
-        text = tidy(super()._deserialize(value, *args, **kwargs))
+        text = normalize(super()._deserialize(value, *args, **kwargs))
         if not text:
             raise ValidationError("Must not be blank.")
         return text

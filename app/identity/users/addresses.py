@@ -30,19 +30,19 @@ def parse(email: str) -> str:
     intranet = text.endswith(_INTRANET)
     checked = text.removesuffix(_INTRANET) + ".example" if intranet else text
     try:
-        found = validate_email(checked, check_deliverability=False, strict=True)
+        address = validate_email(checked, check_deliverability=False, strict=True)
     except (EmailNotValidError, UnicodeError):
-        raise _refused() from None
-    domain = found.ascii_domain
+        raise _invalid_address() from None
+    domain = address.ascii_domain
     if intranet:
         domain = domain.removesuffix(".example") + _INTRANET
-    stored = f"{found.local_part}@{domain}".lower()
+    stored = f"{address.local_part}@{domain}".lower()
     if len(stored.encode()) > MAX_LENGTH:
-        raise _refused()
+        raise _invalid_address()
     return stored
 
 
-def _refused() -> ApiError:
+def _invalid_address() -> ApiError:
     return errors.invalid("This is not a valid email address.", "email")
 
 
@@ -55,10 +55,10 @@ def canonical(email: str) -> str:
     but may belong to two people.
     """
     local, at, domain = email[: 2 * MAX_LENGTH].strip().rpartition("@")
-    return _fold(local) + at + ".".join(_fold(_unicode(label)) for label in domain.split("."))
+    return _fold(local) + at + ".".join(_fold(_decode_label(label)) for label in domain.split("."))
 
 
-def _unicode(label: str) -> str:
+def _decode_label(label: str) -> str:
     if not label.lower().startswith("xn--"):
         return label
     try:
@@ -71,8 +71,8 @@ def _fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if folded.isascii():
         return folded
-    seen = "".join(_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
-    return unicodedata.normalize("NFKC", seen.casefold())
+    visible = "".join(_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
+    return unicodedata.normalize("NFKC", visible.casefold())
 
 
 @cache

@@ -34,6 +34,6 @@ class User(db.Revised, db.Base):
     )
 
     @validates("email")
-    def _follow(self, _key: str, email: str) -> str:
+    def _set_email_key(self, _key: str, email: str) -> str:
         self.email_key = addresses.canonical(email)
         return email

@@ -15,9 +15,9 @@ from app.kit.errors import ApiError
 
 MIN_LENGTH = 10
 MAX_LENGTH = 1024
-_SHORTEST_PART = 3
-_LONGEST_UNIT = 4
-_REST = 4
+_MIN_WORD_LENGTH = 3
+_MAX_UNIT_LENGTH = 4
+_MIN_OTHER_LETTERS = 4
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
@@ -26,17 +26,21 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
     `details.reason` is too_short, too_long, common or personal.
     """
     if len(password) < MIN_LENGTH:
-        raise _refused(f"Must have at least {MIN_LENGTH} characters.", field, "too_short")
+        raise _invalid_password(f"Must have at least {MIN_LENGTH} characters.", field, "too_short")
     if len(password) > MAX_LENGTH:
-        raise _refused(f"Must have at most {MAX_LENGTH} characters.", field, "too_long")
+        raise _invalid_password(f"Must have at most {MAX_LENGTH} characters.", field, "too_long")
     folded = _fold(password)
     if _is_common(folded):
-        raise _refused("This password is too common. Choose a different one.", field, "common")
-    if _is_made_of(folded, _parts(email, name)):
-        raise _refused("Must not consist of your name or email address.", field, "personal")
+        raise _invalid_password(
+            "This password is too common. Choose a different one.", field, "common"
+        )
+    if _consists_of(folded, _personal_words(email, name)):
+        raise _invalid_password(
+            "Must not consist of your name or email address.", field, "personal"
+        )
 
 
-def _refused(message: str, field: str, reason: str) -> ApiError:
+def _invalid_password(message: str, field: str, reason: str) -> ApiError:
     return errors.invalid(message, field, reason=reason)
 
 
@@ -55,13 +59,13 @@ def _fold(text: str) -> str:
 def _is_common(folded: str) -> bool:
     """Return true for a common password, even if it is repeated or has digits or signs around it.
 
-    Sequences and repetitions of up to `_LONGEST_UNIT` characters are common, too.
+    Sequences and repetitions of up to `_MAX_UNIT_LENGTH` characters are common, too.
     """
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)
-    unit = _unit(folded)
-    if len(unit) <= _LONGEST_UNIT or _is_sequence(folded):
+    unit = _repeated_unit(folded)
+    if len(unit) <= _MAX_UNIT_LENGTH or _is_sequence(folded):
         return True
-    return not _common().isdisjoint({folded, core, unit, _unit(core)})
+    return not _common().isdisjoint({folded, core, unit, _repeated_unit(core)})
 
 
 def _is_sequence(text: str) -> bool:
@@ -70,23 +74,25 @@ def _is_sequence(text: str) -> bool:
     return steps in ({1}, {-1})
 
 
-def _unit(text: str) -> str:
+def _repeated_unit(text: str) -> str:
     """Return the shortest text of which `text` is a repetition."""
     return text[: (text + text).find(text, 1)] if text else text
 
 
-def _parts(email: str, name: str) -> list[str]:
+def _personal_words(email: str, name: str) -> list[str]:
     """Return the words of the name and of the address, longest first."""
     words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
     whole = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
-    return sorted((w for w in {*words, *whole} if len(w) >= _SHORTEST_PART), key=len, reverse=True)
+    return sorted(
+        (w for w in {*words, *whole} if len(w) >= _MIN_WORD_LENGTH), key=len, reverse=True
+    )
 
 
-def _is_made_of(folded: str, parts: list[str]) -> bool:
-    """Return true if fewer than `_REST` letters remain after the parts are removed."""
-    squeezed = re.sub(r"[\W_]+", "", folded)
-    rest = squeezed
-    for part in parts:
-        rest = rest.replace(part, " ")
+def _consists_of(folded: str, words: list[str]) -> bool:
+    """Return true if fewer than `_MIN_OTHER_LETTERS` letters remain after the words are removed."""
+    characters = re.sub(r"[\W_]+", "", folded)
+    rest = characters
+    for word in words:
+        rest = rest.replace(word, " ")
     letters = sum(character.isalpha() for character in rest)
-    return rest != squeezed and letters < _REST
+    return rest != characters and letters < _MIN_OTHER_LETTERS

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-KINDS: Mapping[str, tuple[bool, bool]] = {
+DEFAULT_CHANNELS: Mapping[str, tuple[bool, bool]] = {
     "assignment": (True, False),
     "mention": (True, True),
     "review_rejected": (True, True),
@@ -22,18 +22,18 @@ Assignments are too frequent to send an email for each of them.
 """
 
 
-def complete(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
+def with_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
     """Return the channels of every kind, with the defaults filled in: {kind: {in_app, email}}."""
     return {
         kind: {
             "in_app": bool(chosen.get(kind, {}).get("in_app", in_app)),
             "email": bool(chosen.get(kind, {}).get("email", email)),
         }
-        for kind, (in_app, email) in KINDS.items()
+        for kind, (in_app, email) in DEFAULT_CHANNELS.items()
     }
 
 
-def channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
+def get_channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
     """Return whether a notification of `kind` is shown in the application and sent by email."""
-    found = complete(chosen)[kind]
-    return found["in_app"], found["email"]
+    enabled = with_defaults(chosen)[kind]
+    return enabled["in_app"], enabled["email"]

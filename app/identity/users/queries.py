@@ -19,10 +19,10 @@ _IS_ADDRESS: ColumnElement[bool] = or_(
 _EXACT_FIRST = (User.email == bindparam("email")).desc()
 _BY_EMAIL = select(User).where(_IS_ADDRESS).order_by(_EXACT_FIRST).limit(1)
 # The query returns one row whether or not there is an account, so that both take the same time.
-_NOBODY = select(literal(1).label("one")).subquery()
+_ONE_ROW = select(literal(1).label("one")).subquery()
 _CREDENTIALS = (
     select(User.id, User.email, User.password_hash, User.disabled_at, User.token_version)
-    .select_from(_NOBODY)
+    .select_from(_ONE_ROW)
     .outerjoin(User, _IS_ADDRESS)
     .order_by(_EXACT_FIRST.nulls_last())
     .limit(1)
@@ -43,20 +43,20 @@ class Credentials:
     token_version: int | None
 
 
-def _asked(email: str) -> dict[str, str]:
+def _email_parameters(email: str) -> dict[str, str]:
     # Characters that PostgreSQL does not accept are removed; no stored address contains them.
-    typed = email.replace("\x00", "").encode("utf-8", "ignore").decode()
-    return {"key": addresses.canonical(typed), "email": typed.strip().lower()}
+    storable = email.replace("\x00", "").encode("utf-8", "ignore").decode()
+    return {"key": addresses.canonical(storable), "email": storable.strip().lower()}
 
 
-def by_email(email: str) -> User | None:
+def find_by_email(email: str) -> User | None:
     """Return the account of an address in any of its spellings, or None."""
-    return db.session().execute(_BY_EMAIL, _asked(email)).scalar_one_or_none()
+    return db.session().execute(_BY_EMAIL, _email_parameters(email)).scalar_one_or_none()
 
 
-def credentials(email: str) -> Credentials:
+def get_credentials(email: str) -> Credentials:
     """Return the credentials of an address, in the same time whether or not it has an account."""
-    return Credentials(*db.session().execute(_CREDENTIALS, _asked(email)).one())
+    return Credentials(*db.session().execute(_CREDENTIALS, _email_parameters(email)).one())
 
 
 def get(user_id: UUID) -> User | None:
@@ -77,7 +77,7 @@ def lock(user_id: UUID) -> User | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def nobody_yet() -> bool:
+def has_no_users() -> bool:
     """Return true if there is no account at all.
 
     Concurrent callers wait until the transaction ends.

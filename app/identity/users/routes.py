@@ -16,7 +16,7 @@ def get_me(caller: Caller) -> Any:
 
     Returns the profile with the notification preferences.
     """
-    return service.profile(caller.user_id)
+    return service.get_profile(caller.user_id)
 
 
 @blueprint.patch(

@@ -1,6 +1,6 @@
 """Request and response schemas of users."""
 
-from app.identity.users.preferences import KINDS
+from app.identity.users.preferences import DEFAULT_CHANNELS
 from app.kit.api.fields import Bool, Int, Name, Nested, Schema, Str, UtcDateTime, Uuid
 
 
@@ -16,7 +16,7 @@ NotificationPreferences = type(
     (Schema,),
     {
         "__doc__": "The channels of each kind of notification.",
-        **{kind: Nested(Channels, required=True) for kind in KINDS},
+        **{kind: Nested(Channels, required=True) for kind in DEFAULT_CHANNELS},
     },
 )
 

@@ -15,14 +15,14 @@ db_errors.register("uq_users_email", _TAKEN, "email")
 db_errors.register("uq_users_email_key", _TAKEN, "email")
 
 
-def by_email(email: str) -> User | None:
+def find_by_email(email: str) -> User | None:
     """Return the account of an address, found under any spelling that looks the same, or None.
 
     Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
     invitation) is a proof of the account's address only if `addresses.parse` of the proven address
     equals `user.email`: a look-alike address finds the account, but is a different mailbox.
     """
-    return queries.by_email(email)
+    return queries.find_by_email(email)
 
 
 def create(
@@ -43,8 +43,8 @@ def create(
     address = addresses.parse(email)
     if password is not None:
         passwords.check(password, email=address, name=name)
-    if queries.by_email(address) is not None:
-        raise taken()
+    if queries.find_by_email(address) is not None:
+        raise address_taken()
     user = User(
         email=address,
         name=name,
@@ -58,7 +58,7 @@ def create(
     return user
 
 
-def taken() -> ApiError:
+def address_taken() -> ApiError:
     """Return the 409 error that says that the mailbox already has an account."""
     return ApiError("conflict", _TAKEN, field="email")
 
@@ -68,15 +68,15 @@ def get_time_zone(user_id: UUID) -> str:
     return queries.get_time_zone(user_id)
 
 
-def profile(user_id: UUID) -> dict[str, Any]:
+def get_profile(user_id: UUID) -> dict[str, Any]:
     """Return the profile of a user, as the user sees it."""
     user = queries.get(user_id)
     if user is None:
         raise errors.not_found()
-    return _shown(user)
+    return _render(user)
 
 
-def _shown(user: User) -> dict[str, Any]:
+def _render(user: User) -> dict[str, Any]:
     return {
         "id": user.id,
         "email": user.email,
@@ -84,7 +84,7 @@ def _shown(user: User) -> dict[str, Any]:
         "name": user.name,
         "locale": user.locale,
         "time_zone": user.time_zone,
-        "notification_preferences": preferences.complete(user.notification_preferences),
+        "notification_preferences": preferences.with_defaults(user.notification_preferences),
         "created_at": user.created_at,
         "updated_at": user.updated_at,
         "revision": user.revision,
@@ -110,4 +110,4 @@ def update_profile(
     for member, value in changes.items():
         setattr(user, member, value)
     db.session().flush()
-    return _shown(user)
+    return _render(user)

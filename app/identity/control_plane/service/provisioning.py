@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.auth import links
-from app.identity.control_plane.service.deciding import letters, shown
+from app.identity.control_plane.service.changing import letters, render
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.identity.users import addresses
@@ -31,37 +31,37 @@ def provision(
     `validation_error`, and 409 `conflict` if the slug is taken, if the address only looks like that
     of an existing account, or if the account is disabled.
     """
-    with _inside("owner"):
-        user, created = _owner(owner["email"], owner["name"])
-    with _inside("organization"):
-        made = organizations.create(**organization, owner_id=user.id, plan=plan)
-    with tenancy.organization(made.id):
-        events.emit("organization.provisioned", {"owner_id": user.id, "plan": made.plan})
-    _write(made, user, created=created)
+    with _prefix_error_field("owner"):
+        user, created = _find_or_create_owner(owner["email"], owner["name"])
+    with _prefix_error_field("organization"):
+        record = organizations.create(**organization, owner_id=user.id, plan=plan)
+    with tenancy.organization(record.id):
+        events.emit("organization.provisioned", {"owner_id": user.id, "plan": record.plan})
+    _email_owner(record, user, created=created)
     person = {"id": user.id, "email": user.email, "name": user.name, "created": created}
-    return {**shown(made), "owner": person}
+    return {**render(record), "owner": person}
 
 
-def _owner(email: str, name: str) -> tuple[User, bool]:
+def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
     address = addresses.parse(email)
-    found = users.by_email(address)
-    if found is None:
+    account = users.find_by_email(address)
+    if account is None:
         try:
             with db.session().begin_nested():
                 return users.create(email=address, name=name), True
         except (IntegrityError, ApiError):
-            found = users.by_email(address)
-            if found is None:
+            account = users.find_by_email(address)
+            if account is None:
                 raise
             # A concurrent request has created the account.
-    if found is None or found.email != address:
-        raise users.taken()
-    if found.disabled_at is not None:
+    if account is None or account.email != address:
+        raise users.address_taken()
+    if account.disabled_at is not None:
         raise ApiError("conflict", "The account of this address is disabled.", field="email")
-    return found, False
+    return account, False
 
 
-def _write(organization: Organization, owner: User, *, created: bool) -> None:
+def _email_owner(organization: Organization, owner: User, *, created: bool) -> None:
     values: dict[str, str | int | None] = {"name": owner.name, "organization": organization.name}
     if created:
         values |= links.issue(owner, links.RESET, owner.email, LINK_LIFETIME)
@@ -76,7 +76,7 @@ def _write(organization: Organization, owner: User, *, created: bool) -> None:
 
 
 @contextmanager
-def _inside(member: str) -> Iterator[None]:
+def _prefix_error_field(member: str) -> Iterator[None]:
     """Prefix the field of an error with `member`, the part of the body that it belongs to."""
     try:
         yield

@@ -3,12 +3,12 @@
 from app.kit import container, secrets
 
 
-def new() -> tuple[str, str]:
+def create() -> tuple[str, str]:
     """Create a token, and return it with the hash to store."""
     token = secrets.random_token()
-    return token, stored(token)
+    return token, hash_token(token)
 
 
-def stored(token: str) -> str:
+def hash_token(token: str) -> str:
     """Return the hash of a token, as it is stored."""
     return container.keyring().fingerprint("invitation", token)

@@ -11,7 +11,7 @@ from app.identity.organizations.service import settings as rules
 from app.kit import container, db, errors, events
 from app.kit.principal import Caller
 
-SHORTEST_GRACE = timedelta(hours=1)
+MIN_GRACE_PERIOD = timedelta(hours=1)
 """Minimum grace period: requests and jobs that run at the closing end before erasing begins."""
 
 
@@ -47,7 +47,7 @@ def update(
             record.settings, record.ai_provider_key, settings
         )
     db.session().flush()
-    return reading.show(record, role=caller.role)
+    return reading.render(record, role=caller.role)
 
 
 def close(caller: Caller, *, slug: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def close(caller: Caller, *, slug: str) -> dict[str, Any]:
         raise errors.invalid("Must be the slug of the organization to close.", "slug")
     record = queries.lock(caller.org.id)
     close_record(record)
-    return reading.show(record, role=caller.role)
+    return reading.render(record, role=caller.role)
 
 
 def close_record(record: Organization) -> None:
@@ -74,7 +74,7 @@ def close_record(record: Organization) -> None:
     record.status = "closed"
     record.closed_at = db.utc_now()
     grace = timedelta(days=container.settings().erase_after_days)
-    record.erase_after = record.closed_at + max(grace, SHORTEST_GRACE)
+    record.erase_after = record.closed_at + max(grace, MIN_GRACE_PERIOD)
     events.emit(
         "organization.closed",
         {"organization_id": record.id, "erase_after": record.erase_after},

@@ -8,7 +8,7 @@ from app.identity.organizations.models import Membership, Organization
 from app.identity.organizations.service import settings as rules
 from app.kit import container, db, errors, tenancy
 
-_TRIES = 8
+_MAX_ATTEMPTS = 8
 
 
 def create(
@@ -33,11 +33,14 @@ def create(
         "ai_provider_key": provider_key,
         "plan": plan or container.settings().default_plan,
     }
-    made = _named(name, values) if slug is None else _called(slug, values)
-    with tenancy.organization(made.id):
+    if slug is None:
+        organization = _insert_with_generated_slug(name, values)
+    else:
+        organization = _insert_with_slug(slug, values)
+    with tenancy.organization(organization.id):
         db.session().add(Membership(user_id=owner_id, role="owner"))
         db.session().flush()
-    return made
+    return organization
 
 
 def join(user_id: UUID, *, role: str) -> bool:
@@ -52,7 +55,7 @@ def join(user_id: UUID, *, role: str) -> bool:
     return joined
 
 
-def remember_removal(user_id: UUID) -> None:
+def record_removal(user_id: UUID) -> None:
     """Record that a person ended this user's membership of the bound organization."""
     queries.insert_removal(user_id)
 
@@ -62,24 +65,24 @@ def was_removed(user_id: UUID) -> bool:
     return queries.has_removal(user_id)
 
 
-def _called(slug: str, values: dict[str, Any]) -> Organization:
+def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
     if not slugs.is_slug(slug):
         message = "Must be 3 to 63 characters of a-z and 0-9, with single hyphens between them."
         raise errors.invalid(message, "slug")
     if slug in slugs.RESERVED:
         raise errors.invalid("This slug is reserved.", "slug")
-    made = queries.insert_organization(slug, values)
-    if made is None:
+    organization = queries.insert_organization(slug, values)
+    if organization is None:
         raise errors.ApiError("conflict", "This slug is taken.", field="slug")
-    return made
+    return organization
 
 
-def _named(name: str, values: dict[str, Any]) -> Organization:
-    first = slugs.of_name(name)
-    made = queries.insert_organization(first, values) if first else None
-    tries = 0
-    while made is None:
-        assert tries < _TRIES, "every random suffix was taken, out of 700 million"
-        tries += 1
-        made = queries.insert_organization(slugs.varied(name), values)
-    return made
+def _insert_with_generated_slug(name: str, values: dict[str, Any]) -> Organization:
+    slug = slugs.from_name(name)
+    organization = queries.insert_organization(slug, values) if slug else None
+    attempts = 0
+    while organization is None:
+        assert attempts < _MAX_ATTEMPTS, "every random suffix was taken, out of 700 million"
+        attempts += 1
+        organization = queries.insert_organization(slugs.from_name_with_suffix(name), values)
+    return organization

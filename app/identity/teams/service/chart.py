@@ -37,14 +37,14 @@ def org_chart(
 
 
 def _nodes(rows: list[Any], team_id: UUID | None) -> list[dict[str, Any]]:
-    below: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
+    children: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
     nodes = {}
     for row in rows:
         nodes[row.id] = _node(row)
-        below[None if row.id == team_id else row.parent_id].append(nodes[row.id])
+        children[None if row.id == team_id else row.parent_id].append(nodes[row.id])
     for node in nodes.values():
-        node["children"] = below.get(node["id"], [])
-    return below[None]
+        node["children"] = children.get(node["id"], [])
+    return children[None]
 
 
 def _node(row: Any) -> dict[str, Any]:

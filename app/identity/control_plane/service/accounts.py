@@ -8,7 +8,7 @@ from app.identity.auth import links, recovery
 from app.identity.auth import queries as auth_queries
 from app.identity.auth import sessions as user_sessions
 from app.identity.control_plane import queries
-from app.identity.control_plane.service.deciding import letters
+from app.identity.control_plane.service.changing import letters
 from app.identity.control_plane.service.provisioning import LINK_LIFETIME
 from app.identity.invitations import service as invitations
 from app.identity.users import queries as user_queries
@@ -43,7 +43,7 @@ def create_user(
         }
         values |= link
         letters.post("account", to=user.email, locale=user.locale, values=values)
-    return _shown(user)
+    return _render(user)
 
 
 def list_users(
@@ -53,11 +53,11 @@ def list_users(
     organization_id = None
     with tenancy.across_organizations(reason="the operator sees every account"):
         if slug is not None:
-            found = queries.by_slug(slug)
-            if found is None:
+            organization = queries.find_by_slug(slug)
+            if organization is None:
                 raise errors.not_found()
-            organization_id = found.id
-        yield from queries.users(organization_id=organization_id, disabled=disabled)
+            organization_id = organization.id
+        yield from queries.list_users(organization_id=organization_id, disabled=disabled)
 
 
 def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
@@ -69,25 +69,30 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
     release the user's work. Revokes the user's pending invitations. Raises 404, and 409 if the
     account is already disabled.
     """
-    user = _locked(email)
+    user = _lock(email)
     if user.disabled_at is not None:
         raise errors.conflict("The account is already disabled.")
     with tenancy.across_organizations(
         reason="finds the organizations that would be left without an owner"
     ):
-        alone = queries.owned_alone(user.id)
+        sole_owner_of = queries.list_solely_owned_slugs(user.id)
     user_queries.set_security(user, disabled_at=db.utc_now())
     with tenancy.across_organizations(
         reason="releases the user's work in each of their organizations"
     ):
-        queries.tell_disabled(user.id)
-        invitations.end_by_inviter(user.id, role=None)
+        queries.emit_member_disabled(user.id)
+        invitations.revoke_by_inviter(user.id, role=None)
         if revoke_keys:
             api_keys.revoke_by_creator(user.id)
-        working = api_keys.count_live_by_creator(user.id)
-    links.withdraw(user.id)
+        key_count = api_keys.count_live_by_creator(user.id)
+    links.invalidate_links(user.id)
     revoked = user_sessions.end_all(user)
-    return {**_shown(user), "revoked": revoked, "sole_owner_of": alone, "api_keys": working}
+    return {
+        **_render(user),
+        "revoked": revoked,
+        "sole_owner_of": sole_owner_of,
+        "api_keys": key_count,
+    }
 
 
 def enable_user(email: str) -> dict[str, Any]:
@@ -95,45 +100,45 @@ def enable_user(email: str) -> dict[str, Any]:
 
     Raises 404, and 409 if the account is not disabled.
     """
-    user = _locked(email)
+    user = _lock(email)
     if user.disabled_at is None:
         raise errors.conflict("The account is not disabled.")
     user_queries.set_security(user, disabled_at=None)
-    return _shown(user)
+    return _render(user)
 
 
 def set_password(email: str, password: str) -> dict[str, Any]:
     """Set the password of an account and end its sessions. Raises 404 and 400."""
-    user = _locked(email)
+    user = _lock(email)
     recovery.set_password(user, password)
-    return _shown(user)
+    return _render(user)
 
 
 def list_sessions(email: str) -> list[dict[str, Any]]:
     """Return the active sessions of an account. Raises 404."""
-    return auth_queries.all_live_sessions(_known(email).id)
+    return auth_queries.list_all_active_sessions(_find(email).id)
 
 
 def revoke_sessions(email: str) -> int:
     """Revoke all sessions of an account, and return how many there were. Raises 404."""
-    return user_sessions.end_all(_locked(email))
+    return user_sessions.end_all(_lock(email))
 
 
-def _known(email: str) -> User:
-    found = users.by_email(email)
-    if found is None:
+def _find(email: str) -> User:
+    user = users.find_by_email(email)
+    if user is None:
         raise ApiError("not_found", "No account has this email address.", field="email")
-    return found
+    return user
 
 
-def _locked(email: str) -> User:
-    locked = user_queries.lock(_known(email).id)
-    if locked is None:
+def _lock(email: str) -> User:
+    user = user_queries.lock(_find(email).id)
+    if user is None:
         raise errors.not_found()
-    return locked
+    return user
 
 
-def _shown(user: User) -> dict[str, Any]:
+def _render(user: User) -> dict[str, Any]:
     return {
         "id": user.id,
         "email": user.email,

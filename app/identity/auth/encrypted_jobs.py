@@ -6,18 +6,18 @@ from sqlalchemy import text
 from app.kit import container, db, jobs, tenancy
 from app.kit.jobs import Job
 
-_FORGET = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
+_DELETE_ARGS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 def enqueue(function: str, **args: str) -> None:
     """Enqueue a job with encrypted arguments in the running transaction."""
-    sealed = container.keyring().encrypt(orjson.dumps(args))
+    encrypted = container.keyring().encrypt(orjson.dumps(args))
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        jobs.enqueue(function, {"sealed": sealed}, organization_id=None)
+        jobs.enqueue(function, {"sealed": encrypted}, organization_id=None)
 
 
-def read(job: Job) -> dict[str, str]:
+def read_args(job: Job) -> dict[str, str]:
     """Return the decrypted arguments of a job, and delete them in the job's transaction."""
     args: dict[str, str] = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
-    db.session().execute(_FORGET, {"id": job.id})
+    db.session().execute(_DELETE_ARGS, {"id": job.id})
     return args

@@ -31,15 +31,15 @@ def set_plan(
     Emits `organization.plan_changed` on a change. Raises 404, 409 if the organization was closed,
     and 409 `stale_precondition`.
     """
-    found = _open(slug)
-    if revision is not None and revision != found.revision:
-        raise errors.stale(found.revision)
-    if (found.plan, found.plan_limits) != (plan, limits):
-        before = found.plan
-        found.plan, found.plan_limits = plan, limits
-        data = {"plan": plan, "limits": limits, "plan_before": before}
-        _tell(found, "organization.plan_changed", data)
-    return shown(found)
+    organization = _lock_not_closed(slug)
+    if revision is not None and revision != organization.revision:
+        raise errors.stale(organization.revision)
+    if (organization.plan, organization.plan_limits) != (plan, limits):
+        plan_before = organization.plan
+        organization.plan, organization.plan_limits = plan, limits
+        payload = {"plan": plan, "limits": limits, "plan_before": plan_before}
+        _emit(organization, "organization.plan_changed", payload)
+    return render(organization)
 
 
 def suspend(slug: str, *, reason: str) -> dict[str, Any]:
@@ -48,16 +48,16 @@ def suspend(slug: str, *, reason: str) -> dict[str, Any]:
     For a suspended organization, replaces the reason. Emits `organization.suspended`. Raises 404,
     and 409 if the organization was closed.
     """
-    found = _open(slug)
-    suspended = found.status == "suspended"
-    if suspended and found.suspension_reason == reason:
-        return shown(found)
-    found.status, found.suspension_reason = "suspended", reason
-    if not suspended:
-        found.suspended_at = db.utc_now()
-    _tell(found, "organization.suspended", {"reason": reason})
-    _write(found, "suspended", reason=reason)
-    return shown(found)
+    organization = _lock_not_closed(slug)
+    was_suspended = organization.status == "suspended"
+    if was_suspended and organization.suspension_reason == reason:
+        return render(organization)
+    organization.status, organization.suspension_reason = "suspended", reason
+    if not was_suspended:
+        organization.suspended_at = db.utc_now()
+    _emit(organization, "organization.suspended", {"reason": reason})
+    _email_owners(organization, "suspended", reason=reason)
+    return render(organization)
 
 
 def close(slug: str) -> dict[str, Any]:
@@ -65,10 +65,10 @@ def close(slug: str) -> dict[str, Any]:
 
     Raises 404, and 409 if the organization was closed.
     """
-    found = _open(slug)
-    with tenancy.organization(found.id):
-        organizations.close_record(found)
-    return shown(found)
+    organization = _lock_not_closed(slug)
+    with tenancy.organization(organization.id):
+        organizations.close_record(organization)
+    return render(organization)
 
 
 def reopen(slug: str) -> dict[str, Any]:
@@ -76,12 +76,12 @@ def reopen(slug: str) -> dict[str, Any]:
 
     Raises 404, and 409 if the organization is not closed or erasing has begun.
     """
-    found = queries.locked(slug)
-    if found is None:
+    organization = queries.lock(slug)
+    if organization is None:
         raise errors.not_found()
-    with tenancy.organization(found.id):
-        organizations.reopen_record(found)
-    return shown(found)
+    with tenancy.organization(organization.id):
+        organizations.reopen_record(organization)
+    return render(organization)
 
 
 def reinstate(slug: str) -> dict[str, Any]:
@@ -89,15 +89,16 @@ def reinstate(slug: str) -> dict[str, Any]:
 
     Emits `organization.reinstated`. Raises 404, and 409 if the organization was closed.
     """
-    found = _open(slug)
-    if found.status == "suspended":
-        found.status, found.suspended_at, found.suspension_reason = "active", None, None
-        _tell(found, "organization.reinstated", {})
-        _write(found, "reinstated")
-    return shown(found)
+    organization = _lock_not_closed(slug)
+    if organization.status == "suspended":
+        organization.status = "active"
+        organization.suspended_at = organization.suspension_reason = None
+        _emit(organization, "organization.reinstated", {})
+        _email_owners(organization, "reinstated")
+    return render(organization)
 
 
-def shown(organization: Organization) -> dict[str, Any]:
+def render(organization: Organization) -> dict[str, Any]:
     """Return an organization as the operator sees it."""
     db.session().flush()
     return {
@@ -115,23 +116,23 @@ def shown(organization: Organization) -> dict[str, Any]:
     }
 
 
-def _open(slug: str) -> Organization:
-    found = queries.locked(slug)
-    if found is None:
+def _lock_not_closed(slug: str) -> Organization:
+    organization = queries.lock(slug)
+    if organization is None:
         raise errors.not_found()
-    if found.status not in ("active", "suspended"):
-        raise errors.conflict("The organization was closed.", state=found.status)
-    return found
+    if organization.status not in ("active", "suspended"):
+        raise errors.conflict("The organization was closed.", state=organization.status)
+    return organization
 
 
-def _tell(organization: Organization, name: str, data: dict[str, Any]) -> None:
+def _emit(organization: Organization, event: str, payload: dict[str, Any]) -> None:
     with tenancy.organization(organization.id):
-        events.emit(name, data)
+        events.emit(event, payload)
 
 
-def _write(organization: Organization, letter: str, **values: str) -> None:
+def _email_owners(organization: Organization, letter: str, **values: str) -> None:
     with tenancy.organization(organization.id):
-        owners = queries.owners(organization.id)
+        owners = queries.list_enabled_owners(organization.id)
     for owner in owners:
         letters.post(
             letter,
