@@ -9,7 +9,7 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import (
-    FOUND,
+    EXIT_FINDINGS,
     as_json,
     format_value,
     progress,
@@ -42,7 +42,7 @@ def verify(organization: str | None, *, as_json: bool) -> None:
     else:
         _print_report(result)
     if not result.ok:
-        raise click.exceptions.Exit(FOUND)
+        raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
 def _print_report(report: service.Report) -> None:

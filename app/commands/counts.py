@@ -6,7 +6,7 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import FOUND, as_json, progress, running, show_list, show_record
+from app.commands.running import EXIT_FINDINGS, as_json, progress, running, show_list, show_record
 from app.kit import db, errors
 from app.kit.counters import upkeep
 
@@ -33,7 +33,7 @@ def verify(slug: str | None, *, as_json: bool) -> None:
     if differences or as_json:
         show_list([asdict(difference) for difference in differences], _COLUMNS, as_json=as_json)
     if differences:
-        raise click.exceptions.Exit(FOUND)
+        raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
 @group.command("rebuild")

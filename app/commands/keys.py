@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import FOUND, as_json, progress, running, show_list
+from app.commands.running import EXIT_FINDINGS, as_json, progress, running, show_list
 from app.kit import encryption
 
 group = AppGroup("keys", help="Encryption keys: rotate.")
@@ -29,4 +29,4 @@ def rotate(*, dry_run: bool, as_json: bool) -> None:
         click.echo(
             "Some values cannot be decrypted with any configured key. Keep the old keys.", err=True
         )
-        raise click.exceptions.Exit(FOUND)
+        raise click.exceptions.Exit(EXIT_FINDINGS)

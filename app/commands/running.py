@@ -17,7 +17,7 @@ from app.kit.api import requests
 from app.kit.errors import ApiError
 
 _HIDDEN = "\N{REPLACEMENT CHARACTER}"
-FOUND = 3
+EXIT_FINDINGS = 3
 """Exit status of a command that completed and found something wrong."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

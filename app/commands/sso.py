@@ -3,7 +3,7 @@
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import FOUND, as_json, running, show_record
+from app.commands.running import EXIT_FINDINGS, as_json, running, show_record
 from app.identity.control_plane import service as control_plane
 from app.identity.sso import service
 from app.kit import tenancy
@@ -27,4 +27,4 @@ def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None
             proven = service.verify_domain(domain, vouch=vouch)
     show_record({"domain": domain, "proven": proven}, as_json=as_json)
     if not proven:
-        raise click.exceptions.Exit(FOUND)
+        raise click.exceptions.Exit(EXIT_FINDINGS)

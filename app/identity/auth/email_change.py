@@ -77,7 +77,7 @@ def confirm(token: str) -> dict[str, Any]:
         old_email, user.email = user.email, consumed.email
         db.session().flush()
         sessions.end_all(user)
-        links.invalidate_links(user.id)
+        links.invalidate_all(user.id)
         links.send_notice(user, "email_changed", to=old_email)
         user_queries.set_security(user, email_verified_at=db.utc_now())
     elif user.email_verified_at is None:

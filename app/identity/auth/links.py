@@ -48,7 +48,7 @@ def _hash(purpose: str, token: str) -> str:
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
     """Create a token to be sent to `email`, and return {link, token}."""
     if purpose == EMAIL:
-        db.session().execute(delete(MailedToken).where(*_filter_by_user(user.id, purpose)))
+        db.session().execute(delete(MailedToken).where(*_belongs_to(user.id, purpose)))
     token = secrets.random_token()
     db.session().execute(
         insert(MailedToken).values(
@@ -86,12 +86,12 @@ def must_wait(user_id: UUID, purpose: str) -> bool:
     statement = select(
         func.count().filter(created_at > func.now() - _MIN_INTERVAL),
         func.count().filter(created_at > func.now() - LIFETIME),
-    ).where(*_filter_by_user(user_id, purpose))
+    ).where(*_belongs_to(user_id, purpose))
     recent, in_last_hour = db.session().execute(statement).one()
     return bool(recent or (purpose == RESET and in_last_hour >= _MAX_RESETS_PER_HOUR))
 
 
-def _filter_by_user(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
+def _belongs_to(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
     return (MailedToken.user_id == user_id, MailedToken.purpose == purpose)
 
 
@@ -142,7 +142,7 @@ def _invalid_token() -> ApiError:
     return errors.invalid(message, "token")
 
 
-def invalidate_links(user_id: UUID) -> None:
+def invalidate_all(user_id: UUID) -> None:
     """Invalidate all links of a user."""
     db.session().execute(delete(MailedToken).where(MailedToken.user_id == user_id))
 

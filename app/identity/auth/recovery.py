@@ -126,7 +126,7 @@ def remove_credentials(user: User) -> None:
     user_queries.lock(user.id)
     user_queries.set_security(user, password_hash=None, email_verified_at=db.utc_now())
     sessions.end_all(user)
-    links.invalidate_links(user.id)
+    links.invalidate_all(user.id)
 
 
 def _replace_password(user: User, password: str, *, field: str) -> None:
@@ -134,5 +134,5 @@ def _replace_password(user: User, password: str, *, field: str) -> None:
     passwords.check(password, email=user.email, name=user.name, field=field)
     user_queries.set_security(user, password_hash=secrets.hash_password(password))
     sessions.end_all(user)
-    links.invalidate_links(user.id)
+    links.invalidate_all(user.id)
     links.send_notice(user, "password_changed", to=user.email)

@@ -85,7 +85,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
         if revoke_keys:
             api_keys.revoke_by_creator(user.id)
         key_count = api_keys.count_live_by_creator(user.id)
-    links.invalidate_links(user.id)
+    links.invalidate_all(user.id)
     revoked = user_sessions.end_all(user)
     return {
         **_render(user),
