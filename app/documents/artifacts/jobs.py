@@ -74,7 +74,7 @@ def index(job: Job) -> None:
 @jobs.handler("artifacts.start_retention")
 def start_retention(_job: Job) -> None:
     """Give each organization that keeps documents for a time only its job."""
-    for organization_id in organizations.with_retention():
+    for organization_id in organizations.list_with_retention():
         jobs.enqueue(
             "artifacts.retain",
             {},
@@ -88,7 +88,7 @@ def retain(job: Job) -> None:
     """Delete an organization's documents that are older than it keeps them."""
     assert job.organization_id is not None
     # As it is now: somebody may have thought better of it since the job was made.
-    days = organizations.retention_days(job.organization_id)
+    days = organizations.get_retention_days(job.organization_id)
     if days is not None:
         service.delete_expired(days, job.checkpoint)
 

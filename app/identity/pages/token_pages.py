@@ -172,7 +172,7 @@ CONFIRM_EMAIL = FormPage(
 
 
 def _read_invitation(token: str, language: str) -> Context:
-    offer = invitations.offer(token)
+    offer = invitations.get_offer(token)
     if not offer["has_account"]:
         password_policy.check_address(offer["email"])
     return {

@@ -52,7 +52,7 @@ def find(identity: ExternalIdentity) -> Found:
     domain = domain_of(email)
     proven = queries.proven(domain)
     trusted = proven and identity.email_verified is True
-    user = users.by_email(email)
+    user = users.find_by_email(email)
     if user is None:
         _check_verified(identity)
         _check_domain(domain)

@@ -58,13 +58,13 @@ def bring_up_to_date(
         _join(configuration, user, role, linked)
     elif membership.role != role and _names_roles(configuration):
         held = Role[membership.role]
-        changes.change_role(user.id, held=held, wanted=Role[role], changed_by=None)
+        changes.change_role(user.id, old_role=held, role=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
 def _join(configuration: Configuration, user: User, role: str, linked: Identity) -> None:
     """Make the membership, with what an open invitation gives where the mapping names no roles."""
-    invited = invitations.claim(user.email)
+    invited = invitations.accept_by_address(user.email)
     if invited is None and organizations.was_removed(user.id):
         message = "You were removed from this organization or left it. Ask for an invitation."
         raise errors.denied(message)
@@ -96,7 +96,7 @@ def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, 
     if not mapped:
         return
     wanted = {UUID(e["team_id"]) for e in matching(configuration, groups) if e["team_id"]}
-    held = {team["id"] for team in teams.of_users([user_id]).get(user_id, ())}
+    held = {team["id"] for team in teams.list_of_users([user_id]).get(user_id, ())}
     teams.join(user_id, wanted - held)
     for team_id in sorted((mapped - wanted) & held):
         teams.remove_member(team_id, user_id)

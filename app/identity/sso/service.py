@@ -119,7 +119,7 @@ def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, A
 
 def _mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The mapping as it is kept. Raises 400 on what gives nothing, and on a team there is none."""
-    known = teams.existing(e["team_id"] for e in entries if e["team_id"])
+    known = teams.lock_existing(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
         place = f"group_mapping.{position}"
         if entry["role"] is None and entry["team_id"] is None:

@@ -111,7 +111,7 @@ def _disown(user: User, known: Identity | None) -> None:
 
     A stranger may have registered the address, to wait in the account for its holder.
     """
-    recovery.disown(user)
+    recovery.remove_credentials(user)
     queries.delete_identities(user.id, keep=known.id if known is not None else None)
 
 

@@ -63,7 +63,7 @@ def test_each_organization_of_the_month_is_told(app: Flask, old_org: Org, month:
     answer = operator(app).post(PATH, json={"period": month})
     assert answer.status_code == 202
     data = answer.json["data"]
-    start, end = service.bounds(month)
+    start, end = service.get_bounds(month)
     assert data["period"] == month
     assert data["from"] == start.isoformat().replace("+00:00", "Z")
     assert data["to"] == end.isoformat().replace("+00:00", "Z")

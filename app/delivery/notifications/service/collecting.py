@@ -152,7 +152,7 @@ def collect(found: Sequence[News]) -> None:
 
 def _entry(person: Reached, sort: str, whole: Sum, text: Message, before: Open | None) -> Entry:
     kind = SORTS[sort].kind
-    in_app, by_mail = preferences.channels(person.chosen, kind)
+    in_app, by_mail = preferences.get_channels(person.chosen, kind)
     return Entry(
         id=uuid7() if before is None else before.id,
         user_id=person.id,

@@ -33,7 +33,7 @@ def _letters(closed: Sequence[Closed]) -> Iterable[Email]:
 
 
 def _is_wanted(one: Closed) -> bool:
-    return one.mailed and preferences.channels(one.chosen, one.kind)[1]
+    return one.mailed and preferences.get_channels(one.chosen, one.kind)[1]
 
 
 def _letter(notes: Sequence[Closed]) -> Email:

@@ -52,7 +52,7 @@ def tell(
 
     notes, by_mail = [], set()
     for user in queries.recipients(user_ids, team_ids, role=role, least=least, but=but):
-        in_app, email = preferences.channels(user.chosen, kind)
+        in_app, email = preferences.get_channels(user.chosen, kind)
         if in_app or email:
             text = worded(user.locale, user.time_zone)
             notes.append(queries.Note(user.id, text.title, text.body, in_app))

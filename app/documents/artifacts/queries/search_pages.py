@@ -44,7 +44,7 @@ _SPARE = 2
 """How many times a page's hits the newest documents are expected to hold."""
 _MOST_NEWEST = 100_000
 """Finding the hits among more documents than this costs more than visiting `MANY` hits."""
-_FOUND = Prepared.of(
+_FOUND = Prepared.from_select(
     "list_found_artifacts",
     LISTED.where(
         Artifact.organization_id == bindparam("organization_id"),

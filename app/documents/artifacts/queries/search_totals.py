@@ -86,7 +86,7 @@ def _select_version(cells: Subquery) -> Select[Any]:
     return select(func.coalesce(func.array_to_string(states, ","), "").label("version"))
 
 
-_VERSION = Prepared.of(
+_VERSION = Prepared.from_select(
     "search_version",
     _select_version(counters.prepared_cells(SEARCHED, ("archived",))),
     organization_id="uuid",

@@ -115,7 +115,7 @@ _ASKED: Any = select(
     .exists()
     .label("backlog"),
 )
-_ASK = Prepared.of("ask_search", _ASKED, organization_id="uuid", query="text")
+_ASK = Prepared.from_select("ask_search", _ASKED, organization_id="uuid", query="text")
 
 
 def _of_old(query: str) -> Any:

@@ -55,7 +55,7 @@ class Giving:
         Raises 400 on `user_ids.N` or `team_id`.
         """
         if self._team_id is not None:
-            if not teams.existing([self._team_id]):
+            if not teams.lock_existing([self._team_id]):
                 raise errors.invalid("There is no such team.", "team_id")
             return
         known = lock_eligible(self._user_ids, Role.labeler)

@@ -177,7 +177,7 @@ class _Shares:
 
 def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None) -> None:
     if team_id is not None:
-        if not teams.existing([team_id]):
+        if not teams.lock_existing([team_id]):
             raise errors.invalid("There is no such team.", "team_id")
         return
     known = lock_eligible(user_ids, Role.reviewer)

@@ -164,7 +164,7 @@ def replace_tags(
         author_id=caller.user_id,
         seconds_spent=seconds_spent,
         claim_minutes=rules.claim_minutes(caller),
-        draft_hours=organizations.draft_hours(caller.org.settings),
+        draft_hours=organizations.get_draft_hours(caller.org.settings),
     )
     result = {**draft._asdict(), **saved._asdict(), "tags": checked, **_EMPTY_MERGE_COLUMNS}
     emit_event(

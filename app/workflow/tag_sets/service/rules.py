@@ -207,4 +207,4 @@ def check_state(tag_set: LockedTagSet, action: Action, revision: int | None) -> 
 
 def claim_minutes(caller: Caller) -> int:
     """Return for how many minutes the caller's organization grants claims."""
-    return organizations.claim_minutes(caller.org.settings)
+    return organizations.get_claim_minutes(caller.org.settings)
