@@ -1,4 +1,4 @@
-"""Which account a person without a link has, if any: found, made, or refused."""
+"""Find, create or refuse an account for an identity that is not linked yet."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,12 @@ _NAME_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`sure` is off where the holder of the account has to say first that it is them. `unproven` is
-    on where nobody has ever proven the account's address, which the organization's domain does."""
+    """The account for an identity.
+
+    `sure` is False if the holder must confirm by email before the identity is linked. `unproven` is
+    True if nobody has verified the account's address so far; the organization's proof of the domain
+    verifies it now.
+    """
 
     user: User
     sure: bool
@@ -31,20 +35,22 @@ class Found:
 
 
 def get(user_id: UUID) -> User:
-    """The account of a link."""
+    """Return the account that an existing link refers to."""
     user = db.session().get(User, user_id)
     assert user is not None, "links go with their account"
     return user
 
 
 def find(identity: ExternalIdentity) -> Found:
-    """The account for a subject that is new here. The organization is bound.
+    """Find or create the account for an identity that is not linked in the bound organization.
 
-    A mail address proves nobody: who chose the provider could have it say any. It is enough where
-    the organization has proven the address's domain and the provider vouches for the address.
-    Otherwise an account that exists is linked only once its holder confirms by email, and only in a
-    proven domain or when it is a member's; any other account is left alone. Raises 403
-    `permission_denied`.
+    An email address alone does not prove who a person is, because whoever chose the provider can
+    make it return any address. It is sufficient only if the organization has proven the address's
+    domain and the provider says that the address is verified.
+
+    Otherwise an existing account is linked only after its holder confirms by email, and only if the
+    domain is proven or the holder is a member of the organization. Any other existing account is
+    left unchanged. Raises 403 `permission_denied`.
     """
     if identity.email is None:
         raise errors.denied("The identity provider tells no e-mail address.")
@@ -67,12 +73,12 @@ def find(identity: ExternalIdentity) -> Found:
 
 
 def domain_of(email: str) -> str:
-    """The domain of an address, as `addresses.parse` has it."""
+    """Return the domain of an address that `addresses.parse` has normalized."""
     return email.rpartition("@")[2]
 
 
 def domain_of_typed(email: str) -> str:
-    """The domain of whatever somebody typed, as it would be stored; empty when it is no address."""
+    """Return the normalized domain of a user's input, or an empty string if it is no address."""
     try:
         return domain_of(addresses.parse(email))
     except ApiError:
@@ -116,13 +122,13 @@ def _make(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
 
 
 def _name(name: str | None) -> str:
-    """A name as people here have them: one line, of bounded length, that UTF-8 can hold."""
+    """Return a valid display name: one line, limited length, encodable as UTF-8."""
     text = (name or "").encode("utf-8", "ignore").decode()
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_NAME_LENGTH]
 
 
 def mail_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
-    """Ask the holder of the account; the letter goes to the address that the account has."""
+    """Email the holder of the account, at the account's own address, to confirm the sign-in."""
     page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
     LETTERS.post(
         "confirm",

@@ -1,4 +1,7 @@
-"""Where every protocol's answer arrives: the flow is used up, the answer read, a person let in."""
+"""Handle a provider's response, whatever the protocol.
+
+The flow is marked as used, the response is read, and the person is signed in.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,22 +18,25 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 Reader = Callable[[Configuration, Flow, str], ExternalIdentity]
-"""Makes an identity of the answer: (configuration, flow, slug). Raises `ApiError` to refuse."""
+"""Turns a response into an identity: (configuration, flow, slug). Raises `ApiError` to refuse it.
+"""
 
 
 def arrive(
     kind: str, *, state: str, browser: str | None, read: Reader, slug: str | None = None
 ) -> dict[str, Any] | Redirect:
-    """Finish the sign-in that `state` names.
+    """Finish the sign-in that `state` identifies.
 
-    The application gets a one-time code: by redirect where the flow names an address of it, else in
-    the answer. So it does with a refusal. Raises 400 on `state` (see `flows.finish`), and where
-    there is no such address, what `read` and the organization's policy raise.
+    The application gets a one-time code: in a redirect if the flow has a redirect URI, otherwise in
+    the response body. Errors are returned the same way. `slug` is the organization in the path of
+    the request, if the path has one.
 
-    :param slug: the organization that the answer's path names, where it names one.
+    Raises 400 on `state` (see `flows.finish`). If the flow has no redirect URI, it also raises what
+    `read` and the organization's policy raise.
     """
     flow = flows.finish(kind, state=state, browser=browser)
-    # It is used up whatever comes of it, and the provider is asked outside of a transaction.
+    # The flow stays used even if the sign-in fails, and the provider is called outside of a
+    # transaction.
     db.checkpoint()
     with tenancy.organization(flow.organization_id):
         try:
@@ -50,13 +56,16 @@ def _let_in(flow: Flow, slug: str | None, read: Reader) -> sign_in.Outcome:
         raise errors.denied("The answer was sent to another organization.")
     db.checkpoint()
     identity = read(configuration, flow, organization.slug)
-    # Read again, and locked: two first sign-ins of one person at once make one account.
+    # Read again with a lock, so that two concurrent first sign-ins of a person create one account.
     organization, configuration = _current(flow, lock=True)
     return sign_in.sign_in(organization, configuration, identity, flow)
 
 
 def _current(flow: Flow, *, lock: bool = False) -> tuple[Organization, Configuration]:
-    """As it is now, and still as the flow was begun with. Raises 403 `permission_denied`."""
+    """Return the organization and its configuration as they are now.
+
+    Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
+    """
     found = queries.opened(flow.organization_id, lock=lock)
     if found is None or (found[1].kind, found[1].provider["issuer"]) != (flow.kind, flow.issuer):
         raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")

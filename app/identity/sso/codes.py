@@ -1,4 +1,4 @@
-"""One-time codes: what an application exchanges for the login response."""
+"""Issue and redeem the one-time codes that an application exchanges for the login response."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,8 +21,9 @@ def issue(
     ownership_id: UUID | None,
     pending: dict[str, Any] | None = None,
 ) -> str:
-    """Create a code for whoever began `flow`. With `pending` it goes by mail and lives longer.
+    """Create a code for the browser or application that began `flow`, and return it.
 
+    A code with `pending` is emailed and valid for longer (see `CONFIRMATION_LIFETIME`).
     `ownership_id` is that of the user's membership (see `models.Code`).
     """
     code = secrets.random_token()
@@ -42,11 +43,12 @@ def issue(
 
 
 def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | None:
-    """Use a code up; None when it is unknown, used, expired or somebody else's.
+    """Mark a code as used and return it, or None if it cannot be redeemed.
 
-    It takes the proof that the sign-in was begun with: the verifier of the challenge, else the
-    browser's cookie. A wrong proof uses the code up as well: whoever shows it has no business with
-    it, and whoever lost it should begin again.
+    A code cannot be redeemed if it is unknown, used, expired or issued to another browser or
+    application. The caller proves that it began the sign-in: with the verifier if the flow has a
+    challenge, otherwise with the browser's cookie. A wrong proof also uses the code up: whoever
+    sends it is not entitled to the code, and a person who lost the proof should begin again.
     """
     used = (
         update(Code)

@@ -1,4 +1,4 @@
-"""Sign-ins that a person confirms by email: what a mailed code is about, before it is used."""
+"""Read what an emailed confirmation code is for, without using it up."""
 
 from app.identity.sso import flows, queries
 from app.kit import errors, tenancy
@@ -6,11 +6,11 @@ from app.kit.errors import ApiError
 
 
 def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
-    """Return {email, organization} of a mailed code, and leave the code good.
+    """Return {email, organization} of an emailed code; the code stays valid.
 
-    `browser` is the secret of the browser's cookie. Raises 400 `validation_error` on `token`;
-    `details.reason` is `other_browser` where the sign-in began in another browser, and
-    `application` where an application holds the proof that the exchange takes.
+    `browser` is the secret of the browser's cookie. Raises 400 `validation_error` on `token`.
+    `details.reason` is `other_browser` if the sign-in began in another browser, and `application`
+    if an application holds the proof that the exchange requires.
     """
     with tenancy.across_organizations(reason="the code tells the organization"):
         found = queries.find_confirmation(flows.fingerprint("code", code))

@@ -1,4 +1,4 @@
-"""Whether a domain's owner put our token into the DNS. Nothing but the question."""
+"""Check in the DNS whether the owner of a domain has published our token."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +12,14 @@ import dns.resolver
 RECORD = "_labeling-challenge"
 VALUE = "labeling-domain="
 LIFETIME = 3.0
-"""Seconds for one question, over all servers and tries."""
+"""Seconds for one query, over all name servers and retries."""
 IN_A_REQUEST = 5.0
-"""Seconds for all questions while somebody waits; what is left is asked by the hourly job."""
+"""Seconds for all queries during an API request; the hourly job does the rest."""
 _AT_ONCE = 8
 
 
 class Proof(Enum):
-    """`ABSENT` is the DNS's own word that the token is not there; `UNKNOWN` is no answer."""
+    """Result of a query: `ABSENT` if the DNS denies the record, `UNKNOWN` if the query failed."""
 
     FOUND = "found"
     ABSENT = "absent"
@@ -27,18 +27,19 @@ class Proof(Enum):
 
 
 def system_resolver() -> dns.resolver.Resolver:
-    """The resolver that the machine is set up with, asked anew each time."""
+    """Return a resolver with the machine's current configuration."""
     return dns.resolver.Resolver()
 
 
 make_resolver: Callable[[], dns.resolver.Resolver] = system_resolver
-"""What makes the resolver. Tests put one for a server of their own here."""
+"""Factory of the resolver. Tests replace it with one for their own DNS server."""
 
 
 def look(tokens: Mapping[str, str], *, within: float = inf) -> dict[str, Proof]:
-    """Of each domain whether its TXT record holds its token. Some seconds; no transaction open.
+    """Check for each domain whether its TXT record contains its token.
 
-    :param within: seconds for all of them; what is not answered by then is unknown.
+    This can take seconds, so no transaction may be open. `within` is the time limit in seconds for
+    all domains together; domains not checked by then are `UNKNOWN`.
     """
     if not tokens:
         return {}

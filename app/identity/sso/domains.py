@@ -1,7 +1,7 @@
-"""Domains of mail addresses: listed by an organization, proven by a record in the DNS.
+"""Email domains: listed by an organization, proven by a DNS record.
 
-One organization has a domain at a time. A proof lapses when the DNS says for three days that the
-record is gone; a server that does not answer says nothing.
+Only one organization at a time can have proven a domain. A proof expires when the DNS has said for
+three days that the record is missing. A DNS server that does not respond changes nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,10 @@ _TAKEN = "Another organization has proven this domain."
 
 
 def parse(domain: str, field: str) -> str:
-    """The name in ASCII and lower case, as `addresses.parse` writes it. Raises 400 on `field`."""
+    """Return the domain in ASCII and lower case, as `addresses.parse` normalizes it.
+
+    Raises 400 on `field` if it is not a domain.
+    """
     text = domain.strip().rstrip(".").lower()
     try:
         name = idna.encode(text, uts46=True, std3_rules=True).decode().lower()
@@ -37,7 +40,10 @@ def parse(domain: str, field: str) -> str:
 
 
 def keep(names: Iterable[str]) -> list[Domain]:
-    """Make the bound organization's list these, and no others; what was proven stays proven."""
+    """Replace the bound organization's list of domains, and return it.
+
+    Domains that stay in the list stay proven.
+    """
     wanted = set(names)
     rows = queries.domains()
     for row in rows:
@@ -51,7 +57,7 @@ def keep(names: Iterable[str]) -> list[Domain]:
 
 
 def judge(rows: Iterable[Domain], found: Mapping[str, Proof]) -> list[str]:
-    """Write down what the DNS said; the domains that are proven only now."""
+    """Store the results of the DNS checks, and return the domains that are newly proven."""
     return [row.domain for row in rows if row.domain in found and _judge(row, found[row.domain])]
 
 
@@ -68,7 +74,10 @@ def _judge(row: Domain, proof: Proof) -> bool:
 
 
 def prove(row: Domain) -> bool:
-    """Take a domain as proven, unless another organization has it; whether that is so now."""
+    """Mark a domain as proven, unless another organization has proven it.
+
+    Returns whether it is proven now.
+    """
     with tenancy.across_organizations(reason="a domain is one organization's"):
         taken = queries.proven_by_another(row.domain, row.organization_id)
     row.problem = _TAKEN if taken else None
@@ -87,7 +96,7 @@ def _miss(row: Domain) -> None:
 
 
 def describe(row: Domain) -> dict[str, Any]:
-    """A domain as administrators see it, with the record that proves it."""
+    """Return a domain for the API response, with the DNS record that proves it."""
     return {
         "domain": row.domain,
         "verified_at": row.verified_at,

@@ -1,4 +1,7 @@
-"""Passwords turned off: for the domains that an organization has proven, owners aside."""
+"""Enforce single sign-on: turn passwords off for an organization's proven domains.
+
+Owners of the organization can still use their password.
+"""
 
 from collections.abc import Iterable
 
@@ -12,7 +15,10 @@ from app.kit.errors import ApiError
 
 
 def _refused() -> ApiError:
-    """What a password is answered with. It tells of the address's domain, and of no account."""
+    """Return the error for a password sign-in.
+
+    It depends only on the domain of the address, so it does not reveal whether an account exists.
+    """
     return ApiError(
         "permission_denied",
         "Addresses of this domain sign in by single sign-on.",
@@ -21,14 +27,17 @@ def _refused() -> ApiError:
 
 
 class Enforcement:
-    """Single sign-on's word on passwords, as `auth.password_policy.PasswordPolicy` has it."""
+    """The password policy of single sign-on; implements `auth.password_policy.PasswordPolicy`."""
 
     def refusal(self, email: str) -> ApiError | None:
-        """An objection where the address's domain is proven by an organization that enforces."""
+        """Return an error if an organization that enforces single sign-on has proven the domain."""
         return _refused() if _enforcing(email) is not None else None
 
     def binds(self, user: User) -> ApiError | None:
-        """The same, owners of that organization aside: they get in when all else breaks."""
+        """Return the same error as `refusal`, except for owners of that organization.
+
+        Owners can still sign in by password, so that they get in if single sign-on fails.
+        """
         organization = _enforcing(user.email)
         if organization is None:
             return None
@@ -47,7 +56,10 @@ password_policy.register(Enforcement())
 
 
 def begin(configuration: Configuration, names: Iterable[str]) -> None:
-    """End the sessions that were opened by password in domains for which passwords are off now."""
+    """End password sessions in domains for which passwords are now turned off.
+
+    `names` are the proven domains. Does nothing unless single sign-on is enabled and enforced.
+    """
     proven = list(names)
     if not (configuration.enforced and configuration.enabled and proven):
         return

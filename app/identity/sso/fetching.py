@@ -1,4 +1,4 @@
-"""Asking providers, through the one door: in bounded time, of bounded size, at allowed places."""
+"""Call identity providers through the outbound HTTP client, with limits on time and size."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,31 +11,34 @@ import orjson
 from app.kit import container, errors
 
 DEADLINE = 5.0
-"""Seconds for one answer."""
+"""Seconds for one response."""
 MAX_BYTES = 256 * 1024
 PATIENCE = 0.5
-"""Seconds to wait for a place."""
+"""Seconds to wait for a free slot."""
 
 
 class Unusable(Exception):  # noqa: N818 - names what the answer is
-    """No answer, or none that can be used; the message may be told to an administrator."""
+    """There was no usable response; the message may be shown to an administrator."""
 
 
 class Declined(Unusable):
-    """The provider understood and says no: a status of 4xx."""
+    """The provider rejected the request with a 4xx status."""
 
 
 @cache
 def places() -> BoundedSemaphore:
-    """As many as may wait for others' servers at once in this process: half of its threads."""
+    """Return the semaphore that limits concurrent requests to providers in this process.
+
+    It has as many slots as half of the process's threads.
+    """
     return BoundedSemaphore(max(1, container.settings().web_threads // 2))
 
 
 @contextmanager
 def place() -> Iterator[None]:
-    """Hold a place while waiting for a server that an administrator chose. Raises 503.
+    """Hold a slot while waiting for a server that an administrator chose. Raises 503.
 
-    Anybody may be one, and choose a slow server: it must not hold up what others do here.
+    Anybody can become an administrator and choose a slow server; it must not block other requests.
     """
     if not places().acquire(timeout=PATIENCE):
         raise errors.busy(
@@ -50,8 +53,10 @@ def place() -> Iterator[None]:
 def fetch(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    """The whole body of a 2xx answer. A redirect is no answer. Raises `Unusable`, `Declined`,
-    and 503 while too many wait."""
+    """Return the complete body of a 2xx response. Redirects are not followed.
+
+    Raises `Unusable`, `Declined`, and 503 if too many requests are waiting.
+    """
     with place():
         outcome = container.current().egress.request(
             method,
@@ -75,7 +80,7 @@ def fetch(
 def fetch_object(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> dict[str, Any]:
-    """The JSON object of a 2xx answer. Raises `Unusable`, `Declined`."""
+    """Return the JSON object of a 2xx response. Raises `Unusable`, `Declined`."""
     try:
         found = orjson.loads(fetch(method, url, headers=headers, body=body))
     except orjson.JSONDecodeError:

@@ -1,4 +1,7 @@
-"""Sign-ins under way: begun with secrets of their own, finished once, in the browser that began."""
+"""Flows: sign-ins that have begun.
+
+Each flow has its own secrets and can be finished once, by the browser or application that began it.
+"""
 
 import base64
 import hashlib
@@ -19,29 +22,29 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 def browser_secret(given: str | None) -> str:
-    """The secret of a browser's cookie: the one it has, or a new one."""
+    """Return the browser's secret: the one in its cookie if valid, otherwise a new one."""
     return given if given and _S256.fullmatch(given) else secrets.random_token()
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
-    """The keyed hash that a table keeps of `secret`."""
+    """Return the keyed hash of `secret`, which tables store instead of the secret."""
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 
 def proves(verifier: str | None, challenge: str) -> bool:
-    """Whether `verifier` belongs to an S256 challenge (RFC 7636, section 4.6)."""
+    """Return whether `verifier` matches an S256 challenge (RFC 7636, section 4.6)."""
     if verifier is None or not _VERIFIER.fullmatch(verifier):
         return False
     return hmac.compare_digest(s256(verifier), challenge)
 
 
 def is_challenge(text: str) -> bool:
-    """Whether `text` has the form of an S256 challenge."""
+    """Return whether `text` has the form of an S256 challenge."""
     return _S256.fullmatch(text) is not None
 
 
 def s256(verifier: str) -> str:
-    """The S256 challenge of a verifier (RFC 7636, section 4.2)."""
+    """Return the S256 challenge of a verifier (RFC 7636, section 4.2)."""
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -55,10 +58,10 @@ def begin(
     next_: str | None = None,
     hint: str | None = None,
 ) -> Begun:
-    """Write a flow into the running transaction; the organization is bound.
+    """Create a flow for the bound organization in the current transaction.
 
-    `browser` is the secret of the cookie. With `challenge` the application vouches for itself when
-    it exchanges the code, and the answer may come by another browser.
+    `browser` is the secret of the cookie. If `challenge` is set, the application proves itself with
+    the verifier when it exchanges the code, and the response may arrive in another browser.
     """
     state, verifier = secrets.random_token(), secrets.random_token()
     flow = Flow(
@@ -80,10 +83,10 @@ def begin(
 
 
 def finish(kind: str, *, state: str, browser: str | None) -> Flow:
-    """Use a flow up; of two at once one wins.
+    """Mark a flow as used and return it; only one of two concurrent calls succeeds.
 
-    Raises 400 `validation_error` on `state`, the same for one that is unknown, used or expired, and
-    for another browser's.
+    Raises the same 400 `validation_error` on `state` if the flow is unknown, used, expired or bound
+    to another browser.
     """
     used = (
         update(Flow)
@@ -109,5 +112,5 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
 
 
 def code_verifier(flow: Flow) -> str:
-    """Ours towards the provider."""
+    """Return the flow's decrypted PKCE verifier, which this service sends to the provider."""
     return container.keyring().decrypt(flow.code_verifier).decode()

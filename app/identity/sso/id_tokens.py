@@ -1,5 +1,7 @@
-"""ID tokens: OpenID Connect Core 1.0, section 3.1.3.7, with joserfc's signatures and Authlib's
-rules on claims."""
+"""Verify ID tokens (OpenID Connect Core 1.0, section 3.1.3.7).
+
+joserfc verifies the signatures, and Authlib's rules check the claims.
+"""
 
 import time
 from typing import Any
@@ -12,21 +14,21 @@ from app.identity.sso import keys
 from app.identity.sso.models import Configuration, Flow
 
 LEEWAY = 60
-"""Seconds by which clocks may differ."""
+"""Clock difference that is tolerated, in seconds."""
 _MAX_AGE = 600
 _SUBJECT_LENGTH = 255
 
 
 class Refused(Exception):  # noqa: N818 - names what happened
-    """The token proves nothing; the message says why, for the log and the administrator."""
+    """The token is not valid; the message says why, for the log and the administrator."""
 
 
 def verify(
     token: object, configuration: Configuration, flow: Flow, *, access_token: str | None
 ) -> dict[str, Any]:
-    """The claims of a token that the provider made for this sign-in.
+    """Return the claims of a token that the provider issued for this sign-in.
 
-    Raises `Refused`, and `fetching.Unusable` when the keys cannot be had.
+    Raises `Refused`, and `fetching.Unusable` if the provider's keys are not available.
     """
     if not isinstance(token, str):
         raise Refused("the provider gave no ID token")
@@ -81,7 +83,8 @@ def _check(
         claims.validate(now=now, leeway=LEEWAY)
     except (JoseError, ValueError, TypeError, OverflowError) as failure:
         raise Refused(f"the ID token is not for this sign-in: {failure}") from None
-    # A fresh one was asked for: an old one that lives long comes from elsewhere.
+    # The token must have been issued for this sign-in; an older one comes from somewhere else,
+    # even if it has not expired.
     if found.claims["iat"] < now - _MAX_AGE:
         raise Refused("the ID token is old")
     subject = found.claims["sub"]

@@ -1,4 +1,4 @@
-"""What is looked at again by itself: providers' metadata, domains' records, and what expired."""
+"""Periodic jobs: check providers' metadata and domains' records again, and delete expired rows."""
 
 from app.identity.sso import dns_proof, domains, enforcement, keys, queries
 from app.identity.sso.providers import PROVIDERS
@@ -12,7 +12,7 @@ log = get_logger(__name__)
 
 @handler("sso.upkeep", queue="maintenance")
 def upkeep(job: Job) -> None:
-    """Delete what expired, and enqueue a look at the provider of every organization."""
+    """Delete expired rows, and enqueue a check of every organization that has single sign-on."""
     with tenancy.across_organizations(reason="every organization's providers are looked at"):
         queries.purge(job.checkpoint)
         for organization_id in queries.organizations():
@@ -22,7 +22,7 @@ def upkeep(job: Job) -> None:
 
 @handler("sso.look", queue="third_party", max_attempts=1)
 def look(job: Job) -> None:
-    """One organization's domains and provider, as they are now."""
+    """Check the domains and the provider of one organization."""
     _look_at_domains(job)
     _look_at_provider(job)
 
@@ -39,7 +39,11 @@ def _look_at_domains(job: Job) -> None:
 
 
 def _look_at_provider(job: Job) -> None:
-    """Endpoints move and keys change. A provider that is down, or another now, changes nothing."""
+    """Update the endpoints and keys of the provider.
+
+    Nothing changes if the provider is unavailable or another one has been configured in the
+    meantime.
+    """
     configuration = queries.configuration()
     if configuration is None or not configuration.enabled:
         return

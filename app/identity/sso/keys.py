@@ -1,4 +1,7 @@
-"""A provider's public keys: taken in carefully, kept in the database, fetched anew on rotation."""
+"""Public keys of OpenID Connect providers.
+
+They are validated, stored in the database, and fetched again when the provider rotates them.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -25,11 +28,13 @@ ALGORITHMS = {
     "EdDSA": "OKP",
     "Ed25519": "OKP",
 }
-"""What an ID token may be signed with, and the type of key: asymmetric ones only (RFC 7518, 8037,
-9864), so that nobody takes a public key for a shared secret."""
+"""Accepted signature algorithms of ID tokens, and their key types.
+
+Only asymmetric ones (RFC 7518, 8037, 9864), so that nobody can use a public key as a shared secret.
+"""
 
 FRESH = timedelta(minutes=10)
-"""A key that a provider withdrew is trusted no longer than this."""
+"""Maximum age of stored keys, and so how long a key that the provider withdrew is still trusted."""
 _STALE = timedelta(hours=1)
 _FETCHES_A_MINUTE = 10
 _MEMBERS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
@@ -39,9 +44,9 @@ _RSA_BITS = range(2048, 16_385)
 
 
 def clean(document: dict[str, Any]) -> dict[str, Any]:
-    """The usable public signing keys of a JWK set (RFC 7517), without any other member.
+    """Return the usable public signing keys of a JWK set (RFC 7517), without any other members.
 
-    Raises `Unusable` when there is none.
+    Raises `Unusable` if there are none.
     """
     listed = document.get("keys")
     found = [_clean(one) for one in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]]
@@ -61,7 +66,7 @@ def _clean(key: Any) -> dict[str, str] | None:
     kept = {name: key[name] for name in names if name in key}
     if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in kept.values()):
         return None
-    # What PostgreSQL cannot hold is no name of a key.
+    # PostgreSQL cannot store NUL characters.
     if any("\x00" in value for value in kept.values()) or not _imports(kept):
         return None
     return kept
@@ -78,7 +83,10 @@ def _imports(key: dict[str, str]) -> bool:
 
 
 def candidates(known: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
-    """The keys that may have signed under this header; all that fit, where it names none."""
+    """Return the stored keys that match the token's header.
+
+    Without a key id, these are all keys that fit the algorithm.
+    """
     return [
         JWKRegistry.import_key(dict(key))
         for key in known.get("keys", ())
@@ -89,11 +97,11 @@ def candidates(known: dict[str, Any], algorithm: str, kid: str | None) -> list[K
 
 
 def signers(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
-    """As `candidates`, of the provider's keys as they are now.
+    """Return the provider's current keys that may have signed a token with this header.
 
-    An unknown key means that the provider changed keys: they are fetched once more, at most ten
-    times a minute. Commits what the session holds; no transaction is open while it waits. Raises
-    `Unusable`.
+    If no stored key matches, the provider has probably rotated its keys, so they are fetched again,
+    at most ten times a minute. Commits the session, so that no transaction is open during the
+    request. Raises `Unusable`.
     """
     state = queries.provider_state(configuration.id)
     now = db.utc_now()
@@ -110,7 +118,7 @@ def signers(configuration: Configuration, algorithm: str, kid: str | None) -> li
 
 
 def _claim(configuration: Configuration) -> bool:
-    """Whether one more fetch is within the bound; counts it."""
+    """Count one more fetch, and return whether it is within the limit per minute."""
     over = or_(
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),
@@ -141,7 +149,7 @@ def _fetched(configuration: Configuration) -> dict[str, Any]:
 
 
 def store(configuration: Configuration, found: dict[str, Any]) -> None:
-    """Keep a cleaned set of keys as fetched just now."""
+    """Store a validated key set as fetched just now."""
     state = queries.provider_state(configuration.id)
     if state is None:
         state = ProviderState(configuration_id=configuration.id)

@@ -1,4 +1,4 @@
-"""Addresses: the application's, where a sign-in goes back to, and our own, told to providers."""
+"""URLs of this service for providers, and URLs of applications to return to after a sign-in."""
 
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -10,20 +10,20 @@ PREFIX = "/api/v1"
 
 
 def own(path: str) -> str:
-    """The address of an operation of ours, as providers and browsers reach it."""
+    """Return the public URL of an operation of this API."""
     return f"{container.settings().public_url}{PREFIX}{path}"
 
 
 def allowed_origins(settings: Settings) -> set[str]:
-    """Where an application may be: the origins of CORS_ORIGINS, and our own.
+    """Return the origins that applications may have: those of CORS_ORIGINS, and our own.
 
-    `*` allows none: a code must not go to whoever asks for it.
+    `*` allows none, because a code must not be sent to an arbitrary site.
     """
     return {*settings.cors_origins, _origin(settings.public_url)} - {"*"}
 
 
 def check_redirect(uri: str | None) -> None:
-    """Refuse an address that is no application's. Raises 400 on `redirect_uri`."""
+    """Raise 400 on `redirect_uri` unless it is None or the URL of an allowed application."""
     if uri is None:
         return
     try:
@@ -48,7 +48,10 @@ def _origin(uri: str) -> str:
 
 
 def back(flow: Flow, **parameters: str) -> str | None:
-    """The application's address with these parameters and its `next`; None where it named none."""
+    """Return the flow's redirect URI with these parameters and its `next`.
+
+    Returns None if the flow has no redirect URI.
+    """
     if flow.redirect_uri is None:
         return None
     if flow.next is not None:

@@ -1,4 +1,4 @@
-"""What a sign-in makes of a membership: default role, roles and teams by group, and its end."""
+"""Create, update or end a membership at sign-in: the default role, and roles and teams by group."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,17 +17,17 @@ from app.kit.permissions import Role
 
 
 class Dropped(Exception):  # noqa: N818 - names what happened
-    """The groups give access no more, and the membership was taken away."""
+    """The person's groups no longer give access, and the membership was ended."""
 
 
 def matching(configuration: Configuration, groups: Iterable[str]) -> list[dict[str, Any]]:
-    """The entries of the mapping that the groups match."""
+    """Return the mapping entries that match any of the groups."""
     held = set(groups)
     return [entry for entry in configuration.group_mapping if entry["group"] in held]
 
 
 def role_of(configuration: Configuration, groups: Iterable[str]) -> str:
-    """The highest role that the groups map to, else the default role."""
+    """Return the highest role that the groups map to, or the default role."""
     roles = [Role[e["role"]] for e in matching(configuration, groups) if e["role"]]
     return max(roles).name if roles else configuration.default_role
 
@@ -39,11 +39,11 @@ def bring_up_to_date(
     groups: tuple[str, ...],
     linked: Identity,
 ) -> None:
-    """Make, change or end the membership as the groups say. Owners stay what they are.
+    """Create, update or end the membership according to the groups. Owners do not change.
 
-    As soon as the mapping names roles, the provider decides on them at each sign-in. Raises
-    `Dropped`, and 403 `permission_denied` for somebody who was removed here by hand, and while the
-    organization is suspended for somebody new.
+    If the mapping contains roles, the provider decides on the role at each sign-in. Raises
+    `Dropped`. Raises 403 `permission_denied` for a person whom a member removed from the
+    organization, and for a new person while the organization is suspended.
     """
     membership = queries.membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
@@ -63,7 +63,10 @@ def bring_up_to_date(
 
 
 def _join(configuration: Configuration, user: User, role: str, linked: Identity) -> None:
-    """Make the membership, with what an open invitation gives where the mapping names no roles."""
+    """Create the membership.
+
+    If the mapping contains no roles, an open invitation decides on the role.
+    """
     invited = invitations.claim(user.email)
     if invited is None and organizations.was_removed(user.id):
         message = "You were removed from this organization or left it. Ask for an invitation."
@@ -91,7 +94,7 @@ def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
 
 
 def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, ...]) -> None:
-    """Be in the mapped teams whose groups one has, and in no other of the mapped ones."""
+    """Add the person to the mapped teams of their groups; remove them from other mapped teams."""
     mapped = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
     if not mapped:
         return

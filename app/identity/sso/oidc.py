@@ -1,4 +1,4 @@
-"""OpenID Connect: a provider looked at, a browser sent there, and the answer read.
+"""OpenID Connect: check a provider, build the authorization URL, and read the response.
 
 Discovery 1.0; Core 1.0, code flow; PKCE with S256 (RFC 7636); issuer identification (RFC 9207).
 """
@@ -31,7 +31,7 @@ _TEXT_LENGTH = 300
 
 
 class OpenIdConnect:
-    """The protocol, as `providers.Provider` has it."""
+    """The OpenID Connect implementation of `providers.Provider`."""
 
     def check(self, settings: Mapping[str, Any]) -> Checked:
         """Fetch the discovery document and the keys. Raises 400 on `oidc.issuer`."""
@@ -47,7 +47,7 @@ class OpenIdConnect:
         return Checked(issuer, facts, found)
 
     def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
-        """The authorization request (Core 1.0, section 3.1.2.1)."""
+        """Return the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
         del slug
         parameters = {
             "response_type": "code",
@@ -65,7 +65,7 @@ class OpenIdConnect:
         return str(add_params_to_uri(endpoint, list(parameters.items())))
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """The settings, and the address to register with the provider."""
+        """Return the settings, and the redirect URI to register with the provider."""
         del slug
         return {
             **configuration.settings,
@@ -88,7 +88,7 @@ def _check_issuer(issuer: str) -> None:
 
 
 def _facts(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a discovery document. Raises `Unusable`, `EgressRefused`."""
+    """Return the facts to store from a discovery document. Raises `Unusable`, `EgressRefused`."""
     if document.get("issuer") != issuer:
         raise Unusable("it names another issuer, and must name this one to the letter")
     if "code" not in _texts(document, "response_types_supported"):
@@ -100,7 +100,7 @@ def _facts(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     if not algorithms:
         raise Unusable("the provider signs ID tokens with no algorithm that is accepted here")
     methods = _texts(document, "token_endpoint_auth_methods_supported")
-    # What is not announced means client_secret_basic (Discovery 1.0, section 3).
+    # Without this member, the provider supports client_secret_basic (Discovery 1.0, section 3).
     basic = not methods or "client_secret_basic" in methods
     return {
         "authorization_endpoint": _endpoint(document, "authorization_endpoint", browser=True),
@@ -123,7 +123,11 @@ def _texts(document: dict[str, Any], name: str) -> list[str]:
 
 
 def _endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> str:
-    """An endpoint that may be asked, or, of the browser, one that it may be sent to."""
+    """Return a validated endpoint of the discovery document. Raises `Unusable`, `EgressRefused`.
+
+    An endpoint for this service must be allowed by the egress policy; one for the browser must only
+    be an https URL.
+    """
     url = document.get(name)
     if not isinstance(url, str) or len(url) > 2000 or not (url.isascii() and url.isprintable()):  # noqa: PLR2004
         raise Unusable(f"its {name} is missing or no URL")
@@ -144,10 +148,10 @@ def _endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> 
 def read(
     answer: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
 ) -> ExternalIdentity:
-    """The person whom the provider's answer means; `answer` is the query of the callback.
+    """Return the identity in the provider's response; `answer` is the query of the callback.
 
-    Raises 403 `permission_denied` when the provider refuses, 401 `invalid_credentials` when its
-    answer proves nothing, 503 `service_unavailable` when it cannot be asked.
+    Raises 403 `permission_denied` if the provider refused the sign-in, 401 `invalid_credentials` if
+    the response is not valid, 503 `service_unavailable` if the provider is unavailable.
     """
     code = _code(configuration, flow, answer)
     try:
@@ -172,7 +176,7 @@ def _proves_nothing(reason: str) -> ApiError:
 
 
 def _code(configuration: Configuration, flow: Flow, answer: Mapping[str, Any]) -> str:
-    """The authorization code of an answer that comes from the right provider (RFC 9207)."""
+    """Return the authorization code, after checking that the issuer is the right one (RFC 9207)."""
     issuer = answer.get("iss")
     if issuer is None and configuration.provider["names_itself"]:
         raise _proves_nothing("it does not say which provider it comes from")
@@ -188,7 +192,7 @@ def _code(configuration: Configuration, flow: Flow, answer: Mapping[str, Any]) -
 
 
 def _exchange(configuration: Configuration, flow: Flow, code: str) -> dict[str, Any]:
-    """Code for tokens (RFC 6749, section 4.1.3), with the verifier of PKCE."""
+    """Exchange the code for tokens (RFC 6749, section 4.1.3), with the PKCE verifier."""
     client_id = configuration.settings["client_id"]
     form = {
         "grant_type": "authorization_code",
@@ -199,7 +203,7 @@ def _exchange(configuration: Configuration, flow: Flow, code: str) -> dict[str, 
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     secret = _secret(configuration)
     if secret is not None and configuration.provider["client_auth"] == "client_secret_basic":
-        # Both are form-encoded before they are joined (RFC 6749, section 2.3.1).
+        # Both parts are form-encoded before they are joined (RFC 6749, section 2.3.1).
         pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
@@ -222,7 +226,7 @@ def _secret(configuration: Configuration) -> str | None:
 def _completed(
     configuration: Configuration, claims: dict[str, Any], access_token: str | None
 ) -> dict[str, Any]:
-    """The claims, with what only the userinfo endpoint tells (Core 1.0, section 5.3)."""
+    """Return the claims, completed from the userinfo endpoint if needed (Core 1.0, section 5.3)."""
     endpoint = configuration.provider["userinfo_endpoint"]
     wanted = ["email", "name"]
     if configuration.group_mapping:
@@ -235,7 +239,7 @@ def _completed(
     if more.get("sub") != claims["sub"]:
         raise id_tokens.Refused("the userinfo endpoint tells of somebody else")
     merged = {**more, **claims}
-    # It is said of one address: never of the address that the other source names.
+    # `email_verified` belongs to the address of the same source, not to that of the other source.
     said = [
         source["email_verified"]
         for source in (claims, more)
@@ -245,10 +249,10 @@ def _completed(
 
 
 def _is_verified(claim: object) -> bool | None:
-    """Return what `email_verified` says, None where it says nothing that can be relied on.
+    """Return the value of `email_verified`, or None if it is not reliable.
 
-    It is a boolean (Core 1.0, section 5.1). Some providers send a text, whatever was verified: it
-    can take the address's credit away, but not give it.
+    The claim is a boolean (Core 1.0, section 5.1). Some providers send a string, whatever they
+    verified. So the string "false" counts, but the string "true" does not.
     """
     if isinstance(claim, bool):
         return claim
@@ -273,7 +277,7 @@ def _identity(configuration: Configuration, claims: dict[str, Any]) -> ExternalI
 
 
 def _text(value: Any) -> str | None:
-    """A text that PostgreSQL can hold, of sane length, or None."""
+    """Return the value if it is a string that PostgreSQL can store and not too long, else None."""
     if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH or "\x00" in value:
         return None
     try:

@@ -30,7 +30,7 @@ _OPEN = (
 
 
 def configuration(*, lock: bool = False) -> Configuration | None:
-    """The bound organization's, if it has one, as it is now."""
+    """Return the bound organization's current configuration, if it has one."""
     statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
         statement = statement.with_for_update()
@@ -38,18 +38,18 @@ def configuration(*, lock: bool = False) -> Configuration | None:
 
 
 def provider_state(configuration_id: UUID) -> ProviderState | None:
-    """What is known of the keys of a provider, as it is now."""
+    """Return the current state of the provider's keys, if there is one."""
     statement = select(ProviderState).where(ProviderState.configuration_id == configuration_id)
     return db.session().scalars(statement.execution_options(populate_existing=True)).one_or_none()
 
 
 def domains() -> list[Domain]:
-    """Of the bound organization, by name."""
+    """Return the bound organization's domains, sorted by name."""
     return list(db.session().scalars(select(Domain).order_by(Domain.domain)))
 
 
 def proven(domain: str) -> bool:
-    """Whether the bound organization has proven `domain`."""
+    """Return whether the bound organization has proven `domain`."""
     statement = select(Domain.id).where(Domain.domain == domain, Domain.verified_at.is_not(None))
     return db.session().scalar(statement) is not None
 
@@ -57,7 +57,11 @@ def proven(domain: str) -> bool:
 def opened(
     organization_id: UUID, *, lock: bool = False
 ) -> tuple[Organization, Configuration] | None:
-    """An organization with its single sign-on, when it has it and is open. As it is now."""
+    """Return the organization with its current configuration if single sign-on is available.
+
+    It is available if it is enabled and the organization is active or suspended. `lock` locks the
+    configuration.
+    """
     statement = _OPEN.where(Organization.id == organization_id).execution_options(
         populate_existing=True
     )
@@ -67,7 +71,10 @@ def opened(
 
 
 def proven_by_another(domain: str, organization_id: UUID) -> bool:
-    """Whether an organization other than this one has proven `domain`. Across organizations."""
+    """Return whether another organization has proven `domain`.
+
+    Requires access across organizations.
+    """
     statement = select(Domain.id).where(
         Domain.domain == domain,
         Domain.verified_at.is_not(None),
@@ -77,7 +84,10 @@ def proven_by_another(domain: str, organization_id: UUID) -> bool:
 
 
 def by_domain(domain: str) -> tuple[Organization, Configuration] | None:
-    """Who has proven `domain`, when it has single sign-on. Across organizations."""
+    """Return the organization that has proven `domain`, if it has single sign-on.
+
+    Requires access across organizations.
+    """
     owned = Domain.organization_id == Organization.id
     return _pair(
         _OPEN.join(Domain, owned).where(Domain.domain == domain, Domain.verified_at.is_not(None))
@@ -85,7 +95,10 @@ def by_domain(domain: str) -> tuple[Organization, Configuration] | None:
 
 
 def by_slug(slug: str) -> tuple[Organization, Configuration] | None:
-    """The organization of that slug, when it has single sign-on. Across organizations."""
+    """Return the organization with this slug, if it has single sign-on.
+
+    Requires access across organizations.
+    """
     return _pair(_OPEN.where(Organization.slug == slug))
 
 
@@ -97,7 +110,7 @@ def _pair(
 
 
 class Confirmation(NamedTuple):
-    """A sign-in that waits for its confirmation by email."""
+    """A sign-in that awaits confirmation by email."""
 
     browser_hash: str
     challenge: str | None
@@ -106,14 +119,17 @@ class Confirmation(NamedTuple):
 
 
 def find_confirmation(code_hash: str) -> Confirmation | None:
-    """Return what an unused mailed code confirms. Across organizations."""
+    """Return the sign-in that an unused emailed code confirms.
+
+    Requires access across organizations.
+    """
     statement = (
         select(Code.browser_hash, Code.challenge, User.email, Organization.name)
         .join(User, User.id == Code.user_id)
         .join(Organization, Organization.id == Code.organization_id)
         .where(
             Code.code_hash == code_hash,
-            # A code that was not mailed holds the null of JSON here.
+            # For a code that was not emailed, the column contains the JSON value null.
             func.jsonb_typeof(Code.pending) == "object",
             Code.used_at.is_(None),
             Code.expires_at > func.now(),
@@ -124,26 +140,26 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
 
 
 def identity(issuer: str, subject: str) -> Identity | None:
-    """Who an issuer's subject is in the bound organization; locked."""
+    """Return and lock the link of an issuer's subject in the bound organization."""
     statement = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
     return db.session().scalars(statement.with_for_update()).one_or_none()
 
 
 def delete_identities(user_id: UUID, *, keep: UUID | None) -> None:
-    """Unlink a user from the bound organization's provider, but for the identity `keep`."""
+    """Delete a user's links in the bound organization, except the identity `keep`."""
     kept = [Identity.id != keep] if keep is not None else []
     db.session().execute(delete(Identity).where(Identity.user_id == user_id, *kept))
 
 
 def membership(user_id: UUID) -> Membership | None:
-    """Return a user's membership in the bound organization as it is now, and lock it."""
+    """Return and lock a user's current membership in the bound organization."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()
 
 
 def enforcing(domain: str) -> Organization | None:
-    """The organization that has proven `domain` and turned passwords off there."""
+    """Return the organization that has proven `domain` and enforces single sign-on."""
     owned = Domain.organization_id == Organization.id
     found = _pair(
         _OPEN.join(Domain, owned).where(
@@ -154,9 +170,10 @@ def enforcing(domain: str) -> Organization | None:
 
 
 def end_password_sessions(organization_id: UUID, names: Iterable[str]) -> int:
-    """Raise the token version of everybody in these domains who came in by password.
+    """End all sessions of users in these domains who have signed in by password.
 
-    Owners of the organization aside. How many people that were. Across organizations.
+    Raises the users' token version and returns their number. Owners of the organization are
+    excluded. Requires access across organizations.
     """
     owners = select(Membership.user_id).where(
         Membership.organization_id == organization_id, Membership.role == "owner"
@@ -187,9 +204,9 @@ def raise_token_version(user_id: UUID) -> None:
 
 
 def remember_assertion(assertion_hash: str, expires_at: datetime) -> bool:
-    """Note that the bound organization accepted an assertion; False when it had done so already.
+    """Record that the bound organization accepted an assertion.
 
-    Of two at once one waits for the other.
+    Returns False if it was recorded before. Concurrent calls wait for each other.
     """
     noted = (
         insert(Assertion)
@@ -201,11 +218,14 @@ def remember_assertion(assertion_hash: str, expires_at: datetime) -> bool:
 
 
 def organizations() -> list[UUID]:
-    """Those that have single sign-on. Across organizations."""
+    """Return the ids of the organizations that have single sign-on.
+
+    Requires access across organizations.
+    """
     return list(db.session().scalars(select(Configuration.organization_id)))
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete what has expired, of all organizations, a batch in a transaction."""
+    """Delete the expired rows of all organizations, one batch per transaction."""
     for table in (Flow, Code, Assertion):
         purging.purge(table.__tablename__, "expires_at < now()", checkpoint)

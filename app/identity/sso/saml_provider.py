@@ -1,6 +1,7 @@
-"""SAML 2.0 as one of single sign-on's protocols: a provider looked at, asked, and its answer read.
+"""SAML 2.0 as a single sign-on protocol: check a provider, send a request, read the response.
 
-The rules of the protocol are in `app.identity.sso.saml`; here they meet configurations and flows.
+The rules of the protocol are in `app.identity.sso.saml`; this module applies them to configurations
+and flows.
 """
 
 import base64
@@ -32,24 +33,27 @@ ACS = "/auth/sso/{org_slug}/saml/acs"
 METADATA = "/auth/sso/{org_slug}/saml/metadata"
 METADATA_TYPE = "application/samlmetadata+xml"
 _REMEMBERED = timedelta(days=1)
-"""An assertion answers a flow, which lives for minutes: nothing can be replayed after a day."""
+"""How long an accepted assertion is recorded.
+
+An assertion belongs to a flow, which expires after minutes, so it cannot be replayed after a day.
+"""
 
 
 def entity_id(slug: str) -> str:
-    """Our name towards an organization's provider: the address of the metadata."""
+    """Return this service's entity id for an organization's provider: the URL of the metadata."""
     return links.own(METADATA.format(org_slug=slug))
 
 
 def acs_url(slug: str) -> str:
-    """Where an organization's provider sends its answers."""
+    """Return the URL to which an organization's provider sends its responses."""
     return links.own(ACS.format(org_slug=slug))
 
 
 def own_metadata(slug: str) -> Download:
-    """Our metadata for an organization. Raises 404 on what is no slug.
+    """Return this service's metadata for an organization. Raises 404 on an invalid slug.
 
-    It says nothing but what its address says, and is the same whether or not there is such an
-    organization: a provider is set up with it before the organization is.
+    It contains nothing but URLs with the slug, and is the same whether or not the organization
+    exists: a provider is configured with it before the organization is.
     """
     if not slugs.is_slug(slug):
         raise errors.not_found()
@@ -64,10 +68,10 @@ def own_metadata(slug: str) -> Download:
 
 
 class Saml:
-    """The protocol, as `providers.Provider` has it."""
+    """The SAML implementation of `providers.Provider`."""
 
     def check(self, settings: Mapping[str, Any]) -> Checked:
-        """Read the provider's metadata, fetched where it is an address. Raises 400 on a member."""
+        """Read the provider's metadata, or fetch it from its URL. Raises 400 on a member."""
         if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
             message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
             raise errors.invalid(message, "saml.name_id_format")
@@ -80,12 +84,13 @@ class Saml:
         else:
             found = _read_metadata(_fetched(url), "saml.metadata_url")
         facts = {"sso_url": found.sso_url, "certificates": list(found.certificates)}
-        # Whatever the address says: its holder could change the keys, and become an owner by that.
+        # The anchor depends on the certificates even if the metadata comes from a URL: whoever
+        # controls the URL could change the keys and sign in as an owner.
         keys = " ".join(sorted(found.certificates))
         return Checked(found.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest())
 
     def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
-        """The provider's address with an AuthnRequest in it."""
+        """Return the provider's URL with an AuthnRequest in it."""
         sso_url = configuration.provider["sso_url"]
         asked = request.authn_request(
             request_id=begun.flow.request_id,
@@ -98,7 +103,7 @@ class Saml:
         return request.redirect_url(sso_url, asked, begun.state)
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """The settings, and what to tell the provider."""
+        """Return the settings, and the values to register with the provider."""
         return {**configuration.settings, "entity_id": entity_id(slug), "acs_url": acs_url(slug)}
 
 
@@ -123,14 +128,15 @@ def _read_metadata(document: bytes, member: str) -> metadata.Provider:
 
 
 class Answer:
-    """A provider's answer as it was posted. Nothing of it has been proven.
+    """A provider's response as it was posted; nothing in it is verified yet.
 
-    :param encoded: the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 when it holds none.
+    `encoded` is the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 if it contains no SAML
+    response.
     """
 
     def __init__(self, encoded: str) -> None:
         try:
-            # Some providers break the lines, as MIME does.
+            # Some providers insert line breaks, as in MIME.
             document = base64.b64decode("".join(encoded.split()), validate=True)
             self._tree = response.parse(document)
         except (ValueError, binascii.Error):
@@ -139,10 +145,10 @@ class Answer:
             raise errors.unprocessable("SAMLResponse", failure.reason) from None
 
     def identity(self, configuration: Configuration, flow: Flow, slug: str) -> ExternalIdentity:
-        """The person whom the answer means, once: see `arrivals.Reader`.
+        """Verify the response and return its identity, once; see `arrivals.Reader`.
 
-        Raises 401 `invalid_credentials` when it proves nothing or was here before, 403
-        `permission_denied` when the provider declines.
+        Raises 401 `invalid_credentials` if the response is not valid or was used before, and 403
+        `permission_denied` if the provider refused the sign-in.
         """
         expected = Expected(
             issuer=flow.issuer,
@@ -169,7 +175,7 @@ class Answer:
             issuer=found.issuer,
             subject=found.subject,
             email=found.email,
-            # SAML has no claim for it: an assertion vouches for all that it says.
+            # SAML has no such claim: the provider vouches for everything in an assertion.
             email_verified=True,
             name=found.name,
             groups=found.groups,
@@ -177,9 +183,9 @@ class Answer:
 
 
 def arrive(slug: str, form: Mapping[str, str], *, browser: str | None) -> dict[str, Any] | Redirect:
-    """Finish the sign-in that a posted answer belongs to: see `arrivals.arrive`.
+    """Finish the sign-in that a posted response belongs to; see `arrivals.arrive`.
 
-    Without the RelayState of a request of ours an answer was not asked for: 400.
+    Raises 400 without the RelayState of a request of this service: the response was not requested.
     """
     answer = Answer(form["SAMLResponse"])
     try:

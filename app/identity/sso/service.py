@@ -1,4 +1,4 @@
-"""Single sign-on: configured by administrators, begun by anybody, ended in a session."""
+"""Service of single sign-on: configure it, start a sign-in, and exchange codes for sessions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,7 @@ from app.kit.errors import ApiError
 
 
 def get(slug: str) -> dict[str, Any]:
-    """The bound organization's configuration. Raises 404 when there is none."""
+    """Return the bound organization's configuration. Raises 404 if there is none."""
     configuration = queries.configuration()
     if configuration is None:
         raise errors.not_found()
@@ -57,10 +57,10 @@ def configure(
     group_mapping: Sequence[dict[str, Any]],
     **values: Any,
 ) -> dict[str, Any]:
-    """Set up or replace the bound organization's single sign-on.
+    """Create or replace the bound organization's single sign-on configuration.
 
-    The provider's metadata and the domains' records are looked at first, with no transaction open.
-    Raises 400 `validation_error` on what does not do, 409 `stale_precondition`.
+    The provider's metadata and the domains' DNS records are checked with no transaction open.
+    Raises 400 `validation_error` on an invalid member, 409 `stale_precondition`.
     """
     settings = _settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
@@ -83,7 +83,7 @@ def configure(
     rows = domains.keep(names)
     if began:
         enforcement.begin(configuration, [row.domain for row in rows if row.verified_at])
-    # Their records are looked up outside of the transaction: what was configured stands by then.
+    # The configuration is committed first: the DNS is queried outside of the transaction.
     db.checkpoint()
     found = _looked_up({row.domain: row.token for row in rows})
     enforcement.begin(configuration, domains.judge(queries.domains(), found))
@@ -91,7 +91,10 @@ def configure(
 
 
 def _looked_up(tokens: dict[str, str]) -> dict[str, Proof]:
-    """What the DNS says of the domains; nothing while too many wait, then the hourly job asks."""
+    """Return the results of the DNS checks.
+
+    The result is empty if too many requests are waiting; the hourly job then checks the domains.
+    """
     try:
         with fetching.place():
             return dns_proof.look(tokens, within=dns_proof.IN_A_REQUEST)
@@ -103,7 +106,7 @@ _KEEP = object()
 
 
 def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
-    """The settings of the kind. Raises 400 on missing ones, and on the other kind's."""
+    """Return the settings of the kind. Raises 400 if they are missing or of the other kind."""
     for name, settings in given.items():
         if settings is None and name == kind:
             raise errors.invalid(f"The kind {kind} needs its settings.", name)
@@ -118,7 +121,7 @@ def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, A
 
 
 def _mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The mapping as it is kept. Raises 400 on what gives nothing, and on a team there is none."""
+    """Return the mapping to store. Raises 400 on an entry without effect and on an unknown team."""
     known = teams.existing(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
         place = f"group_mapping.{position}"
@@ -140,7 +143,10 @@ def _locked(revision: int | None) -> Configuration | None:
 def _secret(
     configuration: Configuration | None, kind: str, settings: dict[str, Any], given: Any
 ) -> str | None:
-    """The client's secret, encrypted. The stored one goes to no other provider or client."""
+    """Return the client secret to store, encrypted.
+
+    A stored secret is not reused for another provider or client.
+    """
     if given is not _KEEP:
         return container.keyring().encrypt(given) if given is not None else None
     if configuration is None or configuration.kind != kind or kind != "oidc":
@@ -172,10 +178,10 @@ def start(
     code_challenge: str | None,
     browser: str,
 ) -> tuple[dict[str, Any], str]:
-    """Begin a sign-in: where to send the browser, and the kind. `browser` is its cookie's secret.
+    """Begin a sign-in; return the response and the kind. `browser` is its cookie's secret.
 
-    An address counts by its domain, so nothing is told of accounts. Raises 400 on a member, 404
-    where there is no single sign-on.
+    Only the domain of an email address counts, so the response reveals nothing about accounts.
+    Raises 400 on a member, 404 if there is no single sign-on.
     """
     if (email is None) == (org_slug is None):
         raise errors.invalid("Give an e-mail address or an organization.", "email")
@@ -213,13 +219,13 @@ def exchange(
     ip_address: str | None,
     user_agent: str | None,
 ) -> dict[str, Any]:
-    """One-time code to login response. Of two at once one wins.
+    """Exchange a one-time code for the login response; only one of two concurrent calls succeeds.
 
-    Raises 401 `invalid_credentials` on a code that is not good, or not this browser's or
-    application's; 403 `permission_denied` where the person may not come in any more.
+    Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or
+    application, and 403 `permission_denied` if the person may no longer sign in.
     """
     row = codes.redeem(code, browser=browser, verifier=code_verifier)
-    # Whatever comes of it, it is used up.
+    # The code stays used even if the exchange fails.
     db.checkpoint()
     if row is None:
         raise ApiError(
@@ -255,10 +261,10 @@ def _admitted(row: Code) -> tuple[Configuration, Any, UUID | None]:
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
-    """Look a listed domain's record up now, or with `vouch` take the operator's word for it.
+    """Check the DNS record of a domain now, or accept it without a record if `vouch` is set.
 
-    For the operator's command; the organization is bound. Whether the domain is proven. Raises 404
-    when the organization does not list it.
+    Returns whether the domain is proven. Used by the operator's command; the organization is bound.
+    Raises 404 if the organization does not list the domain.
     """
     name = domains.parse(domain, "domain")
     row = next((row for row in queries.domains() if row.domain == name), None)
@@ -271,7 +277,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     else:
         db.checkpoint()
         domains.judge([row], dns_proof.look({row.domain: row.token}))
-    # Here, where the organization is bound: the caller's transaction ends outside.
+    # Flush while the organization is bound: the caller commits when it no longer is.
     db.session().flush()
     if row.verified_at is not None and not was:
         enforcement.begin(configuration, [row.domain])

@@ -1,6 +1,6 @@
-"""The rules for an assertion of web browser sign-in: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
+"""Check and read an assertion of web browser sign-on: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
 
-The element that comes in is what was signed, and nothing else is read.
+The input is the signed element, and nothing else is read.
 """
 
 from collections.abc import Iterable
@@ -15,18 +15,18 @@ from app.identity.sso.saml.names import ASSERTION
 from app.identity.sso.saml.xml import children, tag, text_of, time_of
 
 SKEW = timedelta(seconds=60)
-"""How far the provider's clock and ours may be apart."""
+"""Tolerated difference between the provider's clock and ours."""
 
 _MAX_GROUPS = 1000
 _LENGTH = 300
-"""Of names, addresses and groups: longer ones are none."""
+"""Maximum length of names, addresses and groups; longer values are ignored."""
 _CONDITIONS = frozenset(
     tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
 
 
 class Refused(Exception):  # noqa: N818 - names what happened
-    """The answer is not accepted; `reason` may be told, and repeats nothing of the answer."""
+    """The response is not accepted; `reason` may be shown, as it quotes nothing of the response."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -34,16 +34,17 @@ class Refused(Exception):  # noqa: N818 - names what happened
 
 
 class Declined(Refused):
-    """The provider itself says no."""
+    """The provider itself refused the sign-in."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What an answer must agree with.
+    """The values that a response must match.
 
-    `issuer` and `certificates` are the provider's, from its configured metadata; `audience` our
-    entity id, `acs_url` where the answer comes in; `request_id` of the request that it answers,
-    made at `asked_at`; `name_id_format` None takes every format that stays the same.
+    `issuer` and `certificates` are those of the provider's configured metadata. `audience` is this
+    service's entity id, and `acs_url` the URL that receives the response. `request_id` is that of
+    the request, which was created at `asked_at`. If `name_id_format` is None, every permanent
+    format is accepted.
     """
 
     issuer: str
@@ -58,7 +59,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Asserted:
-    """Whom the provider names. After `expires_at` the assertion is refused for its age alone."""
+    """The person whom an assertion identifies. It is no longer valid after `expires_at`."""
 
     assertion_id: str
     issuer: str
@@ -71,10 +72,7 @@ class Asserted:
 
 
 def read(assertion: etree._Element, expected: Expected) -> Asserted:
-    """Check a signed assertion and read it.
-
-    :raises Refused: any rule is broken.
-    """
+    """Check and read a signed assertion. Raises `Refused` if it breaks any rule."""
     try:
         return _read(assertion, expected)
     except ValueError as failure:
@@ -102,7 +100,7 @@ def _read(assertion: etree._Element, expected: Expected) -> Asserted:
 
 
 def check_issuer(element: etree._Element, expected: Expected, *, required: bool) -> None:
-    """Refuse an element that another than the expected provider issued."""
+    """Refuse an element that was not issued by the expected provider."""
     found = children(element, ASSERTION, "Issuer")
     if not found and not required:
         return
@@ -113,7 +111,7 @@ def check_issuer(element: etree._Element, expected: Expected, *, required: bool)
 
 
 def check_issued(element: etree._Element, expected: Expected) -> None:
-    """Refuse what was issued before it was asked for, or is yet to be."""
+    """Refuse an element issued before the request or in the future."""
     issued = time_of(element, "IssueInstant")
     if issued is None or not expected.asked_at - SKEW <= issued <= expected.now + SKEW:
         raise Refused("issued at another time than during this sign-in")
@@ -136,7 +134,7 @@ def _one(parent: etree._Element, name: str) -> etree._Element:
 
 
 def _name_id(subject: etree._Element, expected: Expected) -> tuple[str, str]:
-    """The subject's name and its format."""
+    """Return the subject's name and its format."""
     element = _one(subject, "NameID")
     name = text_of(element, _LENGTH)
     if not name:
@@ -146,7 +144,7 @@ def _name_id(subject: etree._Element, expected: Expected) -> tuple[str, str]:
         raise Refused("a transient name, which names nobody the next time")
     if expected.name_id_format not in (None, kind):
         raise Refused("a name of another format than the one that was asked for")
-    # The same name in somebody else's list is somebody else.
+    # Qualifiers are namespaces: the same name in another namespace is another person.
     if element.get("NameQualifier", expected.issuer) != expected.issuer:
         raise Refused("a name from another provider's list")
     if element.get("SPNameQualifier", expected.audience) != expected.audience:
@@ -155,7 +153,7 @@ def _name_id(subject: etree._Element, expected: Expected) -> tuple[str, str]:
 
 
 def _confirmed(subject: etree._Element, expected: Expected) -> datetime:
-    """When the confirmation that holds ends. One of them has to hold."""
+    """Return when the valid subject confirmation expires. At least one must be valid."""
     for confirmation in children(subject, ASSERTION, "SubjectConfirmation"):
         data = children(confirmation, ASSERTION, "SubjectConfirmationData")
         if confirmation.get("Method") == names.BEARER and len(data) == 1:
@@ -175,12 +173,12 @@ def _holds(data: etree._Element, expected: Expected) -> datetime | None:
 
 
 def _within(start: datetime | None, end: datetime | None, now: datetime) -> bool:
-    # Differences of times: near the end of the calendar a sum would overflow.
+    # Compare differences, because a sum would overflow near the maximum date.
     return (start is None or start - now <= SKEW) and (end is None or now - end < SKEW)
 
 
 def _conditions(assertion: etree._Element, expected: Expected) -> datetime | None:
-    """When the conditions end, if they do. Each of them has to hold."""
+    """Return when the conditions expire, or None. All of them must be met."""
     conditions = _one(assertion, "Conditions")
     end = time_of(conditions, "NotOnOrAfter")
     if not _within(time_of(conditions, "NotBefore"), end, expected.now):
@@ -210,7 +208,10 @@ Attributes = dict[str, list[str]]
 
 
 def _attributes(assertion: etree._Element) -> Attributes:
-    """The attributes' values by their names in lower case; values that are no text are left out."""
+    """Return the attributes' values by lower-case name.
+
+    Values that are not text are omitted.
+    """
     found: Attributes = {}
     for statement in children(assertion, ASSERTION, "AttributeStatement"):
         for attribute in children(statement, ASSERTION, "Attribute"):

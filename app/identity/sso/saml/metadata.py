@@ -1,4 +1,4 @@
-"""Metadata: what the provider says of itself, and what we say of ourselves (saml-metadata)."""
+"""SAML metadata: parse the identity provider's, and build that of this service (saml-metadata)."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ from app.identity.sso.saml.names import SIGNATURE as DS
 from app.identity.sso.saml.xml import Malformed, children, tag, time_of
 
 MAX_CERTIFICATES = 10
-RSA_BITS = range(2048, 16_385)  # OpenSSL verifies with no larger ones
+RSA_BITS = range(2048, 16_385)  # OpenSSL does not verify with larger keys
 CURVES = ("secp256r1", "secp384r1", "secp521r1")
 _MAX_URL = 2000
 _MAX_ENTITY_ID = 1024  # saml-core 8.3.6
@@ -27,9 +27,9 @@ _MAX_ENTITY_ID = 1024  # saml-core 8.3.6
 
 @dataclass(frozen=True)
 class Provider:
-    """An identity provider: its entity id, where to send the browser, and the keys it signs with.
+    """An identity provider: its entity id, sign-on URL and signing certificates.
 
-    `certificates` are DER in base64, as metadata has them.
+    `certificates` are DER in base64, as in metadata.
     """
 
     entity_id: str
@@ -38,15 +38,16 @@ class Provider:
 
 
 def load(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
-    """The certificates of a `Provider`, to verify with."""
+    """Load the certificates of a `Provider`, for verifying signatures."""
     return tuple(x509.load_der_x509_certificate(base64.b64decode(one)) for one in certificates)
 
 
 def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
-    """The one identity provider that a metadata document describes.
+    """Return the identity provider that a metadata document describes.
 
-    :param allow_http: accept plain http for its address, for tests and closed networks.
-    :raises Malformed: no metadata, expired, of no or several providers, or without what is needed.
+    `allow_http` also accepts plain http for its URL, for tests and closed networks. Raises
+    `Malformed` if the document is not metadata, has expired, describes no provider or more than
+    one, or lacks a required part.
     """
     role, entity = _role(xml.parse(document, comments=True))
     try:
@@ -63,7 +64,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
 
 
 def _role(root: etree._Element) -> tuple[etree._Element, etree._Element]:
-    """The one descriptor of an identity provider, and the entity it belongs to."""
+    """Return the only identity provider descriptor, and the entity that it belongs to."""
     names = (tag(METADATA, "EntityDescriptor"), tag(METADATA, "EntitiesDescriptor"))
     if root.tag not in names:
         raise Malformed("The document is not SAML metadata.")
@@ -127,7 +128,7 @@ def _certificates(role: etree._Element) -> tuple[str, ...]:
 
 
 def _usable(text: str) -> str | None:
-    """The certificate as it is kept, if its key is one that may sign."""
+    """Return the certificate in the form to store, or None if its key must not sign."""
     try:
         certificate = x509.load_der_x509_certificate(base64.b64decode(text, validate=True))
         key = certificate.public_key()
@@ -140,7 +141,7 @@ def _usable(text: str) -> str | None:
 
 
 def own(*, entity_id: str, acs_url: str) -> bytes:
-    """Our metadata: the same for everybody who knows the address."""
+    """Build this service's metadata."""
     root = etree.Element(
         tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
     )

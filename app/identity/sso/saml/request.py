@@ -1,6 +1,7 @@
-"""The request to the provider: saml-core 3.4.1 over the HTTP-Redirect binding (saml-bindings 3.4).
+"""Build the authentication request: saml-core 3.4.1 over HTTP-Redirect (saml-bindings 3.4).
 
-It is not signed: an answer only ever goes to the address that the provider has registered.
+The request is not signed, because the provider sends responses only to the URL that is registered
+with it.
 """
 
 import base64
@@ -25,7 +26,10 @@ def authn_request(
     name_id_format: str | None,
     now: datetime,
 ) -> bytes:
-    """The AuthnRequest as XML. `request_id` is an NCName, `issuer` our entity id."""
+    """Return the AuthnRequest as XML.
+
+    `request_id` is an NCName, `issuer` this service's entity id.
+    """
     root = etree.Element(
         tag(PROTOCOL, "AuthnRequest"),
         {
@@ -47,7 +51,10 @@ def authn_request(
 
 
 def redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
-    """Where to send the browser. `relay_state` comes back with the answer; at most 80 bytes."""
+    """Return the URL to which the browser is sent.
+
+    The provider returns `relay_state` with its response; it has at most 80 bytes.
+    """
     packed = zlib.compressobj(wbits=-15)
     message = base64.b64encode(packed.compress(request) + packed.flush()).decode()
     query = f"SAMLRequest={quote(message, safe='')}&RelayState={quote(relay_state, safe='')}"

@@ -1,4 +1,7 @@
-"""The answer: saml-core 3.2 and 3.3.3. Finds the one assertion in it, and that it is signed."""
+"""Verify a SAML response: saml-core 3.2 and 3.3.3.
+
+Finds the only assertion in it, and checks that it is signed.
+"""
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -19,9 +22,9 @@ _RESPONSE = tag(PROTOCOL, "Response")
 
 
 def parse(document: bytes) -> etree._Element:
-    """The answer as a tree, of which nothing has been checked yet.
+    """Parse a SAML response without verifying it.
 
-    :raises Malformed: it is no SAML response at all.
+    Raises `Malformed` if the document is not a SAML response.
     """
     root = xml.parse(document)
     if root.tag != _RESPONSE:
@@ -30,12 +33,10 @@ def parse(document: bytes) -> etree._Element:
 
 
 def check(response: etree._Element, expected: Expected) -> Asserted:
-    """Whom the answer names.
+    """Verify the response and return the person whom it identifies.
 
-    The assertion has to be signed itself, or to lie in a response that is; where both are signed,
-    both signatures have to be good.
-
-    :raises Refused: any rule is broken.
+    Either the assertion or the response that contains it must be signed; if both are signed, both
+    signatures must be valid. Raises `Refused` if any rule is broken.
     """
     try:
         _check_head(response, expected)
@@ -58,8 +59,8 @@ def _signed_assertion(response: etree._Element, expected: Expected) -> etree._El
         _check_shape(signed)
     own = _assertion(response)
     if signed is None or signatures.is_signed(own):
-        # As it came, not as it lies in the response's canonical form: that has lost namespaces
-        # which only the assertion's own signature lists.
+        # Verify the assertion as received. The canonical form of the signed response has lost
+        # namespaces that only the assertion's own signature lists.
         return signatures.verify(own, expected.certificates)
     return _assertion(signed)
 
@@ -83,13 +84,13 @@ def _check_head(response: etree._Element, expected: Expected) -> None:
 
 
 def _check_shape(response: etree._Element) -> None:
-    """Refuse a second assertion wherever it lies, an encrypted one, and ids that are not unique."""
+    """Refuse more than one assertion anywhere, encrypted assertions, and duplicate ids."""
     assertions = list(response.iter(tag(ASSERTION, "Assertion")))
     if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
         raise Refused("an encrypted assertion: the service has published no key for it")
     if len(assertions) != 1 or assertions[0].getparent() is not response:
         raise Refused(f"{len(assertions)} assertions where one is expected, in the response itself")
-    # Any attribute that some library takes for an id: the same one twice is an ambiguity.
+    # Some library may take any of these attributes as an id, so a duplicate is ambiguous.
     ids = [
         value
         for element in response.iter()

@@ -1,8 +1,8 @@
-"""XML signatures (XMLDSig) as SAML uses them: saml-core 5.4, and nothing beyond it.
+"""Verify XML signatures (XMLDSig) in the form that SAML uses (saml-core 5.4), and no other form.
 
-The cryptography is signxml's. What is checked before and around it is about which bytes were
-signed: the signed element is cut out of its document first, so that a reference cannot lead
-anywhere else, and what is returned is parsed from the very bytes whose digest was checked.
+The cryptography is signxml's. The checks before and around it ensure which bytes were signed. The
+signed element is first cut out of its document, so that a reference cannot point anywhere else, and
+the returned element is parsed from the very bytes whose digest was verified.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
 
 
 class SignatureRefused(Exception):  # noqa: N818 - names what happened
-    """The element is not signed as it must be; `reason` is for the log."""
+    """The element is not signed as required; `reason` is for the log."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -45,22 +45,22 @@ class SignatureRefused(Exception):  # noqa: N818 - names what happened
 
 
 def is_signed(element: etree._Element) -> bool:
-    """Whether the element carries a signature of its own. Says nothing of its worth."""
+    """Return whether the element has a signature of its own, valid or not."""
     return bool(children(element, SIGNATURE, "Signature"))
 
 
 def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) -> etree._Element:
-    """What was signed, parsed from the signed bytes.
+    """Verify the signature of an element, and return the element parsed from the signed bytes.
 
-    :param element: carries the signature as a direct child; its `ID` is what the signature names.
-    :param certificates: one of their keys must have signed. Only the keys count, not the validity
-        of the certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1).
-    :raises SignatureRefused: no signature, a wrong one, or one of another form.
+    The signature is a direct child of the element and refers to its `ID`. The key of one of the
+    certificates must have created it. Only the keys count, not the validity period of the
+    certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `SignatureRefused` if
+    the signature is missing, wrong or of another form.
     """
     alone = detached(element)
     signature = _only(alone, "Signature")
     _check_form(signature, alone.get("ID"))
-    # No key and no certificate comes out of the message, whatever the library would make of it.
+    # The library must not use a key or a certificate from the message itself.
     for key_info in children(signature, SIGNATURE, "KeyInfo"):
         signature.remove(key_info)
     for certificate in certificates:
@@ -82,7 +82,7 @@ def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree.
         result = XMLVerifier().verify(
             alone, x509_cert=certificate, id_attribute="ID", expect_config=config
         )
-    except Exception:  # noqa: BLE001 - however the check fails, it has failed
+    except Exception:  # noqa: BLE001 - any exception means that the signature is invalid
         return None
     if isinstance(result, list) or result.signed_xml is None:
         return None
@@ -93,7 +93,7 @@ def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree.
 
 
 def _check_form(signature: etree._Element, element_id: str | None) -> None:
-    """Refuse what saml-core 5.4 does not allow, before anything is computed."""
+    """Refuse signatures that saml-core 5.4 does not allow, before any computation."""
     info = _only(signature, "SignedInfo")
     if children(signature, SIGNATURE, "Object"):
         raise SignatureRefused("the signature carries an object")
