@@ -1,4 +1,4 @@
-"""Sealing, every half minute."""
+"""The periodic job that appends new entries to the hash chains, every 30 seconds."""
 
 from app.identity.audit import queries, sealing
 from app.kit import jobs
@@ -12,7 +12,7 @@ _SECONDS = 30
 
 @jobs.handler("audit.seal", queue="maintenance", resumable=True)
 def seal(job: Job) -> None:
-    """Seal what was written since, chain by chain, until nothing waits."""
+    """Append all pending entries to their chains, one chain after the other."""
     for organization_id in queries.waiting_chains():
         try:
             while sealing.seal(organization_id):

@@ -13,8 +13,9 @@ from app.kit import db
 BLOCK_ENTRIES = 1000
 _READ_BLOCKS = 4
 
-# Spelled out here and made of PostgreSQL's own functions: one in the database could be replaced.
-# The microseconds and JSON's canonical form are the same whatever server reads a restored log.
+# The digest uses only PostgreSQL's own functions, because a function of our own in the database
+# could be replaced. Microseconds and the canonical form of JSON are the same on every server that
+# reads a restored log.
 _DIGEST = """
 sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
     CAST(extract(epoch FROM at) * 1000000 AS bigint), actor_kind, actor_id, actor_label, operation,
@@ -46,7 +47,7 @@ _SEAL = text(
 _ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
 _FORGET = text("SELECT audit_forget(:people)")
 _FORGOTTEN = text("SELECT entry_id FROM audit_forgotten WHERE entry_id = ANY(:ids)")
-# Nothing can be called forgotten beside what an entry counted and hashed.
+# An entry counts as forgotten only if a `users.forget` entry has counted and hashed it.
 _MISCOUNTED = text(
     """
     SELECT f.forgotten_by FROM (
@@ -99,7 +100,7 @@ _STRANGERS = text(
 _FIRST = text(
     "SELECT hash FROM audit_blocks WHERE organization_id = :organization_id AND number = 1"
 )
-# An organization is the first thing that is told of it. Its log begins anew only where it ended.
+# The first entry about an organization is its creation. A log starts again only after an erasure.
 _BEGINS = text(
     """
     SELECT CASE e.action
@@ -122,7 +123,7 @@ _UNHURRIED = text("SET LOCAL statement_timeout = 0")
 
 
 class Digested(NamedTuple):
-    """An entry as it is now."""
+    """The current digest of an entry."""
 
     id: UUID
     at: datetime
@@ -130,14 +131,14 @@ class Digested(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A row of entries that wait for their seal."""
+    """A row of pending entries."""
 
     id: int
     entries: list[UUID]
 
 
 class Counts(NamedTuple):
-    """How many entries a chain's tables hold, in one moment."""
+    """The numbers of entries in a chain's tables, in one snapshot."""
 
     entries: int
     sealed: int
@@ -145,35 +146,35 @@ class Counts(NamedTuple):
 
 
 def digests(ids: Sequence[UUID]) -> dict[UUID, Digested]:
-    """Those of `ids` that exist, whatever chain they are in."""
+    """Return the digests of those `ids` that exist, in any chain."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
     return {row.id: Digested(row.id, row.at, bytes(row.digest)) for row in rows}
 
 
 def waiting_chains() -> list[UUID]:
-    """Organizations with entries that are not sealed yet."""
+    """Return the organizations that have pending entries."""
     return list(db.session().scalars(_WAITING_CHAINS))
 
 
 def lock(organization_id: UUID) -> None:
-    """Keep other sealers from a chain until the transaction ends."""
+    """Lock a chain against other writers until the transaction ends."""
     db.session().execute(_LOCK, {"chain": str(organization_id)})
 
 
 def head(organization_id: UUID) -> Head:
-    """A chain's head, EMPTY where there is none."""
+    """Return a chain's head, or EMPTY if there is none."""
     row = db.session().execute(_HEAD, {"organization_id": organization_id}).first()
     return EMPTY if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
 
 
 def waiting(organization_id: UUID) -> list[Waiting]:
-    """What waits longest: rows of BLOCK_ENTRIES entries together, or just above."""
+    """Return the oldest pending rows, with BLOCK_ENTRIES entries in total or slightly more."""
     values = {"organization_id": organization_id, "most": BLOCK_ENTRIES}
     return [Waiting(row[0], row[1]) for row in db.session().execute(_WAITING, values)]
 
 
 def seal(organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: bytes) -> None:
-    """Append a block; `mac` signs the head that it makes."""
+    """Append a block; `mac` signs the head after it."""
     values = {
         "organization_id": organization_id,
         "number": block.number,
@@ -188,7 +189,7 @@ def seal(organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: b
 
 
 def erase(organization_id: UUID, proof: str) -> UUID:
-    """Remove a chain and write the entry that stays; its id. `proof` is JSON."""
+    """Remove a chain, write the entry that remains, and return its id. `proof` is JSON."""
     db.session().flush()
     db.session().execute(_UNHURRIED)
     values = {"organization_id": organization_id, "proof": proof}
@@ -197,24 +198,30 @@ def erase(organization_id: UUID, proof: str) -> UUID:
 
 
 def forget(people: Sequence[UUID]) -> int:
-    """Remove what the log tells of accounts that are gone, outside of organizations; how many."""
+    """Remove the entries about deleted accounts that belong to no organization.
+
+    Returns their number.
+    """
     db.session().flush()
     db.session().execute(_UNHURRIED)
     return int(db.session().execute(_FORGET, {"people": list(people)}).scalar_one())
 
 
 def forgotten(ids: Sequence[UUID]) -> set[UUID]:
-    """Those of `ids` that were forgotten with somebody's account."""
+    """Return those `ids` that were removed together with an account."""
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
 
 def miscounted(most: int) -> list[UUID]:
-    """Entries that forgot something, and do not say what is said to be forgotten by them."""
+    """Return the `users.forget` entries that do not match the entries removed under their name.
+
+    A match means that the hash in the entry is that of the removed entries.
+    """
     return list(db.session().scalars(_MISCOUNTED, {"most": most}))
 
 
 def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
-    """A chain's blocks in order, a few at a time, up to one of a number."""
+    """Yield a chain's blocks in order, up to the number `upto`, reading a few at a time."""
     values = {"organization_id": organization_id, "upto": upto, "most": _READ_BLOCKS}
     after = 0
     while True:
@@ -228,47 +235,53 @@ def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
 
 
 def beyond_head(organization_id: UUID) -> int | None:
-    """The position of the first block that no head covers, if there is one."""
+    """Return the position of the first block after the head, if there is one."""
     found: int | None = db.session().scalar(_BEYOND, {"organization_id": organization_id})
     return found
 
 
 def chains() -> list[tuple[UUID, str | None]]:
-    """(organization, slug) of every chain that there is or ought to be."""
+    """Return (organization, slug) of every chain that exists or should exist."""
     return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
 
 
 def chain_of(slug: str) -> tuple[UUID, str | None] | None:
-    """The chain of a slug."""
+    """Return (organization, slug) of the chain of an organization, if it exists."""
     row = db.session().execute(_CHAIN, {"slug": slug}).first()
     return None if row is None else (row[0], row[1])
 
 
 def counts(organization_id: UUID) -> Counts:
-    """How many entries there are, sealed, and waiting."""
+    """Return how many entries exist, are in the chain, and are pending."""
     row = db.session().execute(_COUNTS, {"organization_id": organization_id}).one()
     return Counts(int(row[0]), int(row[1]), int(row[2]))
 
 
 def strangers(organization_id: UUID, most: int) -> list[UUID]:
-    """Entries that are neither sealed nor wait for it: no trigger wrote them."""
+    """Return entries that are neither in the chain nor pending: no trigger wrote them."""
     values = {"organization_id": organization_id, "most": most}
     return list(db.session().scalars(_STRANGERS, values))
 
 
 def first_hash(organization_id: UUID) -> bytes | None:
-    """What tells a chain from one that comes after it: the hash of its first block."""
+    """Return the hash of a chain's first block.
+
+    It distinguishes the chain from one that replaces it.
+    """
     found = db.session().scalar(_FIRST, {"organization_id": organization_id})
     return None if found is None else bytes(found)
 
 
 def begins(organization_id: UUID) -> bool:
-    """Whether the first of an organization's entries is one that a log can begin with: of its
-    making, of the log's own, or of its erasing where it was closed. True where that is gone."""
+    """Return whether the chain's first entry is one with which a log can begin.
+
+    It is the entry of the organization's creation, of the start of auditing or, if the organization
+    was closed, of its erasure. Also returns True if that entry or the organization is gone.
+    """
     found: bool | None = db.session().scalar(_BEGINS, {"organization_id": organization_id})
     return found is not False
 
 
 def without_time_limit() -> None:
-    """Let the transaction's statements take as long as they take."""
+    """Turn off the statement timeout for this transaction."""
     db.session().execute(_UNHURRIED)

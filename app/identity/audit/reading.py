@@ -1,4 +1,4 @@
-"""SQL of reading the audit log."""
+"""SQL for reading the audit log."""
 
 from typing import Any
 from uuid import UUID
@@ -50,7 +50,7 @@ _NEWEST = PreparedList(
 
 
 def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of an organization's entries."""
+    """Return a page of an organization's entries."""
     if not filters and organization_id == tenancy.current_organization_id():
         return _NEWEST.page(request)
     keys = _keys(organization_id, filters)
@@ -83,8 +83,11 @@ def _total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]
 
 
 def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
-    """How a page is found by action, by actor's kind or by type: entries of some actions, of which
-    there may be few among very many."""
+    """Return the keys by which a page is found when filtered by action, actor kind or type.
+
+    The filters can match few entries among very many, so the page is merged from the index ranges
+    of the matching actions.
+    """
     facets: dict[str, Any] = {
         name: filters[name] for name in ("action", "actor_kind", "target_type") if name in filters
     }
@@ -107,7 +110,7 @@ def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
 
 
 def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:
-    """A SELECT of the entries of one record, or of those that another SELECT finds."""
+    """Return a SELECT of the entries of one record, or of those that a SELECT returns."""
     target = AuditEntry.target_id
     return select(
         AuditEntry.id,
@@ -127,7 +130,7 @@ def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any
 
 
 def latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
-    """A chain's latest entries, the oldest of them first."""
+    """Return a chain's latest entries, oldest first."""
     statement = (
         select(*AuditEntry.__table__.columns)
         .where(AuditEntry.organization_id == organization_id)

@@ -1,4 +1,4 @@
-"""Sealing: entries that were written become links of their organization's chain."""
+"""Append pending entries to the hash chain of their organization."""
 
 from dataclasses import replace
 from itertools import chain as joined
@@ -12,13 +12,17 @@ log = get_logger(__name__)
 
 
 class BrokenHead(Exception):  # noqa: N818 - names what was found
-    """The chain's head is not one that this service signed: to go on from it would hide why."""
+    """This service did not sign the chain's head.
+
+    Appending to it would hide the manipulation.
+    """
 
 
 def seal(organization_id: UUID) -> int:
-    """Seal what waits longest, up to some thousand entries; how many. In the running transaction.
+    """Append the oldest pending entries to the hash chain, and return their number.
 
-    Raises BrokenHead. Sealers of one chain wait for each other.
+    Appends about `queries.BLOCK_ENTRIES` entries in the caller's transaction. Concurrent calls for
+    one chain wait for each other. Raises `BrokenHead`.
     """
     queries.lock(organization_id)
     head = queries.head(organization_id)
@@ -36,7 +40,7 @@ def seal(organization_id: UUID) -> int:
     queries.seal(
         organization_id, block, [row.id for row in waiting], head_mac(organization_id, after)
     )
-    # Outside the database, so that one that was put back to an older state can be told from it.
+    # The service log is outside the database, so it reveals a database restored to an older state.
     log.info(
         "audit.sealed",
         organization=str(organization_id),

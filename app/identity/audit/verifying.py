@@ -1,4 +1,7 @@
-"""Verifying a chain: every block and entry, in order, a few thousand in memory at a time."""
+"""Verify a chain: every block and every entry, in order.
+
+A few thousand entries are in memory at a time.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -19,15 +22,17 @@ from app.identity.audit.models import NOBODY
 from app.identity.audit.report import Fault, Finding, Report
 
 LATE = timedelta(hours=1)
-"""How much older than what was sealed before it an entry may say it is: no transaction of this
-service lasts so long, so one that does was written by somebody who wanted it to look old."""
+"""Maximum by which an entry may be older than entries appended before it.
+
+No transaction of this service lasts so long, so an older entry was written with a false time.
+"""
 
 Looked = Callable[[], None]
 """Called after every block."""
 
 
 class Chain:
-    """One chain under verification; what is found goes into `report`."""
+    """Verifies one chain and adds its findings to `report`."""
 
     def __init__(self, organization_id: UUID, slug: str | None, report: Report) -> None:
         self.id = organization_id
@@ -40,9 +45,9 @@ class Chain:
         self._latest = datetime(1970, 1, 1, tzinfo=UTC)
 
     def verify(self, looked: Looked) -> None:
-        """Look at all of it."""
+        """Verify the whole chain."""
         head = queries.head(self.id)
-        # What is sealed meanwhile is left for the next time.
+        # Blocks that are appended in the meantime are left for the next verification.
         for block in queries.blocks(self.id, head.blocks if head != EMPTY else None):
             self._block(block)
             looked()
