@@ -1,4 +1,4 @@
-"""Background work: erasing what was closed, once its grace period is over."""
+"""Background jobs that erase closed organizations after their grace period."""
 
 from uuid import UUID
 
@@ -8,9 +8,10 @@ from app.kit.jobs import Job
 
 
 def start_due() -> list[UUID]:
-    """Give each organization whose time has come a job; one that failed gets another.
+    """Enqueue a job for each organization that is due, and return these organizations.
 
-    They are the answer, whoever has given them their job.
+    An organization whose job failed gets another one. The result includes organizations that
+    already had a job.
     """
     found = service.due()
     with tenancy.across_organizations(reason="the jobs are none of the organizations' own"):
@@ -18,7 +19,7 @@ def start_due() -> list[UUID]:
             jobs.enqueue(
                 "erasing.run",
                 {"organization_id": str(organization_id)},
-                # Those of its own are among what is erased.
+                # The organization's own jobs are erased with it.
                 organization_id=None,
                 unique_key=f"erase:{organization_id}",
             )
@@ -27,7 +28,7 @@ def start_due() -> list[UUID]:
 
 @jobs.handler("erasing.start")
 def start(_job: Job) -> None:
-    """Begin with what is due."""
+    """Enqueue the jobs for all organizations that are due."""
     start_due()
 
 

@@ -1,4 +1,4 @@
-"""SQL of erasing: which tables hold an organization's rows, and how these go."""
+"""SQL of erasing: find the tables with an organization's rows, and delete the rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ _FILES = text(
 
 
 def due() -> list[UUID]:
-    """Closed organizations whose grace period is over."""
+    """Return the closed organizations whose grace period is over."""
     statement = select(Organization.id).where(
         Organization.status == "closed", Organization.erase_after <= func.now()
     )
@@ -50,7 +50,7 @@ def due() -> list[UUID]:
 
 
 def lock(organization_id: UUID) -> Organization:
-    """The organization, locked against everything: not even a row that belongs to it can come."""
+    """Return the organization, locked so that not even a row that references it can be inserted."""
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
@@ -61,13 +61,16 @@ def lock(organization_id: UUID) -> Organization:
 
 
 def tables() -> list[Table]:
-    """Every table with rows of organizations, but members' and the audit log's: first that of jobs,
-    so that nothing works on any more, then those that others' rows point to after these."""
+    """Return every table with rows of organizations, in the order of deletion.
+
+    Memberships and the audit log are not included. Jobs come first, so that nothing works on the
+    organization any more. Then each table comes after those that reference it.
+    """
     found = {
         table.name: table
         for table in reversed(db.Base.metadata.sorted_tables)
         if "organization_id" in table.columns
-        # What is derived from other rows goes with them.
+        # Derived rows are deleted together with the rows that they come from.
         and not table.info.get("derived")
         and table.name != _MEMBERS
         and not table.name.startswith(_AUDIT)
@@ -76,7 +79,7 @@ def tables() -> list[Table]:
 
 
 def erase_batch(table: Table, organization_id: UUID) -> int:
-    """Delete up to `BATCH` of an organization's rows; how many. 0 when none is left."""
+    """Delete up to `BATCH` of an organization's rows and return their number, 0 if none is left."""
     keys = list(table.primary_key.columns)
     whose = table.columns.organization_id == organization_id
     chosen = select(*keys).where(whose, *_leaves(table)).limit(BATCH)
@@ -85,7 +88,10 @@ def erase_batch(table: Table, organization_id: UUID) -> int:
 
 
 def _leaves(table: Table) -> list[Any]:
-    """Of a tree, only what nothing hangs on: teams stand under teams."""
+    """Return the conditions for rows that no row of the same table references.
+
+    Rows of a tree, such as teams, are deleted from the leaves up.
+    """
     found = []
     for key in table.foreign_key_constraints:
         if key.referred_table is table:
@@ -96,16 +102,17 @@ def _leaves(table: Table) -> list[Any]:
 
 
 def erase_members(organization_id: UUID) -> list[UUID]:
-    """Delete up to `BATCH` memberships; whose they were."""
+    """Delete up to `BATCH` memberships, and return the ids of their users."""
     values = {"organization_id": organization_id, "batch": BATCH}
     return list(db.session().execute(_MEMBERS_GONE, values).scalars())
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: Any) -> int:
-    """Delete those of the accounts that nobody needs any more; how many.
+    """Delete those accounts that are no longer needed, and return their number.
 
-    One stays that belongs to an organization, that somebody is signed in with or was since
-    `closed_at`, or that records of another organization name. The caller sees all organizations.
+    An account stays if it belongs to an organization, has a valid session or was used since
+    `closed_at`, or if records of another organization reference it. Requires access across
+    organizations.
     """
     belongs = exists().where(Membership.user_id == User.id)
     used = exists().where(
@@ -121,7 +128,7 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: Any) -> int:
 
 
 def _delete_users(user_ids: list[UUID]) -> bool:
-    """Delete accounts, all or, where a record of somebody else's names one, none."""
+    """Delete all of the accounts, or none if another record references one of them."""
     try:
         with db.session().begin_nested():
             db.session().execute(
@@ -135,19 +142,19 @@ def _delete_users(user_ids: list[UUID]) -> bool:
 
 
 def count(organization_id: UUID, *path: str, number: int) -> None:
-    """Add to the tally that the organization's row carries, with what is counted."""
+    """Add to a number in the organization's `erasure`, in the transaction that deletes the rows."""
     values = {"organization_id": organization_id, "path": list(path), "number": number}
     db.session().execute(_COUNT, values)
 
 
 def note_files(organization_id: UUID, files: int, size: int) -> None:
-    """Note how many files there were, and their bytes; what was noted before stays."""
+    """Record the number and size of the files, unless recorded before."""
     values = {"organization_id": organization_id, "files": files, "bytes": size}
     db.session().execute(_FILES, values)
 
 
 def left_over(organization_id: UUID) -> list[str]:
-    """The tables that still have a row."""
+    """Return the names of the tables that still have rows."""
     every = [*tables(), db.Base.metadata.tables[_MEMBERS]]
     return [
         table.name

@@ -1,7 +1,7 @@
-"""Erasing an organization: all its rows, files and idle accounts, in steps that can be broken off.
+"""Erase an organization with all its rows, files and unused accounts, in resumable steps.
 
-What is erased is counted in the transaction that erases it, on the organization's own row; so a
-run that is killed is taken up where it stood, and the proof is exact however often that happens.
+The numbers of erased rows are stored on the organization's own row, in the transaction that erases
+them. So an interrupted run can be resumed, and the numbers are exact however often that happens.
 """
 
 from collections.abc import Callable
@@ -21,17 +21,16 @@ _REASON = "erases accounts that no organization has any more"
 
 
 def due() -> list[UUID]:
-    """The organizations whose time has come."""
+    """Return the organizations that are due to be erased."""
     return queries.due()
 
 
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Erase a closed organization; `checkpoint` commits.
 
-    Its row stays, with its slug, without a name. The audit log's one entry tells what was erased:
-    rows by table, accounts, files and their bytes. Does nothing for one that is not due.
-
-    :raises Retry: something came in while it ran.
+    The organization's row stays with its slug, but without a name. The only remaining entry of its
+    audit log records what was erased: rows by table, accounts, files and bytes. Does nothing if the
+    organization is not due. Raises `Retry` if something was added while it ran.
     """
     if not _begin(organization_id):
         return
@@ -74,7 +73,11 @@ def _members(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _files(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    """Files are counted before the first of them goes: what a killed run deleted stays counted."""
+    """Count and delete the files.
+
+    They are counted before the first is deleted, so that files deleted by an interrupted run count
+    too.
+    """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"
     found = queries.lock(organization_id).erasure or {}
