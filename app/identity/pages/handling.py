@@ -1,7 +1,7 @@
-"""The path of a request for a page with a form: reading with GET, acting with POST.
+"""Handle requests for pages with a form: GET reads, POST acts.
 
-GET and HEAD change nothing, for mail programs and scanners open links on their own. POST does what
-the API's operation does: same service, same rate limit, same audit entry, one commit.
+GET and HEAD change nothing, because mail programs and scanners open links automatically. POST does
+the same as the API's operation: same service, same rate limit, same audit entry, one commit.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _NEED_ANOTHER_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise the database's errors as errors of the API, with the transaction rolled back."""
+    """Turn database errors into API errors, and roll the transaction back on any error."""
     try:
         yield
     except ApiError:
@@ -38,7 +38,7 @@ def _translated() -> Iterator[None]:
 
 
 def show(page: FormPage) -> Response:
-    """Answer GET and HEAD: what the token is for, and the form. The token stays good."""
+    """Handle GET and HEAD: show what the token is for, and the form. The token stays valid."""
     g.operation = f"show_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
     token = request.args.get("token", "")
@@ -50,7 +50,7 @@ def show(page: FormPage) -> Response:
 
 
 def submit(page: FormPage) -> Response:
-    """Answer POST: do it, or show the form again with what is wrong."""
+    """Handle POST: perform the action, or show the form again with the problems."""
     g.operation = f"submit_{page.name}"
     try:
         _check_site()
@@ -71,9 +71,9 @@ def submit(page: FormPage) -> Response:
 
 
 def _check_site() -> None:
-    """Refuse a form that the browser says another site has sent.
+    """Refuse a form that, according to the browser, another site sent.
 
-    Whoever could forge a request would have to know the token, so this is a second line.
+    This is a second line of defense, because a forged request also needs the token.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None and site not in _ALLOWED_SITES:
@@ -90,7 +90,7 @@ def _read(page: FormPage, token: str, language: str) -> Context:
         with _translated():
             return page.read(token, language)
     finally:
-        # What was read must not stand for what the transaction of the work finds.
+        # The transaction of the action must read everything again.
         db.session().close()
         db.set_reading(reading=False)
 
@@ -110,7 +110,7 @@ def _perform(page: FormPage, form: Form, context: Context) -> None:
 
 
 def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> Response:
-    """Return the form with the error, or the error alone where the token is no longer good."""
+    """Return the form with the error, or only the error if the token is no longer valid."""
     try:
         context = _read(page, form["token"], language)
     except ApiError:
@@ -121,7 +121,7 @@ def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> R
 
 
 def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
-    """Return a page without a form: the link leads nowhere."""
+    """Return a page with an error and no form."""
     problem = _explain(page, error, language)
     needs_another = problem.phrase in _NEED_ANOTHER_LINK
     view = View(

@@ -1,4 +1,7 @@
-"""The pages with a form: what each shows, checks and does. All but one take an emailed token."""
+"""The pages with a form: what each one shows, checks and does.
+
+All of them but one need a token from an email.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +29,7 @@ from app.kit.api import requests
 from app.kit.links import WebPage
 
 MAX_EMAIL_LENGTH = 320
-"""As in the body of the API's operation."""
+"""The same as in the body of the API's operation."""
 
 Context = dict[str, Any]
 Form = dict[str, Any]
@@ -42,13 +45,14 @@ def _no_inputs(_form: Form, _context: Context) -> list[Input]:
 
 @dataclass(frozen=True, kw_only=True)
 class FormPage:
-    """A page of one form.
+    """A page with one form.
 
-    `name` is its table of phrases. `operation`, `records` and `limit` are those of the API's
-    operation that does the same. `read(token, language)` returns what the page shows and leaves the
-    token good; `check` finds what is wrong with a form before the limit counts it; `perform` does
-    the work, and `done_status` is the operation's. `phrases` replaces the phrase of an error code.
-    `again_page` is where a person whose link is no longer good can ask for another one.
+    `name` is its table of phrases. `operation`, `records` and `limit` are those of the API
+    operation that does the same. `read(token, language)` returns the values that the page shows,
+    and does not use the token up. `check` returns the problems of a form before the rate limit
+    counts the request. `perform` does the work, and `done_status` is the operation's status.
+    `phrases` replaces the phrases of some error codes. `again_page` is the page where a person can
+    request another link if this one is no longer valid.
     """
 
     name: str
@@ -79,7 +83,7 @@ def _check_new_password(form: Form) -> list[Problem]:
 
 
 def _account(email: str) -> Input:
-    """Return the field by which password managers know whose password it is."""
+    """Return the field that tells password managers which account the password belongs to."""
     return Input("email", "email", "username", value=email)
 
 
@@ -133,7 +137,7 @@ FORGOT_PASSWORD = FormPage(
     operation="request_password_reset",
     records="sessions",
     limit="password",
-    # Nothing is looked up, so the page and its answer are the same for every address.
+    # Nothing is looked up, so the page and its response are the same for every address.
     read=lambda _token, _language: {},
     perform=_request_reset,
     form=ForgotPasswordForm,
@@ -192,7 +196,7 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
         problems.append(Problem("name_missing", "name"))
     problems += _check_new_password(form)
     if not problems:
-        # Before the limit of three an hour counts: a weak password must not use it up.
+        # Check before the rate limit of three per hour, so that weak passwords do not count.
         requests.load(AcceptInvitation(), {"name": form["name"]})
         passwords.check(form["password"], email=context["email"], name=form["name"])
     return problems
