@@ -11,9 +11,9 @@ from uuid import UUID
 from app.kit import container
 
 DIGEST_BYTES = 32
-START = bytes(DIGEST_BYTES)
+INITIAL_HASH = bytes(DIGEST_BYTES)
 """Previous hash of the first block."""
-ABSENT = bytes(DIGEST_BYTES)
+ABSENT_DIGEST = bytes(DIGEST_BYTES)
 """Digest of an entry that was removed before it was appended; no existing entry has it."""
 
 
@@ -41,7 +41,7 @@ class Head:
     mac: bytes
 
 
-EMPTY = Head(0, 0, START, b"")
+EMPTY_HEAD = Head(0, 0, INITIAL_HASH, b"")
 
 
 def block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:

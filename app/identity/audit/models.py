@@ -1,7 +1,7 @@
 """Tables of the audit log. Only triggers and functions of the database write them.
 
 `organization_id` is not a foreign key, because entries about an organization outlive it. Records
-that belong to no organization have NOBODY.
+that belong to no organization have NO_ORGANIZATION.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 
-NOBODY = UUID(int=0)
+NO_ORGANIZATION = UUID(int=0)
 
 
 class AuditEntry(db.Base):
@@ -34,7 +34,9 @@ class AuditEntry(db.Base):
         Index(
             "ix_audit_entries_session_of",
             text("coalesce((changes -> 'user_id') ->> 1, (changes -> 'user_id') ->> 0)"),
-            postgresql_where=text(f"organization_id = '{NOBODY}' AND target_type = 'sessions'"),
+            postgresql_where=text(
+                f"organization_id = '{NO_ORGANIZATION}' AND target_type = 'sessions'"
+            ),
         ),
     )
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.identity.audit.chain import EMPTY, Block, Head
+from app.identity.audit.chain import EMPTY_HEAD, Block, Head
 from app.kit import db
 
 BLOCK_ENTRIES = 1000
@@ -25,12 +25,12 @@ sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
 _DIGESTS = text(
     "SELECT id, at, " + _DIGEST + " AS digest FROM audit_entries WHERE id = ANY(:ids)"  # noqa: S608
 )
-_WAITING_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
+_PENDING_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('audit ' || :chain, 0))")
 _HEAD = text(
     "SELECT blocks, entries, hash, mac FROM audit_heads WHERE organization_id = :organization_id"
 )
-_WAITING = text(
+_PENDING = text(
     """
     SELECT id, entries FROM (
         SELECT id, entries,
@@ -40,7 +40,7 @@ _WAITING = text(
     ) AS counted WHERE before < :most ORDER BY id
     """
 )
-_SEAL = text(
+_APPEND = text(
     "SELECT audit_seal(:organization_id, :number, :position, CAST(:entries AS uuid[]), :digests,"
     " :hash, CAST(:waiting AS bigint[]), :mac)"
 )
@@ -48,7 +48,7 @@ _ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
 _FORGET = text("SELECT audit_forget(:people)")
 _FORGOTTEN = text("SELECT entry_id FROM audit_forgotten WHERE entry_id = ANY(:ids)")
 # An entry counts as forgotten only if a `users.forget` entry has counted and hashed it.
-_MISCOUNTED = text(
+_INVALID_FORGETS = text(
     """
     SELECT f.forgotten_by FROM (
         SELECT forgotten_by, encode(sha256(convert_to(
@@ -63,7 +63,7 @@ _BLOCKS = text(
     " WHERE organization_id = :organization_id AND number > :after"
     " AND number <= coalesce(:upto, number) ORDER BY number LIMIT :most"
 )
-_BEYOND = text(
+_AFTER_HEAD = text(
     """
     SELECT min(b.position) FROM audit_blocks b
     LEFT JOIN audit_heads h ON h.organization_id = b.organization_id
@@ -89,7 +89,7 @@ _COUNTS = text(
          WHERE organization_id = :organization_id) AS unsealed
     """
 )
-_STRANGERS = text(
+_UNCHAINED = text(
     """
     SELECT id FROM audit_entries WHERE organization_id = :organization_id
     EXCEPT SELECT unnest(entries) FROM audit_blocks WHERE organization_id = :organization_id
@@ -101,7 +101,7 @@ _FIRST = text(
     "SELECT hash FROM audit_blocks WHERE organization_id = :organization_id AND number = 1"
 )
 # The first entry about an organization is its creation. A log starts again only after an erasure.
-_BEGINS = text(
+_VALID_START = text(
     """
     SELECT CASE e.action
         WHEN 'organizations.watch' THEN true
@@ -119,10 +119,10 @@ _BEGINS = text(
     JOIN organizations o ON o.id = :organization_id
     """
 )
-_UNHURRIED = text("SET LOCAL statement_timeout = 0")
+_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
-class Digested(NamedTuple):
+class EntryDigest(NamedTuple):
     """The current digest of an entry."""
 
     id: UUID
@@ -130,7 +130,7 @@ class Digested(NamedTuple):
     digest: bytes
 
 
-class Waiting(NamedTuple):
+class PendingEntries(NamedTuple):
     """A row of pending entries."""
 
     id: int
@@ -145,35 +145,37 @@ class Counts(NamedTuple):
     unsealed: int
 
 
-def digests(ids: Sequence[UUID]) -> dict[UUID, Digested]:
+def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
     """Return the digests of those `ids` that exist, in any chain."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
-    return {row.id: Digested(row.id, row.at, bytes(row.digest)) for row in rows}
+    return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
 
 
-def waiting_chains() -> list[UUID]:
+def list_chains_with_pending() -> list[UUID]:
     """Return the organizations that have pending entries."""
-    return list(db.session().scalars(_WAITING_CHAINS))
+    return list(db.session().scalars(_PENDING_CHAINS))
 
 
-def lock(organization_id: UUID) -> None:
+def lock_chain(organization_id: UUID) -> None:
     """Lock a chain against other writers until the transaction ends."""
     db.session().execute(_LOCK, {"chain": str(organization_id)})
 
 
-def head(organization_id: UUID) -> Head:
+def get_head(organization_id: UUID) -> Head:
     """Return a chain's head, or EMPTY if there is none."""
     row = db.session().execute(_HEAD, {"organization_id": organization_id}).first()
-    return EMPTY if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
+    return EMPTY_HEAD if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
 
 
-def waiting(organization_id: UUID) -> list[Waiting]:
+def list_pending(organization_id: UUID) -> list[PendingEntries]:
     """Return the oldest pending rows, with BLOCK_ENTRIES entries in total or slightly more."""
     values = {"organization_id": organization_id, "most": BLOCK_ENTRIES}
-    return [Waiting(row[0], row[1]) for row in db.session().execute(_WAITING, values)]
+    return [PendingEntries(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 
 
-def seal(organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: bytes) -> None:
+def append_block(
+    organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: bytes
+) -> None:
     """Append a block; `mac` signs the head after it."""
     values = {
         "organization_id": organization_id,
@@ -185,42 +187,42 @@ def seal(organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: b
         "waiting": list(waiting_ids),
         "mac": mac,
     }
-    db.session().execute(_SEAL, values)
+    db.session().execute(_APPEND, values)
 
 
-def erase(organization_id: UUID, proof: str) -> UUID:
+def erase_chain(organization_id: UUID, proof: str) -> UUID:
     """Remove a chain, write the entry that remains, and return its id. `proof` is JSON."""
     db.session().flush()
-    db.session().execute(_UNHURRIED)
+    db.session().execute(_NO_TIMEOUT)
     values = {"organization_id": organization_id, "proof": proof}
     made: UUID = db.session().execute(_ERASE, values).scalar_one()
     return made
 
 
-def forget(people: Sequence[UUID]) -> int:
+def forget_users(people: Sequence[UUID]) -> int:
     """Remove the entries about deleted accounts that belong to no organization.
 
     Returns their number.
     """
     db.session().flush()
-    db.session().execute(_UNHURRIED)
+    db.session().execute(_NO_TIMEOUT)
     return int(db.session().execute(_FORGET, {"people": list(people)}).scalar_one())
 
 
-def forgotten(ids: Sequence[UUID]) -> set[UUID]:
+def find_forgotten(ids: Sequence[UUID]) -> set[UUID]:
     """Return those `ids` that were removed together with an account."""
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
 
-def miscounted(most: int) -> list[UUID]:
+def list_invalid_forget_entries(most: int) -> list[UUID]:
     """Return the `users.forget` entries that do not match the entries removed under their name.
 
     A match means that the hash in the entry is that of the removed entries.
     """
-    return list(db.session().scalars(_MISCOUNTED, {"most": most}))
+    return list(db.session().scalars(_INVALID_FORGETS, {"most": most}))
 
 
-def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
+def iterate_blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
     """Yield a chain's blocks in order, up to the number `upto`, reading a few at a time."""
     values = {"organization_id": organization_id, "upto": upto, "most": _READ_BLOCKS}
     after = 0
@@ -234,36 +236,36 @@ def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
         after = rows[-1][0]
 
 
-def beyond_head(organization_id: UUID) -> int | None:
+def find_position_after_head(organization_id: UUID) -> int | None:
     """Return the position of the first block after the head, if there is one."""
-    found: int | None = db.session().scalar(_BEYOND, {"organization_id": organization_id})
+    found: int | None = db.session().scalar(_AFTER_HEAD, {"organization_id": organization_id})
     return found
 
 
-def chains() -> list[tuple[UUID, str | None]]:
+def list_chains() -> list[tuple[UUID, str | None]]:
     """Return (organization, slug) of every chain that exists or should exist."""
     return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
 
 
-def chain_of(slug: str) -> tuple[UUID, str | None] | None:
+def find_chain(slug: str) -> tuple[UUID, str | None] | None:
     """Return (organization, slug) of the chain of an organization, if it exists."""
     row = db.session().execute(_CHAIN, {"slug": slug}).first()
     return None if row is None else (row[0], row[1])
 
 
-def counts(organization_id: UUID) -> Counts:
+def count_entries(organization_id: UUID) -> Counts:
     """Return how many entries exist, are in the chain, and are pending."""
     row = db.session().execute(_COUNTS, {"organization_id": organization_id}).one()
     return Counts(int(row[0]), int(row[1]), int(row[2]))
 
 
-def strangers(organization_id: UUID, most: int) -> list[UUID]:
+def list_unchained(organization_id: UUID, most: int) -> list[UUID]:
     """Return entries that are neither in the chain nor pending: no trigger wrote them."""
     values = {"organization_id": organization_id, "most": most}
-    return list(db.session().scalars(_STRANGERS, values))
+    return list(db.session().scalars(_UNCHAINED, values))
 
 
-def first_hash(organization_id: UUID) -> bytes | None:
+def get_first_hash(organization_id: UUID) -> bytes | None:
     """Return the hash of a chain's first block.
 
     It distinguishes the chain from one that replaces it.
@@ -272,16 +274,16 @@ def first_hash(organization_id: UUID) -> bytes | None:
     return None if found is None else bytes(found)
 
 
-def begins(organization_id: UUID) -> bool:
+def has_valid_start(organization_id: UUID) -> bool:
     """Return whether the chain's first entry is one with which a log can begin.
 
     It is the entry of the organization's creation, of the start of auditing or, if the organization
     was closed, of its erasure. Also returns True if that entry or the organization is gone.
     """
-    found: bool | None = db.session().scalar(_BEGINS, {"organization_id": organization_id})
+    found: bool | None = db.session().scalar(_VALID_START, {"organization_id": organization_id})
     return found is not False
 
 
-def without_time_limit() -> None:
+def disable_statement_timeout() -> None:
     """Turn off the statement timeout for this transaction."""
-    db.session().execute(_UNHURRIED)
+    db.session().execute(_NO_TIMEOUT)

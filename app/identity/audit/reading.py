@@ -14,7 +14,7 @@ from app.kit.prepared_lists import PreparedList
 
 _SORTS = {"at": AuditEntry.at}
 _PERIOD = ("created_after", "created_before")
-_LISTED = select(
+_ENTRIES = select(
     AuditEntry.id,
     AuditEntry.at,
     func.json_build_object(
@@ -40,21 +40,21 @@ _LISTED = select(
     AuditEntry.ip_address,
 )
 
-_NEWEST = PreparedList(
+_ALL_ENTRIES = PreparedList(
     "list_audit_entries",
-    _LISTED.where(AuditEntry.organization_id == bindparam("organization_id")),
+    _ENTRIES.where(AuditEntry.organization_id == bindparam("organization_id")),
     counters.prepared_total(AUDIT, {}),
     AuditEntry.at,
     AuditEntry.id,
 )
 
 
-def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
+def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of an organization's entries."""
     if not filters and organization_id == tenancy.current_organization_id():
-        return _NEWEST.page(request)
+        return _ALL_ENTRIES.page(request)
     keys = _keys(organization_id, filters)
-    statement = _LISTED if keys else _LISTED.where(*_conditions(organization_id, filters))
+    statement = _ENTRIES if keys else _ENTRIES.where(*_conditions(organization_id, filters))
     total = _total(organization_id, filters)
     return paginate(statement, request, sorts=_SORTS, unique=AuditEntry.id, total=total, keys=keys)
 
@@ -109,7 +109,7 @@ def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
     return [Keys(keys, branches)]
 
 
-def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:
+def select_entries(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:
     """Return a SELECT of the entries of one record, or of those that a SELECT returns."""
     target = AuditEntry.target_id
     return select(
@@ -129,7 +129,7 @@ def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any
     )
 
 
-def latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
+def list_latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
     """Return a chain's latest entries, oldest first."""
     statement = (
         select(*AuditEntry.__table__.columns)

@@ -8,10 +8,10 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Select
 
-from app.identity.audit import queries, reading, sealing
-from app.identity.audit.models import NOBODY
+from app.identity.audit import appending, queries, reading
+from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.report import Fault, Finding, Report
-from app.identity.audit.verifying import Chain
+from app.identity.audit.verifying import ChainVerifier
 from app.kit import errors, tenancy
 from app.kit.pagination import Page, PageRequest
 
@@ -23,39 +23,43 @@ __all__ = [
     "Finding",
     "Progress",
     "Report",
-    "about",
     "erase",
-    "latest",
     "list_entries",
+    "list_latest",
+    "select_entries",
     "verify",
 ]
 
 
 def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, Any]) -> Page:
     """List an organization's entries, newest first by default."""
-    return reading.page(organization_id, page, filters)
+    return reading.get_page(organization_id, page, filters)
 
 
-def about(target_type: str, target_ids: UUID | Select[Any]) -> Any:
+def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Any:
     """Return a SELECT of the bound organization's entries, for use in another statement.
 
     The entries are those of one record, or of the records whose ids a SELECT returns. Columns: id,
     at, actor_kind, actor_id, actor_label, operation, action, target_id and changes.
     """
-    return reading.about(tenancy.current_organization_id(), target_type, target_ids)
+    return reading.select_entries(tenancy.current_organization_id(), target_type, target_ids)
 
 
-def latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:
+def list_latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:
     """Return the latest entries of an organization, oldest first.
 
     Without a slug, these are entries of records that belong to no organization. Raises 404
     `not_found` for an unknown slug.
     """
     with tenancy.across_organizations(reason="the operator reads any organization's log"):
-        found = (NOBODY, None) if organization_slug is None else queries.chain_of(organization_slug)
+        found = (
+            (NO_ORGANIZATION, None)
+            if organization_slug is None
+            else queries.find_chain(organization_slug)
+        )
         if found is None:
             raise errors.not_found()
-        return reading.latest(found[0], most)
+        return reading.list_latest(found[0], most)
 
 
 def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:
@@ -65,14 +69,14 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
     """
     report = Report()
     with tenancy.across_organizations(reason="chains of every organization are verified"):
-        queries.without_time_limit()
-        chains = queries.chains()
+        queries.disable_statement_timeout()
+        chains = queries.list_chains()
         if organization_slug is not None:
-            one = queries.chain_of(organization_slug)
+            one = queries.find_chain(organization_slug)
             if one is None:
                 raise errors.not_found()
             chains = [one]
-        total = sum(queries.head(chain).entries for chain, _ in chains)
+        total = sum(queries.get_head(chain).entries for chain, _ in chains)
 
         def looked() -> None:
             if progress is not None:
@@ -88,9 +92,9 @@ def _verify_one(
     organization_id: UUID, slug: str | None, report: Report, looked: Callable[[], None]
 ) -> None:
     before = replace(report, findings=[*report.findings])
-    first = queries.first_hash(organization_id)
-    Chain(organization_id, slug, report).verify(looked)
-    if report.faults > before.faults and queries.first_hash(organization_id) != first:
+    first = queries.get_first_hash(organization_id)
+    ChainVerifier(organization_id, slug, report).verify(looked)
+    if report.faults > before.faults and queries.get_first_hash(organization_id) != first:
         # The chain was erased during the verification, and another one has replaced it.
         vars(report).update(vars(before))
         _verify_one(organization_id, slug, report, looked)
@@ -105,15 +109,15 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
     together with the length and the last hash of the old chain.
     """
     with tenancy.across_organizations(reason="a chain is replaced, whoever is bound"):
-        queries.lock(organization_id)
-        head = queries.head(organization_id)
+        queries.lock_chain(organization_id)
+        head = queries.get_head(organization_id)
         told = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
-        final = queries.erase(organization_id, orjson.dumps(told, default=str).decode())
-        sealing.seal(organization_id)
+        final = queries.erase_chain(organization_id, orjson.dumps(told, default=str).decode())
+        appending.append_pending_entries(organization_id)
     return final
 
 
-def forget(user_ids: Sequence[UUID]) -> int:
+def forget_users(user_ids: Sequence[UUID]) -> int:
     """Remove the entries about those `user_ids` that no longer have an account.
 
     Runs in the caller's transaction, and returns the number of removed entries. Only entries that
@@ -121,4 +125,4 @@ def forget(user_ids: Sequence[UUID]) -> int:
     records how many were removed and, as a hash, which, so that the chain can still be verified.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        return queries.forget(user_ids)
+        return queries.forget_users(user_ids)

@@ -7,13 +7,13 @@ from app.kit import jobs, tenancy
 from app.kit.jobs import Job
 
 
-def start_due() -> list[UUID]:
+def enqueue_due() -> list[UUID]:
     """Enqueue a job for each organization that is due, and return these organizations.
 
     An organization whose job failed gets another one. The result includes organizations that
     already had a job.
     """
-    found = service.due()
+    found = service.list_due()
     with tenancy.across_organizations(reason="the jobs are none of the organizations' own"):
         for organization_id in found:
             jobs.enqueue(
@@ -29,7 +29,7 @@ def start_due() -> list[UUID]:
 @jobs.handler("erasing.start")
 def start(_job: Job) -> None:
     """Enqueue the jobs for all organizations that are due."""
-    start_due()
+    enqueue_due()
 
 
 @jobs.handler("erasing.run", queue="erasing", resumable=True)

@@ -16,7 +16,7 @@ BATCH = 1000
 _FIRST = ("jobs", "outbox_events")
 _AUDIT = "audit_"
 _MEMBERS = "memberships"
-_MEMBERS_GONE = text(
+_DELETE_MEMBERSHIPS = text(
     """
     DELETE FROM memberships WHERE organization_id = :organization_id AND user_id IN (
         SELECT user_id FROM memberships WHERE organization_id = :organization_id
@@ -41,7 +41,7 @@ _FILES = text(
 )
 
 
-def due() -> list[UUID]:
+def list_due() -> list[UUID]:
     """Return the closed organizations whose grace period is over."""
     statement = select(Organization.id).where(
         Organization.status == "closed", Organization.erase_after <= func.now()
@@ -49,7 +49,7 @@ def due() -> list[UUID]:
     return list(db.session().scalars(statement))
 
 
-def lock(organization_id: UUID) -> Organization:
+def lock_organization(organization_id: UUID) -> Organization:
     """Return the organization, locked so that not even a row that references it can be inserted."""
     statement = (
         select(Organization)
@@ -60,7 +60,7 @@ def lock(organization_id: UUID) -> Organization:
     return db.session().execute(statement).scalar_one()
 
 
-def tables() -> list[Table]:
+def list_tables() -> list[Table]:
     """Return every table with rows of organizations, in the order of deletion.
 
     Memberships and the audit log are not included. Jobs come first, so that nothing works on the
@@ -82,12 +82,12 @@ def erase_batch(table: Table, organization_id: UUID) -> int:
     """Delete up to `BATCH` of an organization's rows and return their number, 0 if none is left."""
     keys = list(table.primary_key.columns)
     whose = table.columns.organization_id == organization_id
-    chosen = select(*keys).where(whose, *_leaves(table)).limit(BATCH)
+    chosen = select(*keys).where(whose, *_leaf_conditions(table)).limit(BATCH)
     gone = delete(table).where(whose, tuple_(*keys).in_(chosen))
     return int(db.session().execute(gone).rowcount)  # type: ignore[attr-defined]
 
 
-def _leaves(table: Table) -> list[Any]:
+def _leaf_conditions(table: Table) -> list[Any]:
     """Return the conditions for rows that no row of the same table references.
 
     Rows of a tree, such as teams, are deleted from the leaves up.
@@ -101,10 +101,10 @@ def _leaves(table: Table) -> list[Any]:
     return found
 
 
-def erase_members(organization_id: UUID) -> list[UUID]:
+def erase_memberships(organization_id: UUID) -> list[UUID]:
     """Delete up to `BATCH` memberships, and return the ids of their users."""
     values = {"organization_id": organization_id, "batch": BATCH}
-    return list(db.session().execute(_MEMBERS_GONE, values).scalars())
+    return list(db.session().execute(_DELETE_MEMBERSHIPS, values).scalars())
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: Any) -> int:
@@ -141,21 +141,21 @@ def _delete_users(user_ids: list[UUID]) -> bool:
     return True
 
 
-def count(organization_id: UUID, *path: str, number: int) -> None:
+def add_to_erasure(organization_id: UUID, *path: str, number: int) -> None:
     """Add to a number in the organization's `erasure`, in the transaction that deletes the rows."""
     values = {"organization_id": organization_id, "path": list(path), "number": number}
     db.session().execute(_COUNT, values)
 
 
-def note_files(organization_id: UUID, files: int, size: int) -> None:
+def record_files(organization_id: UUID, files: int, size: int) -> None:
     """Record the number and size of the files, unless recorded before."""
     values = {"organization_id": organization_id, "files": files, "bytes": size}
     db.session().execute(_FILES, values)
 
 
-def left_over(organization_id: UUID) -> list[str]:
+def list_nonempty_tables(organization_id: UUID) -> list[str]:
     """Return the names of the tables that still have rows."""
-    every = [*tables(), db.Base.metadata.tables[_MEMBERS]]
+    every = [*list_tables(), db.Base.metadata.tables[_MEMBERS]]
     return [
         table.name
         for table in every

@@ -20,9 +20,9 @@ Checkpoint = Callable[[], None]
 _REASON = "erases accounts that no organization has any more"
 
 
-def due() -> list[UUID]:
+def list_due() -> list[UUID]:
     """Return the organizations that are due to be erased."""
-    return queries.due()
+    return queries.list_due()
 
 
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
@@ -35,21 +35,21 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
     if not _begin(organization_id):
         return
     checkpoint()
-    for table in queries.tables():
+    for table in queries.list_tables():
         with tenancy.organization(organization_id):
             number = queries.erase_batch(table, organization_id)
         while number:
-            queries.count(organization_id, "rows", table.name, number=number)
+            queries.add_to_erasure(organization_id, "rows", table.name, number=number)
             checkpoint()
             with tenancy.organization(organization_id):
                 number = queries.erase_batch(table, organization_id)
-    _members(organization_id, checkpoint)
-    _files(organization_id, checkpoint)
+    _erase_members(organization_id, checkpoint)
+    _erase_files(organization_id, checkpoint)
     _finish(organization_id)
 
 
 def _begin(organization_id: UUID) -> bool:
-    found = queries.lock(organization_id)
+    found = queries.lock_organization(organization_id)
     if found.status != "closed" or found.erase_after is None or found.erase_after > db.utc_now():
         return False
     if found.erasure is None:
@@ -57,22 +57,22 @@ def _begin(organization_id: UUID) -> bool:
     return True
 
 
-def _members(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    closed_at = queries.lock(organization_id).closed_at
+def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
+    closed_at = queries.lock_organization(organization_id).closed_at
     while True:
         with tenancy.organization(organization_id):
-            user_ids = queries.erase_members(organization_id)
+            user_ids = queries.erase_memberships(organization_id)
         if not user_ids:
             return
         with tenancy.across_organizations(reason=_REASON):
             users = queries.erase_users(user_ids, closed_at=closed_at)
-            audit.forget(user_ids)
-        queries.count(organization_id, "rows", "memberships", number=len(user_ids))
-        queries.count(organization_id, "users", number=users)
+            audit.forget_users(user_ids)
+        queries.add_to_erasure(organization_id, "rows", "memberships", number=len(user_ids))
+        queries.add_to_erasure(organization_id, "users", number=users)
         checkpoint()
 
 
-def _files(organization_id: UUID, checkpoint: Checkpoint) -> None:
+def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Count and delete the files.
 
     They are counted before the first is deleted, so that files deleted by an interrupted run count
@@ -80,22 +80,22 @@ def _files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"
-    found = queries.lock(organization_id).erasure or {}
+    found = queries.lock_organization(organization_id).erasure or {}
     checkpoint()
     if "files" not in found:
         total = storage.measure(folder)
-        queries.note_files(organization_id, total.files, total.bytes)
+        queries.record_files(organization_id, total.files, total.bytes)
         checkpoint()
     for _ in storage.clear(folder):
         checkpoint()
 
 
 def _finish(organization_id: UUID) -> None:
-    found = queries.lock(organization_id)
+    found = queries.lock_organization(organization_id)
     if found.status != "closed":
         return
     with tenancy.organization(organization_id):
-        left = queries.left_over(organization_id)
+        left = queries.list_nonempty_tables(organization_id)
     files = container.current().storage.measure(f"organizations/{organization_id}").files
     if left or files:
         raise Retry(f"came in while it was erased: {', '.join(left) or f'{files} files'}")

@@ -21,7 +21,7 @@ _NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AccountMatch:
     """The account for an identity.
 
     `sure` is False if the holder must confirm by email before the identity is linked. `unproven` is
@@ -41,7 +41,7 @@ def get(user_id: UUID) -> User:
     return user
 
 
-def find(identity: ExternalIdentity) -> Found:
+def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     """Find or create the account for an identity that is not linked in the bound organization.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
@@ -54,38 +54,38 @@ def find(identity: ExternalIdentity) -> Found:
     """
     if identity.email is None:
         raise errors.denied("The identity provider tells no e-mail address.")
-    email = _address(identity.email)
-    domain = domain_of(email)
-    proven = queries.proven(domain)
+    email = _parse_email(identity.email)
+    domain = get_domain(email)
+    proven = queries.is_proven(domain)
     trusted = proven and identity.email_verified is True
     user = users.by_email(email)
     if user is None:
         _check_verified(identity)
         _check_domain(domain)
-        return Found(_make(email, identity, proven=trusted), sure=True)
+        return AccountMatch(_create_user(email, identity, proven=trusted), sure=True)
     if user.email != email:
-        raise _somebody_elses()
+        raise _not_a_member()
     if trusted:
-        return Found(user, sure=True, unproven=user.email_verified_at is None)
-    if not proven and queries.membership(user.id) is None:
-        raise _somebody_elses()
-    return Found(user, sure=False)
+        return AccountMatch(user, sure=True, unproven=user.email_verified_at is None)
+    if not proven and queries.lock_membership(user.id) is None:
+        raise _not_a_member()
+    return AccountMatch(user, sure=False)
 
 
-def domain_of(email: str) -> str:
+def get_domain(email: str) -> str:
     """Return the domain of an address that `addresses.parse` has normalized."""
     return email.rpartition("@")[2]
 
 
-def domain_of_typed(email: str) -> str:
+def parse_domain(email: str) -> str:
     """Return the normalized domain of a user's input, or an empty string if it is no address."""
     try:
-        return domain_of(addresses.parse(email))
+        return get_domain(addresses.parse(email))
     except ApiError:
         return ""
 
 
-def _address(email: str) -> str:
+def _parse_email(email: str) -> str:
     try:
         return addresses.parse(email)
     except ApiError:
@@ -98,22 +98,22 @@ def _check_verified(identity: ExternalIdentity) -> None:
 
 
 def _check_domain(domain: str) -> None:
-    listed = [row.domain for row in queries.domains()]
+    listed = [row.domain for row in queries.list_domains()]
     if listed and domain not in listed:
         raise errors.denied("Addresses of this domain do not come in by single sign-on here.")
 
 
-def _somebody_elses() -> ApiError:
+def _not_a_member() -> ApiError:
     return errors.denied(
         "There is an account with this e-mail address that is not a member here. Ask for an"
         " invitation, accept it, and sign in again."
     )
 
 
-def _make(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
+def _create_user(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
     user = User(
         email=email,
-        name=_name(identity.name) or email.partition("@")[0],
+        name=_clean_name(identity.name) or email.partition("@")[0],
         email_verified_at=db.utc_now() if proven else None,
     )
     db.session().add(user)
@@ -121,13 +121,13 @@ def _make(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
     return user
 
 
-def _name(name: str | None) -> str:
+def _clean_name(name: str | None) -> str:
     """Return a valid display name: one line, limited length, encodable as UTF-8."""
     text = (name or "").encode("utf-8", "ignore").decode()
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_NAME_LENGTH]
 
 
-def mail_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
+def send_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
     """Email the holder of the account, at the account's own address, to confirm the sign-in."""
     page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
     LETTERS.post(
@@ -137,7 +137,7 @@ def mail_confirmation(organization: Organization, user: User, flow: Flow, code: 
         values={
             "organization": organization.name,
             "name": user.name,
-            "link": links.back(flow, code=code) or page,
+            "link": links.build_return_url(flow, code=code) or page,
             "token": code,
         },
         organization_id=organization.id,

@@ -66,7 +66,7 @@ def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | No
     if row is None:
         return None
     if row.challenge is not None:
-        proven = flows.proves(verifier, row.challenge)
+        proven = flows.is_verifier_of(verifier, row.challenge)
     else:
         proven = row.browser_hash == flows.fingerprint("browser", browser)
     return row if proven else None

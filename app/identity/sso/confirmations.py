@@ -17,11 +17,13 @@ def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
     if found is None:
         raise errors.invalid("The code is unknown, used up or expired.", "token")
     if found.challenge is not None:
-        raise _refused("Return to the application that began this sign-in.", "application")
+        raise _cannot_confirm("Return to the application that began this sign-in.", "application")
     if found.browser_hash != flows.fingerprint("browser", browser):
-        raise _refused("Open the link in the browser that began the sign-in.", "other_browser")
+        raise _cannot_confirm(
+            "Open the link in the browser that began the sign-in.", "other_browser"
+        )
     return {"email": found.email, "organization": found.organization}
 
 
-def _refused(message: str, reason: str) -> ApiError:
+def _cannot_confirm(message: str, reason: str) -> ApiError:
     return errors.invalid(message, "token", reason=reason)

@@ -6,34 +6,34 @@ from werkzeug.http import dump_cookie
 from app.kit import container
 
 
-def _secure() -> bool:
+def _is_secure() -> bool:
     return container.settings().public_url.startswith("https://")
 
 
-def _name() -> str:
+def _cookie_name() -> str:
     # With this prefix, browsers reject a cookie set by another host or over plain HTTP
     # (RFC 6265bis).
-    return "__Host-sso" if _secure() else "sso"
+    return "__Host-sso" if _is_secure() else "sso"
 
 
 def read() -> str | None:
     """Return the browser's secret from the cookie, if it has one."""
-    return request.cookies.get(_name())
+    return request.cookies.get(_cookie_name())
 
 
-def header(secret: str, kind: str) -> dict[str, str]:
+def build_header(secret: str, kind: str) -> dict[str, str]:
     """Return the response header that sets the cookie.
 
     A SAML response is posted from the provider's site. Browsers send a cookie with such a request
     only if it is marked `SameSite=None`, which requires TLS.
     """
-    same_site = "None" if kind == "saml" and _secure() else "Lax"
+    same_site = "None" if kind == "saml" and _is_secure() else "Lax"
     cookie = dump_cookie(
-        _name(),
+        _cookie_name(),
         secret,
         max_age=3600,
         path="/",
-        secure=_secure(),
+        secure=_is_secure(),
         httponly=True,
         samesite=same_site,
     )

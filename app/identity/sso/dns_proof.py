@@ -9,13 +9,13 @@ from time import monotonic
 import dns.exception
 import dns.resolver
 
-RECORD = "_labeling-challenge"
-VALUE = "labeling-domain="
-LIFETIME = 3.0
+RECORD_NAME = "_labeling-challenge"
+VALUE_PREFIX = "labeling-domain="
+QUERY_TIMEOUT = 3.0
 """Seconds for one query, over all name servers and retries."""
-IN_A_REQUEST = 5.0
+REQUEST_TIMEOUT = 5.0
 """Seconds for all queries during an API request; the hourly job does the rest."""
-_AT_ONCE = 8
+_MAX_THREADS = 8
 
 
 class Proof(Enum):
@@ -35,7 +35,7 @@ make_resolver: Callable[[], dns.resolver.Resolver] = system_resolver
 """Factory of the resolver. Tests replace it with one for their own DNS server."""
 
 
-def look(tokens: Mapping[str, str], *, within: float = inf) -> dict[str, Proof]:
+def check_domains(tokens: Mapping[str, str], *, within: float = inf) -> dict[str, Proof]:
     """Check for each domain whether its TXT record contains its token.
 
     This can take seconds, so no transaction may be open. `within` is the time limit in seconds for
@@ -44,22 +44,22 @@ def look(tokens: Mapping[str, str], *, within: float = inf) -> dict[str, Proof]:
     if not tokens:
         return {}
     until = monotonic() + within
-    with ThreadPoolExecutor(min(_AT_ONCE, len(tokens))) as pool:
-        found = pool.map(lambda domain: _look(domain, tokens[domain], until), tokens)
+    with ThreadPoolExecutor(min(_MAX_THREADS, len(tokens))) as pool:
+        found = pool.map(lambda domain: _check_domain(domain, tokens[domain], until), tokens)
         return dict(zip(tokens, found, strict=True))
 
 
-def _look(domain: str, token: str, until: float) -> Proof:
-    lifetime = min(LIFETIME, until - monotonic())
+def _check_domain(domain: str, token: str, until: float) -> Proof:
+    lifetime = min(QUERY_TIMEOUT, until - monotonic())
     if lifetime <= 0:
         return Proof.UNKNOWN
     try:
         answer = make_resolver().resolve(
-            f"{RECORD}.{domain}.", "TXT", lifetime=lifetime, search=False
+            f"{RECORD_NAME}.{domain}.", "TXT", lifetime=lifetime, search=False
         )
         texts = {b"".join(record.strings) for record in answer}
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
         return Proof.ABSENT
     except (dns.exception.DNSException, OSError, ValueError):
         return Proof.UNKNOWN
-    return Proof.FOUND if f"{VALUE}{token}".encode() in texts else Proof.ABSENT
+    return Proof.FOUND if f"{VALUE_PREFIX}{token}".encode() in texts else Proof.ABSENT

@@ -11,11 +11,11 @@ from typing import Any
 import idna
 
 from app.identity.sso import queries
-from app.identity.sso.dns_proof import RECORD, VALUE, Proof
+from app.identity.sso.dns_proof import RECORD_NAME, VALUE_PREFIX, Proof
 from app.identity.sso.models import Domain
 from app.kit import db, errors, secrets, tenancy
 
-GRACE = timedelta(days=3)
+GRACE_PERIOD = timedelta(days=3)
 _MAX_LENGTH = 253
 _PROBLEMS = {
     Proof.ABSENT: "The record is not there.",
@@ -39,13 +39,13 @@ def parse(domain: str, field: str) -> str:
     return name
 
 
-def keep(names: Iterable[str]) -> list[Domain]:
+def replace_all(names: Iterable[str]) -> list[Domain]:
     """Replace the bound organization's list of domains, and return it.
 
     Domains that stay in the list stay proven.
     """
     wanted = set(names)
-    rows = queries.domains()
+    rows = queries.list_domains()
     for row in rows:
         if row.domain not in wanted:
             db.session().delete(row)
@@ -53,33 +53,35 @@ def keep(names: Iterable[str]) -> list[Domain]:
     for name in sorted(wanted - known):
         db.session().add(Domain(domain=name, token=secrets.random_token(24)))
     db.session().flush()
-    return queries.domains()
+    return queries.list_domains()
 
 
-def judge(rows: Iterable[Domain], found: Mapping[str, Proof]) -> list[str]:
+def record_proofs(rows: Iterable[Domain], found: Mapping[str, Proof]) -> list[str]:
     """Store the results of the DNS checks, and return the domains that are newly proven."""
-    return [row.domain for row in rows if row.domain in found and _judge(row, found[row.domain])]
+    return [
+        row.domain for row in rows if row.domain in found and _record_proof(row, found[row.domain])
+    ]
 
 
-def _judge(row: Domain, proof: Proof) -> bool:
+def _record_proof(row: Domain, proof: Proof) -> bool:
     if proof is Proof.FOUND:
         if row.verified_at is None:
-            return prove(row)
+            return mark_proven(row)
         row.missing_since = row.problem = None
     elif row.verified_at is None:
         row.problem = _PROBLEMS[proof]
     elif proof is Proof.ABSENT and not row.vouched:
-        _miss(row)
+        _record_absence(row)
     return False
 
 
-def prove(row: Domain) -> bool:
+def mark_proven(row: Domain) -> bool:
     """Mark a domain as proven, unless another organization has proven it.
 
     Returns whether it is proven now.
     """
     with tenancy.across_organizations(reason="a domain is one organization's"):
-        taken = queries.proven_by_another(row.domain, row.organization_id)
+        taken = queries.is_proven_by_another(row.domain, row.organization_id)
     row.problem = _TAKEN if taken else None
     if not taken:
         row.verified_at = db.utc_now()
@@ -88,10 +90,10 @@ def prove(row: Domain) -> bool:
     return not taken
 
 
-def _miss(row: Domain) -> None:
+def _record_absence(row: Domain) -> None:
     row.problem = _PROBLEMS[Proof.ABSENT]
     row.missing_since = row.missing_since or db.utc_now()
-    if row.missing_since < db.utc_now() - GRACE:
+    if row.missing_since < db.utc_now() - GRACE_PERIOD:
         row.verified_at = row.missing_since = None
 
 
@@ -101,5 +103,9 @@ def describe(row: Domain) -> dict[str, Any]:
         "domain": row.domain,
         "verified_at": row.verified_at,
         "problem": row.problem,
-        "record": {"type": "TXT", "name": f"{RECORD}.{row.domain}", "value": VALUE + row.token},
+        "record": {
+            "type": "TXT",
+            "name": f"{RECORD_NAME}.{row.domain}",
+            "value": VALUE_PREFIX + row.token,
+        },
     }

@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 from app.kit.errors import ApiError
 
 
-def _refused() -> ApiError:
+def _password_denied() -> ApiError:
     """Return the error for a password sign-in.
 
     It depends only on the domain of the address, so it does not reveal whether an account exists.
@@ -31,31 +31,31 @@ class Enforcement:
 
     def refusal(self, email: str) -> ApiError | None:
         """Return an error if an organization that enforces single sign-on has proven the domain."""
-        return _refused() if _enforcing(email) is not None else None
+        return _password_denied() if _find_enforcing_organization(email) is not None else None
 
     def binds(self, user: User) -> ApiError | None:
         """Return the same error as `refusal`, except for owners of that organization.
 
         Owners can still sign in by password, so that they get in if single sign-on fails.
         """
-        organization = _enforcing(user.email)
+        organization = _find_enforcing_organization(user.email)
         if organization is None:
             return None
         with tenancy.organization(organization.id):
-            membership = queries.membership(user.id)
+            membership = queries.lock_membership(user.id)
         owner = membership is not None and membership.role == "owner"
-        return None if owner else _refused()
+        return None if owner else _password_denied()
 
 
-def _enforcing(email: str) -> Organization | None:
+def _find_enforcing_organization(email: str) -> Organization | None:
     with tenancy.across_organizations(reason="whose address it is, is what is asked"):
-        return queries.enforcing(accounts.domain_of_typed(email))
+        return queries.find_enforcing(accounts.parse_domain(email))
 
 
 password_policy.register(Enforcement())
 
 
-def begin(configuration: Configuration, names: Iterable[str]) -> None:
+def end_password_sessions(configuration: Configuration, names: Iterable[str]) -> None:
     """End password sessions in domains for which passwords are now turned off.
 
     `names` are the proven domains. Does nothing unless single sign-on is enabled and enforced.

@@ -13,20 +13,20 @@ from app.kit import container, errors
 DEADLINE = 5.0
 """Seconds for one response."""
 MAX_BYTES = 256 * 1024
-PATIENCE = 0.5
+SLOT_TIMEOUT = 0.5
 """Seconds to wait for a free slot."""
 
 
-class Unusable(Exception):  # noqa: N818 - names what the answer is
+class UnusableResponse(Exception):  # noqa: N818 - names what the answer is
     """There was no usable response; the message may be shown to an administrator."""
 
 
-class Declined(Unusable):
+class RequestRejected(UnusableResponse):
     """The provider rejected the request with a 4xx status."""
 
 
 @cache
-def places() -> BoundedSemaphore:
+def request_slots() -> BoundedSemaphore:
     """Return the semaphore that limits concurrent requests to providers in this process.
 
     It has as many slots as half of the process's threads.
@@ -35,19 +35,19 @@ def places() -> BoundedSemaphore:
 
 
 @contextmanager
-def place() -> Iterator[None]:
+def hold_slot() -> Iterator[None]:
     """Hold a slot while waiting for a server that an administrator chose. Raises 503.
 
     Anybody can become an administrator and choose a slow server; it must not block other requests.
     """
-    if not places().acquire(timeout=PATIENCE):
+    if not request_slots().acquire(timeout=SLOT_TIMEOUT):
         raise errors.busy(
             "Too many are waiting for identity providers. Try again shortly.", retry_after=1
         )
     try:
         yield
     finally:
-        places().release()
+        request_slots().release()
 
 
 def fetch(
@@ -55,9 +55,9 @@ def fetch(
 ) -> bytes:
     """Return the complete body of a 2xx response. Redirects are not followed.
 
-    Raises `Unusable`, `Declined`, and 503 if too many requests are waiting.
+    Raises `UnusableResponse`, `RequestRejected`, and 503 if too many requests are waiting.
     """
-    with place():
+    with hold_slot():
         outcome = container.current().egress.request(
             method,
             url,
@@ -67,24 +67,24 @@ def fetch(
             max_response_bytes=MAX_BYTES,
         )
     if outcome.error is not None:
-        raise Unusable(outcome.error)
+        raise UnusableResponse(outcome.error)
     if not outcome.ok:
         status = outcome.status_code or 0
-        kind = Declined if status // 100 == 4 else Unusable  # noqa: PLR2004
+        kind = RequestRejected if status // 100 == 4 else UnusableResponse  # noqa: PLR2004
         raise kind(f"the answer has the status {status}")
     if len(outcome.body) >= MAX_BYTES:
-        raise Unusable("the answer is too large")
+        raise UnusableResponse("the answer is too large")
     return outcome.body
 
 
 def fetch_object(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> dict[str, Any]:
-    """Return the JSON object of a 2xx response. Raises `Unusable`, `Declined`."""
+    """Return the JSON object of a 2xx response. Raises `UnusableResponse`, `RequestRejected`."""
     try:
         found = orjson.loads(fetch(method, url, headers=headers, body=body))
     except orjson.JSONDecodeError:
-        raise Unusable("the answer is not JSON") from None
+        raise UnusableResponse("the answer is not JSON") from None
     if not isinstance(found, dict):
-        raise Unusable("the answer is not a JSON object")
+        raise UnusableResponse("the answer is not a JSON object")
     return found

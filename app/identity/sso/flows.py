@@ -13,7 +13,7 @@ from uuid import uuid4
 from sqlalchemy import func, or_, update
 
 from app.identity.sso.models import Configuration, Flow
-from app.identity.sso.providers import Begun
+from app.identity.sso.providers import NewFlow
 from app.kit import container, db, errors, secrets, tenancy
 
 LIFETIME = timedelta(minutes=10)
@@ -21,7 +21,7 @@ _S256 = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
-def browser_secret(given: str | None) -> str:
+def get_browser_secret(given: str | None) -> str:
     """Return the browser's secret: the one in its cookie if valid, otherwise a new one."""
     return given if given and _S256.fullmatch(given) else secrets.random_token()
 
@@ -31,19 +31,19 @@ def fingerprint(purpose: str, secret: str | None) -> str:
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 
-def proves(verifier: str | None, challenge: str) -> bool:
+def is_verifier_of(verifier: str | None, challenge: str) -> bool:
     """Return whether `verifier` matches an S256 challenge (RFC 7636, section 4.6)."""
     if verifier is None or not _VERIFIER.fullmatch(verifier):
         return False
-    return hmac.compare_digest(s256(verifier), challenge)
+    return hmac.compare_digest(build_s256_challenge(verifier), challenge)
 
 
-def is_challenge(text: str) -> bool:
+def is_s256_challenge(text: str) -> bool:
     """Return whether `text` has the form of an S256 challenge."""
     return _S256.fullmatch(text) is not None
 
 
-def s256(verifier: str) -> str:
+def build_s256_challenge(verifier: str) -> str:
     """Return the S256 challenge of a verifier (RFC 7636, section 4.2)."""
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
@@ -57,7 +57,7 @@ def begin(
     redirect_uri: str | None = None,
     next_: str | None = None,
     hint: str | None = None,
-) -> Begun:
+) -> NewFlow:
     """Create a flow for the bound organization in the current transaction.
 
     `browser` is the secret of the cookie. If `challenge` is set, the application proves itself with
@@ -79,7 +79,7 @@ def begin(
     )
     db.session().add(flow)
     db.session().flush()
-    return Begun(flow, state, verifier, hint)
+    return NewFlow(flow, state, verifier, hint)
 
 
 def finish(kind: str, *, state: str, browser: str | None) -> Flow:
@@ -111,6 +111,6 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
     return flow
 
 
-def code_verifier(flow: Flow) -> str:
+def decrypt_code_verifier(flow: Flow) -> str:
     """Return the flow's decrypted PKCE verifier, which this service sends to the provider."""
     return container.keyring().decrypt(flow.code_verifier).decode()

@@ -11,7 +11,7 @@ from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
 from sqlalchemy import and_, case, func, or_, update
 
 from app.identity.sso import queries
-from app.identity.sso.fetching import Unusable, fetch_object
+from app.identity.sso.fetching import UnusableResponse, fetch_object
 from app.identity.sso.models import Configuration, ProviderState
 from app.kit import db
 
@@ -33,30 +33,30 @@ ALGORITHMS = {
 Only asymmetric ones (RFC 7518, 8037, 9864), so that nobody can use a public key as a shared secret.
 """
 
-FRESH = timedelta(minutes=10)
+MAX_AGE = timedelta(minutes=10)
 """Maximum age of stored keys, and so how long a key that the provider withdrew is still trusted."""
-_STALE = timedelta(hours=1)
-_FETCHES_A_MINUTE = 10
+_MAX_AGE_AT_LIMIT = timedelta(hours=1)
+_FETCHES_PER_MINUTE = 10
 _MEMBERS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
 _MEMBER_LENGTH = 3000
 _MAX_KEYS = 100
 _RSA_BITS = range(2048, 16_385)
 
 
-def clean(document: dict[str, Any]) -> dict[str, Any]:
+def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
     """Return the usable public signing keys of a JWK set (RFC 7517), without any other members.
 
-    Raises `Unusable` if there are none.
+    Raises `UnusableResponse` if there are none.
     """
     listed = document.get("keys")
-    found = [_clean(one) for one in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]]
+    found = [_parse_key(one) for one in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]]
     kept = [key for key in found if key is not None]
     if not kept:
-        raise Unusable("the set of keys has none that could sign an ID token")
+        raise UnusableResponse("the set of keys has none that could sign an ID token")
     return {"keys": kept}
 
 
-def _clean(key: Any) -> dict[str, str] | None:
+def _parse_key(key: Any) -> dict[str, str] | None:
     if not isinstance(key, dict) or key.get("use", "sig") != "sig":
         return None
     members = _MEMBERS.get(key["kty"]) if isinstance(key.get("kty"), str) else None
@@ -67,12 +67,12 @@ def _clean(key: Any) -> dict[str, str] | None:
     if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in kept.values()):
         return None
     # PostgreSQL cannot store NUL characters.
-    if any("\x00" in value for value in kept.values()) or not _imports(kept):
+    if any("\x00" in value for value in kept.values()) or not _is_usable(kept):
         return None
     return kept
 
 
-def _imports(key: dict[str, str]) -> bool:
+def _is_usable(key: dict[str, str]) -> bool:
     try:
         made = JWKRegistry.import_key(dict(key))
         if isinstance(made, RSAKey):
@@ -82,7 +82,7 @@ def _imports(key: dict[str, str]) -> bool:
     return isinstance(made, ECKey | OKPKey)
 
 
-def candidates(known: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
+def match_keys(known: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
     """Return the stored keys that match the token's header.
 
     Without a key id, these are all keys that fit the algorithm.
@@ -96,28 +96,28 @@ def candidates(known: dict[str, Any], algorithm: str, kid: str | None) -> list[K
     ]
 
 
-def signers(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
+def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
     """Return the provider's current keys that may have signed a token with this header.
 
     If no stored key matches, the provider has probably rotated its keys, so they are fetched again,
     at most ten times a minute. Commits the session, so that no transaction is open during the
-    request. Raises `Unusable`.
+    request. Raises `UnusableResponse`.
     """
-    state = queries.provider_state(configuration.id)
+    state = queries.get_provider_state(configuration.id)
     now = db.utc_now()
     age = now - state.fetched_at if state is not None and state.fetched_at else None
-    known = candidates(state.keys, algorithm, kid) if state is not None else []
+    known = match_keys(state.keys, algorithm, kid) if state is not None else []
     db.checkpoint()
-    if known and age is not None and age < FRESH:
+    if known and age is not None and age < MAX_AGE:
         return known
-    if not _claim(configuration):
-        if known and age is not None and age < _STALE:
+    if not _claim_fetch(configuration):
+        if known and age is not None and age < _MAX_AGE_AT_LIMIT:
             return known
-        raise Unusable("the provider's keys were asked for too often")
-    return candidates(_fetched(configuration), algorithm, kid)
+        raise UnusableResponse("the provider's keys were asked for too often")
+    return match_keys(_fetch(configuration), algorithm, kid)
 
 
-def _claim(configuration: Configuration) -> bool:
+def _claim_fetch(configuration: Configuration) -> bool:
     """Count one more fetch, and return whether it is within the limit per minute."""
     over = or_(
         ProviderState.window_at.is_(None),
@@ -127,7 +127,7 @@ def _claim(configuration: Configuration) -> bool:
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
-            or_(over, and_(~over, ProviderState.fetches < _FETCHES_A_MINUTE)),
+            or_(over, and_(~over, ProviderState.fetches < _FETCHES_PER_MINUTE)),
         )
         .values(
             window_at=case((over, func.now()), else_=ProviderState.window_at),
@@ -141,8 +141,8 @@ def _claim(configuration: Configuration) -> bool:
     return found
 
 
-def _fetched(configuration: Configuration) -> dict[str, Any]:
-    found = clean(fetch_object("GET", configuration.provider["jwks_uri"]))
+def _fetch(configuration: Configuration) -> dict[str, Any]:
+    found = parse_key_set(fetch_object("GET", configuration.provider["jwks_uri"]))
     store(configuration, found)
     db.checkpoint()
     return found
@@ -150,7 +150,7 @@ def _fetched(configuration: Configuration) -> dict[str, Any]:
 
 def store(configuration: Configuration, found: dict[str, Any]) -> None:
     """Store a validated key set as fetched just now."""
-    state = queries.provider_state(configuration.id)
+    state = queries.get_provider_state(configuration.id)
     if state is None:
         state = ProviderState(configuration_id=configuration.id)
         db.session().add(state)

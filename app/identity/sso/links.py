@@ -9,7 +9,7 @@ from app.kit.settings import Settings
 PREFIX = "/api/v1"
 
 
-def own(path: str) -> str:
+def build_api_url(path: str) -> str:
     """Return the public URL of an operation of this API."""
     return f"{container.settings().public_url}{PREFIX}{path}"
 
@@ -47,7 +47,7 @@ def _origin(uri: str) -> str:
     return f"{parts.scheme}://{host}{port}".lower()
 
 
-def back(flow: Flow, **parameters: str) -> str | None:
+def build_return_url(flow: Flow, **parameters: str) -> str | None:
     """Return the flow's redirect URI with these parameters and its `next`.
 
     Returns None if the flow has no redirect URI.

@@ -16,23 +16,23 @@ from app.kit import db, errors, events
 from app.kit.permissions import Role
 
 
-class Dropped(Exception):  # noqa: N818 - names what happened
+class AccessLost(Exception):  # noqa: N818 - names what happened
     """The person's groups no longer give access, and the membership was ended."""
 
 
-def matching(configuration: Configuration, groups: Iterable[str]) -> list[dict[str, Any]]:
+def matching_entries(configuration: Configuration, groups: Iterable[str]) -> list[dict[str, Any]]:
     """Return the mapping entries that match any of the groups."""
     held = set(groups)
     return [entry for entry in configuration.group_mapping if entry["group"] in held]
 
 
-def role_of(configuration: Configuration, groups: Iterable[str]) -> str:
+def choose_role(configuration: Configuration, groups: Iterable[str]) -> str:
     """Return the highest role that the groups map to, or the default role."""
-    roles = [Role[e["role"]] for e in matching(configuration, groups) if e["role"]]
+    roles = [Role[e["role"]] for e in matching_entries(configuration, groups) if e["role"]]
     return max(roles).name if roles else configuration.default_role
 
 
-def bring_up_to_date(
+def sync_membership(
     organization: Organization,
     configuration: Configuration,
     user: User,
@@ -42,21 +42,21 @@ def bring_up_to_date(
     """Create, update or end the membership according to the groups. Owners do not change.
 
     If the mapping contains roles, the provider decides on the role at each sign-in. Raises
-    `Dropped`. Raises 403 `permission_denied` for a person whom a member removed from the
+    `AccessLost`. Raises 403 `permission_denied` for a person whom a member removed from the
     organization, and for a new person while the organization is suspended.
     """
-    membership = queries.membership(user.id)
+    membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
         return
-    if configuration.require_group and not matching(configuration, groups):
-        _drop(membership, user, linked)
-        raise Dropped
-    role = role_of(configuration, groups)
+    if configuration.require_group and not matching_entries(configuration, groups):
+        _end_membership(membership, user, linked)
+        raise AccessLost
+    role = choose_role(configuration, groups)
     if membership is None:
         if organization.status == "suspended":
             raise errors.denied("The organization is suspended: nobody can join it now.")
         _join(configuration, user, role, linked)
-    elif membership.role != role and _names_roles(configuration):
+    elif membership.role != role and _maps_roles(configuration):
         held = Role[membership.role]
         changes.change_role(user.id, held=held, wanted=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
@@ -72,7 +72,7 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
         message = "You were removed from this organization or left it. Ask for an invitation."
         raise errors.denied(message)
     linked.dropped_at = None
-    if invited is not None and not _names_roles(configuration):
+    if invited is not None and not _maps_roles(configuration):
         role = invited.role
     organizations.join(user.id, role=role)
     if invited is not None:
@@ -81,15 +81,15 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
     events.emit("member.joined", {"user_id": user.id, **told})
 
 
-def _names_roles(configuration: Configuration) -> bool:
+def _maps_roles(configuration: Configuration) -> bool:
     return any(entry["role"] for entry in configuration.group_mapping)
 
 
-def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
+def _end_membership(membership: Membership | None, user: User, linked: Identity) -> None:
     linked.dropped_at = db.utc_now()
     if membership is not None:
         changes.end_membership(user.id, role=Role[membership.role], removed_by=None)
-        queries.raise_token_version(user.id)
+        queries.end_sessions(user.id)
     db.session().flush()
 
 
@@ -98,7 +98,7 @@ def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, 
     mapped = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
     if not mapped:
         return
-    wanted = {UUID(e["team_id"]) for e in matching(configuration, groups) if e["team_id"]}
+    wanted = {UUID(e["team_id"]) for e in matching_entries(configuration, groups) if e["team_id"]}
     held = {team["id"] for team in teams.of_users([user_id]).get(user_id, ())}
     teams.join(user_id, wanted - held)
     for team_id in sorted((mapped - wanted) & held):

@@ -14,7 +14,7 @@ from app.identity.sso.models import Configuration, Flow
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ProviderCheck:
     """The result of checking a provider. `settings` and `facts` are stored next to each other.
 
     `issuer` is the name with which the provider signs: OpenID Connect's issuer or SAML's entity id.
@@ -30,7 +30,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class NewFlow:
     """A new flow, with the secrets of which the table stores only hashes.
 
     `state` is OAuth's state or SAML's RelayState. `code_verifier` is that of RFC 7636. `flow.nonce`
@@ -47,13 +47,13 @@ class Begun:
 class Provider(Protocol):
     """A single sign-on protocol. Its methods raise `ApiError` to refuse something."""
 
-    def check(self, settings: Mapping[str, Any]) -> Checked:
+    def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Validate the provider in `settings`, through the outbound HTTP client.
 
         Raises 400 `validation_error` on the member (`oidc.issuer`). No transaction is open.
         """
 
-    def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
+    def authorize(self, configuration: Configuration, slug: str, begun: NewFlow) -> str:
         """Return the URL to which the browser is sent.
 
         Sends no request: the facts of the last check are sufficient.

@@ -22,14 +22,14 @@ from app.identity.sso.models import (
 from app.identity.users.models import User
 from app.kit import db, purging
 
-_OPEN = (
+_AVAILABLE = (
     select(Organization, Configuration)
     .join(Configuration, Configuration.organization_id == Organization.id)
     .where(Configuration.enabled, Organization.status.in_(("active", "suspended")))
 )
 
 
-def configuration(*, lock: bool = False) -> Configuration | None:
+def get_configuration(*, lock: bool = False) -> Configuration | None:
     """Return the bound organization's current configuration, if it has one."""
     statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
@@ -37,24 +37,24 @@ def configuration(*, lock: bool = False) -> Configuration | None:
     return db.session().scalars(statement).one_or_none()
 
 
-def provider_state(configuration_id: UUID) -> ProviderState | None:
+def get_provider_state(configuration_id: UUID) -> ProviderState | None:
     """Return the current state of the provider's keys, if there is one."""
     statement = select(ProviderState).where(ProviderState.configuration_id == configuration_id)
     return db.session().scalars(statement.execution_options(populate_existing=True)).one_or_none()
 
 
-def domains() -> list[Domain]:
+def list_domains() -> list[Domain]:
     """Return the bound organization's domains, sorted by name."""
     return list(db.session().scalars(select(Domain).order_by(Domain.domain)))
 
 
-def proven(domain: str) -> bool:
+def is_proven(domain: str) -> bool:
     """Return whether the bound organization has proven `domain`."""
     statement = select(Domain.id).where(Domain.domain == domain, Domain.verified_at.is_not(None))
     return db.session().scalar(statement) is not None
 
 
-def opened(
+def get_available(
     organization_id: UUID, *, lock: bool = False
 ) -> tuple[Organization, Configuration] | None:
     """Return the organization with its current configuration if single sign-on is available.
@@ -62,7 +62,7 @@ def opened(
     It is available if it is enabled and the organization is active or suspended. `lock` locks the
     configuration.
     """
-    statement = _OPEN.where(Organization.id == organization_id).execution_options(
+    statement = _AVAILABLE.where(Organization.id == organization_id).execution_options(
         populate_existing=True
     )
     if lock:
@@ -70,7 +70,7 @@ def opened(
     return _pair(statement)
 
 
-def proven_by_another(domain: str, organization_id: UUID) -> bool:
+def is_proven_by_another(domain: str, organization_id: UUID) -> bool:
     """Return whether another organization has proven `domain`.
 
     Requires access across organizations.
@@ -83,23 +83,25 @@ def proven_by_another(domain: str, organization_id: UUID) -> bool:
     return db.session().scalar(statement) is not None
 
 
-def by_domain(domain: str) -> tuple[Organization, Configuration] | None:
+def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
     """Return the organization that has proven `domain`, if it has single sign-on.
 
     Requires access across organizations.
     """
     owned = Domain.organization_id == Organization.id
     return _pair(
-        _OPEN.join(Domain, owned).where(Domain.domain == domain, Domain.verified_at.is_not(None))
+        _AVAILABLE.join(Domain, owned).where(
+            Domain.domain == domain, Domain.verified_at.is_not(None)
+        )
     )
 
 
-def by_slug(slug: str) -> tuple[Organization, Configuration] | None:
+def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
     """Return the organization with this slug, if it has single sign-on.
 
     Requires access across organizations.
     """
-    return _pair(_OPEN.where(Organization.slug == slug))
+    return _pair(_AVAILABLE.where(Organization.slug == slug))
 
 
 def _pair(
@@ -139,7 +141,7 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
     return None if row is None else Confirmation(*row)
 
 
-def identity(issuer: str, subject: str) -> Identity | None:
+def lock_identity(issuer: str, subject: str) -> Identity | None:
     """Return and lock the link of an issuer's subject in the bound organization."""
     statement = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
     return db.session().scalars(statement.with_for_update()).one_or_none()
@@ -151,18 +153,18 @@ def delete_identities(user_id: UUID, *, keep: UUID | None) -> None:
     db.session().execute(delete(Identity).where(Identity.user_id == user_id, *kept))
 
 
-def membership(user_id: UUID) -> Membership | None:
+def lock_membership(user_id: UUID) -> Membership | None:
     """Return and lock a user's current membership in the bound organization."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()
 
 
-def enforcing(domain: str) -> Organization | None:
+def find_enforcing(domain: str) -> Organization | None:
     """Return the organization that has proven `domain` and enforces single sign-on."""
     owned = Domain.organization_id == Organization.id
     found = _pair(
-        _OPEN.join(Domain, owned).where(
+        _AVAILABLE.join(Domain, owned).where(
             Domain.domain == domain, Domain.verified_at.is_not(None), Configuration.enforced
         )
     )
@@ -196,14 +198,14 @@ def end_password_sessions(organization_id: UUID, names: Iterable[str]) -> int:
     return db.session().execute(raised).rowcount  # type: ignore[attr-defined, no-any-return]
 
 
-def raise_token_version(user_id: UUID) -> None:
+def end_sessions(user_id: UUID) -> None:
     """End every session of a user."""
     db.session().execute(
         update(User).where(User.id == user_id).values(token_version=User.token_version + 1)
     )
 
 
-def remember_assertion(assertion_hash: str, expires_at: datetime) -> bool:
+def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
     """Record that the bound organization accepted an assertion.
 
     Returns False if it was recorded before. Concurrent calls wait for each other.
@@ -217,7 +219,7 @@ def remember_assertion(assertion_hash: str, expires_at: datetime) -> bool:
     return db.session().execute(noted).first() is not None
 
 
-def organizations() -> list[UUID]:
+def list_organization_ids() -> list[UUID]:
     """Return the ids of the organizations that have single sign-on.
 
     Requires access across organizations.
@@ -225,7 +227,7 @@ def organizations() -> list[UUID]:
     return list(db.session().scalars(select(Configuration.organization_id)))
 
 
-def purge(checkpoint: Callable[[], None]) -> None:
+def delete_expired(checkpoint: Callable[[], None]) -> None:
     """Delete the expired rows of all organizations, one batch per transaction."""
     for table in (Flow, Code, Assertion):
         purging.purge(table.__tablename__, "expires_at < now()", checkpoint)

@@ -6,7 +6,7 @@ from typing import Any
 from flask import request
 
 from app.identity.auth.schemas import LoginResult
-from app.identity.sso import arrivals, cookies, flows, oidc, saml_provider, service
+from app.identity.sso import callbacks, cookies, flows, oidc, saml_provider, service
 from app.identity.sso.schemas import (
     ConfigureSso,
     ExchangeSsoCode,
@@ -32,9 +32,9 @@ def start_sso(body: dict[str, Any]) -> Any:
     Finds the organization by the domain of an email address or by a slug, and returns the URL of
     its identity provider. Sets the cookie that binds the sign-in to the browser.
     """
-    browser = flows.browser_secret(cookies.read())
+    browser = flows.get_browser_secret(cookies.read())
     told, kind = service.start(**body, browser=browser)
-    return Reply(told, headers=cookies.header(browser, kind))
+    return Reply(told, headers=cookies.build_header(browser, kind))
 
 
 @blueprint.get(
@@ -46,8 +46,10 @@ def oidc_callback(query: dict[str, Any]) -> Any:
     The redirect URI for OpenID Connect providers. Redirects to the application with a one-time
     code, or returns the code if the sign-in has no redirect URI.
     """
-    read = partial(oidc.read, query)
-    return arrivals.arrive("oidc", state=query["state"], browser=cookies.read(), read=read)
+    read = partial(oidc.read_identity, query)
+    return callbacks.complete_sign_in(
+        "oidc", state=query["state"], browser=cookies.read(), read=read
+    )
 
 
 @blueprint.post(
@@ -65,7 +67,7 @@ def saml_acs(org_slug: str, body: dict[str, Any]) -> Any:
     The SAML 2.0 assertion consumer service. Redirects to the application with a one-time code, or
     returns the code if the sign-in has no redirect URI.
     """
-    return saml_provider.arrive(org_slug, body, browser=cookies.read())
+    return saml_provider.complete_sign_in(org_slug, body, browser=cookies.read())
 
 
 @blueprint.get(
@@ -80,7 +82,7 @@ def saml_metadata(org_slug: str) -> Any:
     Returns the SAML 2.0 metadata of this service for configuring an identity provider. The response
     is the same whether or not the organization exists.
     """
-    return saml_provider.own_metadata(org_slug)
+    return saml_provider.build_metadata(org_slug)
 
 
 @blueprint.post(

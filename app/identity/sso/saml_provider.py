@@ -12,15 +12,15 @@ from datetime import timedelta
 from typing import Any
 
 from app.identity.organizations import slugs
-from app.identity.sso import arrivals, flows, links, queries
+from app.identity.sso import callbacks, flows, links, queries
 from app.identity.sso.external import ExternalIdentity
-from app.identity.sso.fetching import Unusable, fetch
+from app.identity.sso.fetching import UnusableResponse, fetch
 from app.identity.sso.models import Configuration, Flow
-from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
 from app.identity.sso.saml import metadata, request, response
-from app.identity.sso.saml.assertion import SKEW, Declined, Expected, Refused
+from app.identity.sso.saml.assertion import SKEW, ExpectedValues, ResponseRefused, SignInDeclined
 from app.identity.sso.saml.names import NAME_ID_FORMATS
-from app.identity.sso.saml.xml import Malformed
+from app.identity.sso.saml.xml import InvalidDocument
 from app.kit import container, db, errors
 from app.kit.api.responses import Download, Redirect
 from app.kit.egress.policy import EgressRefused
@@ -32,7 +32,7 @@ log = get_logger(__name__)
 ACS = "/auth/sso/{org_slug}/saml/acs"
 METADATA = "/auth/sso/{org_slug}/saml/metadata"
 METADATA_TYPE = "application/samlmetadata+xml"
-_REMEMBERED = timedelta(days=1)
+_ASSERTION_RETENTION = timedelta(days=1)
 """How long an accepted assertion is recorded.
 
 An assertion belongs to a flow, which expires after minutes, so it cannot be replayed after a day.
@@ -41,15 +41,15 @@ An assertion belongs to a flow, which expires after minutes, so it cannot be rep
 
 def entity_id(slug: str) -> str:
     """Return this service's entity id for an organization's provider: the URL of the metadata."""
-    return links.own(METADATA.format(org_slug=slug))
+    return links.build_api_url(METADATA.format(org_slug=slug))
 
 
 def acs_url(slug: str) -> str:
     """Return the URL to which an organization's provider sends its responses."""
-    return links.own(ACS.format(org_slug=slug))
+    return links.build_api_url(ACS.format(org_slug=slug))
 
 
-def own_metadata(slug: str) -> Download:
+def build_metadata(slug: str) -> Download:
     """Return this service's metadata for an organization. Raises 404 on an invalid slug.
 
     It contains nothing but URLs with the slug, and is the same whether or not the organization
@@ -57,7 +57,7 @@ def own_metadata(slug: str) -> Download:
     """
     if not slugs.is_slug(slug):
         raise errors.not_found()
-    document = metadata.own(entity_id=entity_id(slug), acs_url=acs_url(slug))
+    document = metadata.build(entity_id=entity_id(slug), acs_url=acs_url(slug))
     return Download(
         read=lambda start, end: iter([document[start:end]]),
         size=len(document),
@@ -70,7 +70,7 @@ def own_metadata(slug: str) -> Download:
 class Saml:
     """The SAML implementation of `providers.Provider`."""
 
-    def check(self, settings: Mapping[str, Any]) -> Checked:
+    def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Read the provider's metadata, or fetch it from its URL. Raises 400 on a member."""
         if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
             message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
@@ -82,14 +82,16 @@ class Saml:
         if url is None:
             found = _read_metadata(text.encode(), "saml.metadata_xml")
         else:
-            found = _read_metadata(_fetched(url), "saml.metadata_url")
+            found = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
         facts = {"sso_url": found.sso_url, "certificates": list(found.certificates)}
         # The anchor depends on the certificates even if the metadata comes from a URL: whoever
         # controls the URL could change the keys and sign in as an owner.
         keys = " ".join(sorted(found.certificates))
-        return Checked(found.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest())
+        return ProviderCheck(
+            found.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest()
+        )
 
-    def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
+    def authorize(self, configuration: Configuration, slug: str, begun: NewFlow) -> str:
         """Return the provider's URL with an AuthnRequest in it."""
         sso_url = configuration.provider["sso_url"]
         asked = request.authn_request(
@@ -110,10 +112,10 @@ class Saml:
 PROVIDERS["saml"] = Saml()
 
 
-def _fetched(url: str) -> bytes:
+def _fetch_metadata(url: str) -> bytes:
     try:
         return fetch("GET", url, headers={"Accept": f"{METADATA_TYPE}, application/xml, */*;q=0.1"})
-    except (Unusable, EgressRefused) as failure:
+    except (UnusableResponse, EgressRefused) as failure:
         message = f"The provider's metadata cannot be fetched: {failure}."
         raise errors.invalid(message, "saml.metadata_url") from None
 
@@ -122,12 +124,12 @@ def _read_metadata(document: bytes, member: str) -> metadata.Provider:
     allow_http = container.current().egress.policy.allow_http
     try:
         return metadata.parse(document, now=db.utc_now(), allow_http=allow_http)
-    except Malformed as failure:
+    except InvalidDocument as failure:
         message = f"The provider's metadata cannot be used: {failure}"
         raise errors.invalid(message, member) from None
 
 
-class Answer:
+class PostedResponse:
     """A provider's response as it was posted; nothing in it is verified yet.
 
     `encoded` is the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 if it contains no SAML
@@ -141,18 +143,18 @@ class Answer:
             self._tree = response.parse(document)
         except (ValueError, binascii.Error):
             raise errors.unprocessable("SAMLResponse", "Not valid base64.") from None
-        except Malformed as failure:
+        except InvalidDocument as failure:
             raise errors.unprocessable("SAMLResponse", failure.reason) from None
 
     def identity(self, configuration: Configuration, flow: Flow, slug: str) -> ExternalIdentity:
-        """Verify the response and return its identity, once; see `arrivals.Reader`.
+        """Verify the response and return its identity, once; see `callbacks.IdentityReader`.
 
         Raises 401 `invalid_credentials` if the response is not valid or was used before, and 403
         `permission_denied` if the provider refused the sign-in.
         """
-        expected = Expected(
+        expected = ExpectedValues(
             issuer=flow.issuer,
-            certificates=metadata.load(configuration.provider["certificates"]),
+            certificates=metadata.load_certificates(configuration.provider["certificates"]),
             audience=entity_id(slug),
             acs_url=acs_url(slug),
             request_id=flow.request_id,
@@ -161,16 +163,16 @@ class Answer:
             name_id_format=configuration.settings["name_id_format"],
         )
         try:
-            found = response.check(self._tree, expected)
-        except Declined as refusal:
+            found = response.verify(self._tree, expected)
+        except SignInDeclined as refusal:
             message = f"The identity provider refused the sign-in: {refusal}."
             raise errors.denied(message) from None
-        except Refused as refusal:
-            raise _refused(flow, refusal.reason) from None
-        until = min(found.expires_at, expected.now + _REMEMBERED) + SKEW
+        except ResponseRefused as refusal:
+            raise _response_refused(flow, refusal.reason) from None
+        until = min(found.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
         mark = flows.fingerprint("assertion", f"{found.issuer} {found.assertion_id}")
-        if not queries.remember_assertion(mark, until):
-            raise _refused(flow, "it was used before")
+        if not queries.record_assertion(mark, until):
+            raise _response_refused(flow, "it was used before")
         return ExternalIdentity(
             issuer=found.issuer,
             subject=found.subject,
@@ -182,14 +184,16 @@ class Answer:
         )
 
 
-def arrive(slug: str, form: Mapping[str, str], *, browser: str | None) -> dict[str, Any] | Redirect:
-    """Finish the sign-in that a posted response belongs to; see `arrivals.arrive`.
+def complete_sign_in(
+    slug: str, form: Mapping[str, str], *, browser: str | None
+) -> dict[str, Any] | Redirect:
+    """Finish the sign-in that a posted response belongs to; see `callbacks.complete_sign_in`.
 
     Raises 400 without the RelayState of a request of this service: the response was not requested.
     """
-    answer = Answer(form["SAMLResponse"])
+    answer = PostedResponse(form["SAMLResponse"])
     try:
-        return arrivals.arrive(
+        return callbacks.complete_sign_in(
             "saml", state=form["RelayState"], browser=browser, read=answer.identity, slug=slug
         )
     except ApiError as refusal:
@@ -198,6 +202,6 @@ def arrive(slug: str, form: Mapping[str, str], *, browser: str | None) -> dict[s
         raise
 
 
-def _refused(flow: Flow, reason: str) -> ApiError:
+def _response_refused(flow: Flow, reason: str) -> ApiError:
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
     return ApiError("invalid_credentials", f"The identity provider's answer is refused: {reason}.")

@@ -20,7 +20,7 @@ from app.identity.sso import (
 )
 from app.identity.sso.dns_proof import Proof
 from app.identity.sso.models import Code, Configuration
-from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
 from app.identity.teams import service as teams
 from app.kit import audit, container, db, errors, tenancy
 from app.kit.errors import ApiError
@@ -28,14 +28,14 @@ from app.kit.errors import ApiError
 
 def get(slug: str) -> dict[str, Any]:
     """Return the bound organization's configuration. Raises 404 if there is none."""
-    configuration = queries.configuration()
+    configuration = queries.get_configuration()
     if configuration is None:
         raise errors.not_found()
-    return _shown(configuration, slug)
+    return _describe(configuration, slug)
 
 
-def _shown(configuration: Configuration, slug: str) -> dict[str, Any]:
-    rows = queries.domains()
+def _describe(configuration: Configuration, slug: str) -> dict[str, Any]:
+    rows = queries.list_domains()
     names = [column.key for column in Configuration.__table__.columns]
     described = PROVIDERS[configuration.kind].describe(configuration, slug)
     return {
@@ -62,14 +62,14 @@ def configure(
     The provider's metadata and the domains' DNS records are checked with no transaction open.
     Raises 400 `validation_error` on an invalid member, 409 `stale_precondition`.
     """
-    settings = _settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
+    settings = _check_settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
-    mapping = _mapping(group_mapping)
-    secret = settings.pop("client_secret", _KEEP)
+    mapping = _check_mapping(group_mapping)
+    secret = settings.pop("client_secret", _KEEP_SECRET)
     db.checkpoint()
     checked = PROVIDERS[kind].check(settings)
-    configuration = _locked(revision)
-    secret = _secret(configuration, kind, settings, secret)
+    configuration = _lock_configuration(revision)
+    secret = _choose_secret(configuration, kind, settings, secret)
     values |= {
         "kind": kind,
         "group_mapping": mapping,
@@ -79,33 +79,37 @@ def configure(
     }
     began = values["enforced"] and values["enabled"]
     began = began and not (configuration and configuration.enforced and configuration.enabled)
-    configuration = _written(configuration, values, checked)
-    rows = domains.keep(names)
+    configuration = _save(configuration, values, checked)
+    rows = domains.replace_all(names)
     if began:
-        enforcement.begin(configuration, [row.domain for row in rows if row.verified_at])
+        enforcement.end_password_sessions(
+            configuration, [row.domain for row in rows if row.verified_at]
+        )
     # The configuration is committed first: the DNS is queried outside of the transaction.
     db.checkpoint()
-    found = _looked_up({row.domain: row.token for row in rows})
-    enforcement.begin(configuration, domains.judge(queries.domains(), found))
-    return _shown(configuration, slug)
+    found = _check_domains({row.domain: row.token for row in rows})
+    enforcement.end_password_sessions(
+        configuration, domains.record_proofs(queries.list_domains(), found)
+    )
+    return _describe(configuration, slug)
 
 
-def _looked_up(tokens: dict[str, str]) -> dict[str, Proof]:
+def _check_domains(tokens: dict[str, str]) -> dict[str, Proof]:
     """Return the results of the DNS checks.
 
     The result is empty if too many requests are waiting; the hourly job then checks the domains.
     """
     try:
-        with fetching.place():
-            return dns_proof.look(tokens, within=dns_proof.IN_A_REQUEST)
+        with fetching.hold_slot():
+            return dns_proof.check_domains(tokens, within=dns_proof.REQUEST_TIMEOUT)
     except ApiError:
         return {}
 
 
-_KEEP = object()
+_KEEP_SECRET = object()
 
 
-def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
+def _check_settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
     """Return the settings of the kind. Raises 400 if they are missing or of the other kind."""
     for name, settings in given.items():
         if settings is None and name == kind:
@@ -120,7 +124,7 @@ def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, A
     return found
 
 
-def _mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _check_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the mapping to store. Raises 400 on an entry without effect and on an unknown team."""
     known = teams.existing(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
@@ -132,22 +136,22 @@ def _mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**e, "team_id": str(e["team_id"]) if e["team_id"] else None} for e in entries]
 
 
-def _locked(revision: int | None) -> Configuration | None:
-    configuration = queries.configuration(lock=True)
+def _lock_configuration(revision: int | None) -> Configuration | None:
+    configuration = queries.get_configuration(lock=True)
     current = configuration.revision if configuration is not None else 0
     if revision is not None and revision != current:
         raise errors.stale(current)
     return configuration
 
 
-def _secret(
+def _choose_secret(
     configuration: Configuration | None, kind: str, settings: dict[str, Any], given: Any
 ) -> str | None:
     """Return the client secret to store, encrypted.
 
     A stored secret is not reused for another provider or client.
     """
-    if given is not _KEEP:
+    if given is not _KEEP_SECRET:
         return container.keyring().encrypt(given) if given is not None else None
     if configuration is None or configuration.kind != kind or kind != "oidc":
         return None
@@ -155,8 +159,8 @@ def _secret(
     return configuration.client_secret if same else None
 
 
-def _written(
-    configuration: Configuration | None, values: dict[str, Any], checked: Checked
+def _save(
+    configuration: Configuration | None, values: dict[str, Any], checked: ProviderCheck
 ) -> Configuration:
     if configuration is None:
         configuration = Configuration(**values)
@@ -185,19 +189,19 @@ def start(
     """
     if (email is None) == (org_slug is None):
         raise errors.invalid("Give an e-mail address or an organization.", "email")
-    if code_challenge is not None and not flows.is_challenge(code_challenge):
+    if code_challenge is not None and not flows.is_s256_challenge(code_challenge):
         raise errors.invalid("Must be an S256 challenge of 43 characters.", "code_challenge")
     links.check_redirect(redirect_uri)
     with tenancy.across_organizations(reason="which organization it is, is what is asked"):
         if email is not None:
-            found = queries.by_domain(accounts.domain_of_typed(email))
+            found = queries.find_by_domain(accounts.parse_domain(email))
         else:
-            found = queries.by_slug(org_slug or "")
+            found = queries.find_by_slug(org_slug or "")
     if found is None:
         raise errors.not_found()
     organization, configuration = found
     with tenancy.organization(organization.id):
-        begun: Begun = flows.begin(
+        begun: NewFlow = flows.begin(
             configuration,
             browser=browser,
             challenge=code_challenge,
@@ -233,7 +237,7 @@ def exchange(
             "The code is unknown, used up or expired, or not for this browser or application.",
         )
     with tenancy.organization(row.organization_id):
-        configuration, user, scope = _admitted(row)
+        configuration, user, scope = _check_access(row)
         return auth.open_session(
             user,
             ip_address=ip_address,
@@ -243,21 +247,21 @@ def exchange(
         )
 
 
-def _admitted(row: Code) -> tuple[Configuration, Any, UUID | None]:
-    found = queries.opened(row.organization_id, lock=True)
+def _check_access(row: Code) -> tuple[Configuration, Any, UUID | None]:
+    found = queries.get_available(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
     if found is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is not open to you any more.")
     organization, configuration = found
-    membership = queries.membership(user.id)
+    membership = queries.lock_membership(user.id)
     if membership is not None and membership.ownership_id != row.ownership_id:
         raise errors.denied("Your role changed after this sign-in began. Sign in again.")
     if row.pending is not None:
         audit.act_as("user", user.id, user.email)
         sign_in.confirm(organization, configuration, user, membership, row.pending)
-    if queries.membership(user.id) is None:
+    if queries.lock_membership(user.id) is None:
         raise errors.denied("You are not a member of this organization.")
-    return configuration, user, sign_in.scope(configuration, user)
+    return configuration, user, sign_in.session_scope(configuration, user)
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
@@ -267,18 +271,18 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     Raises 404 if the organization does not list the domain.
     """
     name = domains.parse(domain, "domain")
-    row = next((row for row in queries.domains() if row.domain == name), None)
-    configuration = queries.configuration(lock=True)
+    row = next((row for row in queries.list_domains() if row.domain == name), None)
+    configuration = queries.get_configuration(lock=True)
     if row is None or configuration is None:
         raise errors.not_found()
     was = row.verified_at is not None
     if vouch:
-        row.vouched = domains.prove(row)
+        row.vouched = domains.mark_proven(row)
     else:
         db.checkpoint()
-        domains.judge([row], dns_proof.look({row.domain: row.token}))
+        domains.record_proofs([row], dns_proof.check_domains({row.domain: row.token}))
     # Flush while the organization is bound: the caller commits when it no longer is.
     db.session().flush()
     if row.verified_at is not None and not was:
-        enforcement.begin(configuration, [row.domain])
+        enforcement.end_password_sessions(configuration, [row.domain])
     return row.verified_at is not None

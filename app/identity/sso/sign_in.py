@@ -34,25 +34,25 @@ def sign_in(
     The organization is bound and its configuration locked. Raises 403 `permission_denied` if the
     organization's policy refuses the person.
     """
-    known = queries.identity(identity.issuer, identity.subject)
+    known = queries.lock_identity(identity.issuer, identity.subject)
     if known is None:
-        found = accounts.find(identity)
+        found = accounts.find_or_create(identity)
         user, sure, unproven = found.user, found.sure, found.unproven
     else:
         user, sure, unproven = accounts.get(known.user_id), True, False
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     audit.act_as("user", user.id, user.email)
-    membership = queries.membership(user.id)
+    membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
     if not sure or _must_confirm(membership, configuration, known):
         pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
         code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=pending)
-        accounts.mail_confirmation(organization, user, flow, code)
+        accounts.send_confirmation(organization, user, flow, code)
         return Outcome(None)
     if unproven:
-        _disown(user, known)
-    _admit(organization, configuration, user, identity, known)
+        _remove_previous_access(user, known)
+    _link_and_sync(organization, configuration, user, identity, known)
     return Outcome(codes.issue(flow, user.id, ownership_id=ownership_id))
 
 
@@ -89,15 +89,15 @@ def confirm(
     if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
         raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
     identity = ExternalIdentity(**facts)
-    known = queries.identity(identity.issuer, identity.subject)
+    known = queries.lock_identity(identity.issuer, identity.subject)
     if known is not None and known.user_id != user.id:
         raise errors.denied("This identity belongs to another account in the meantime.")
     if known is not None:
         known.anchor = configuration.provider["anchor"]
     if user.email_verified_at is None:
         # The code was emailed to the account's address, so the person can read its email.
-        _disown(user, known)
-    linked = _admit(organization, configuration, user, identity, known)
+        _remove_previous_access(user, known)
+    linked = _link_and_sync(organization, configuration, user, identity, known)
     if membership is not None and membership.role == Role.owner.name:
         if membership.ownership_id is None:
             # The person became an owner before ownership ids existed.
@@ -106,7 +106,7 @@ def confirm(
         db.session().flush()
 
 
-def _disown(user: User, known: Identity | None) -> None:
+def _remove_previous_access(user: User, known: Identity | None) -> None:
     """Remove the password, sessions, links and identities here that the account had before.
 
     Somebody else may have registered the address earlier, to share the account with its holder.
@@ -115,40 +115,42 @@ def _disown(user: User, known: Identity | None) -> None:
     queries.delete_identities(user.id, keep=known.id if known is not None else None)
 
 
-def scope(configuration: Configuration, user: User) -> UUID | None:
+def session_scope(configuration: Configuration, user: User) -> UUID | None:
     """Return the organization that a session is limited to, or None for all of the person's.
 
     An administrator of one organization chose the provider, so it is trusted for that organization
     only. The exception is a person in a proven domain with passwords turned off: single sign-on is
     then the only way into the account.
     """
-    if configuration.enforced and queries.proven(accounts.domain_of(user.email)):
+    if configuration.enforced and queries.is_proven(accounts.get_domain(user.email)):
         return None
     return configuration.organization_id
 
 
-def _admit(
+def _link_and_sync(
     organization: Organization,
     configuration: Configuration,
     user: User,
     identity: ExternalIdentity,
     known: Identity | None,
 ) -> Identity:
-    linked = known or _link(configuration, user, identity)
+    linked = known or _create_identity(configuration, user, identity)
     try:
-        members.bring_up_to_date(organization, configuration, user, identity.groups, linked)
-    except members.Dropped:
+        members.sync_membership(organization, configuration, user, identity.groups, linked)
+    except members.AccessLost:
         # Commit the removal although the sign-in is refused.
         db.checkpoint()
-        raise _no_group() from None
+        raise _no_matching_group() from None
     return linked
 
 
-def _no_group() -> ApiError:
+def _no_matching_group() -> ApiError:
     return errors.denied("None of your groups at the identity provider gives access here.")
 
 
-def _link(configuration: Configuration, user: User, identity: ExternalIdentity) -> Identity:
+def _create_identity(
+    configuration: Configuration, user: User, identity: ExternalIdentity
+) -> Identity:
     linked = Identity(
         user_id=user.id,
         issuer=identity.issuer,

@@ -10,7 +10,7 @@ import psycopg2.extras
 import pytest
 from flask import Flask
 
-from app.identity.audit import sealing
+from app.identity.audit import appending
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
@@ -51,7 +51,7 @@ def seal(app: Flask) -> Callable[[Org], int]:
         with app.app_context(), tenancy.across_organizations(reason="a test seals"):
             while True:
                 with db.transaction():
-                    sealed = sealing.seal(org.id)
+                    sealed = appending.append_pending_entries(org.id)
                 if not sealed:
                     return count
                 count += sealed

@@ -72,16 +72,16 @@ def test_verifying_a_chain_that_is_erased_meanwhile_finds_no_fault(
     make_labeled(org, 50)
     seal(org)
     _status(org, "closed")
-    read = queries.digests
+    read = queries.get_digests
 
     def late(ids: Any) -> Any:
         # The seal of the erasing reads them too.
-        monkeypatch.setattr(queries, "digests", read)
+        monkeypatch.setattr(queries, "get_digests", read)
         with ThreadPoolExecutor(1) as pool:
             pool.submit(_erase, org).result()
         return read(ids)
 
-    monkeypatch.setattr(queries, "digests", late)
+    monkeypatch.setattr(queries, "get_digests", late)
     with org.app.app_context():
         report = service.verify(org.slug)
     assert report.ok, report.findings

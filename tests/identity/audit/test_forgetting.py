@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import delete
 
-from app.identity.audit import sealing, service
-from app.identity.audit.models import NOBODY
+from app.identity.audit import appending, service
+from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.report import Finding
 from app.identity.users.models import User
 from app.kit import db, tenancy
@@ -25,7 +25,7 @@ def _seal(org: Org) -> None:
         more = 1
         while more:
             with db.transaction():
-                more = sealing.seal(NOBODY)
+                more = appending.append_pending_entries(NO_ORGANIZATION)
 
 
 def _findings(org: Org) -> list[Finding]:
@@ -40,7 +40,7 @@ def _leave(org: Org, user_id: UUID) -> int:
         db.transaction() as session,
     ):
         session.execute(delete(User).where(User.id == user_id))
-        return service.forget([user_id])
+        return service.forget_users([user_id])
 
 
 def _forgetting(owner_sql: Owner) -> Any:
@@ -65,7 +65,7 @@ def person(org: Org) -> Iterator[tuple[UUID, str]]:
 
 def _told(owner_sql: Owner, *texts: str) -> int:
     sql = "SELECT count(*) AS n FROM audit_entries e WHERE organization_id = %s AND e::text LIKE %s"
-    return sum(owner_sql(sql, NOBODY, f"%{text}%")[0].n for text in texts)
+    return sum(owner_sql(sql, NO_ORGANIZATION, f"%{text}%")[0].n for text in texts)
 
 
 def test_nothing_but_that_it_was_forgotten_stays(
@@ -88,14 +88,14 @@ def test_somebody_who_is_still_there_is_not_forgotten(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     with org.app.app_context(), db.transaction():
-        assert service.forget([person[0]]) == 0
+        assert service.forget_users([person[0]]) == 0
     assert _told(owner_sql, person[1]) >= 3
 
 
 def test_forgetting_twice_removes_nothing_more(org: Org, person: tuple[UUID, str]) -> None:
     _leave(org, person[0])
     with org.app.app_context(), db.transaction():
-        assert service.forget([person[0]]) == 0
+        assert service.forget_users([person[0]]) == 0
 
 
 def test_what_waits_for_its_seal_is_forgotten_too(org: Org, owner_sql: Owner) -> None:

@@ -79,7 +79,7 @@ def rows_of(org: Org) -> dict[str, int]:
     """How many rows there are, by table, where there are any."""
     found = {}
     with org.app.app_context(), tenancy.organization(org.id):
-        for name in [*(table.name for table in queries.tables()), "memberships"]:
+        for name in [*(table.name for table in queries.list_tables()), "memberships"]:
             sql = text(f"SELECT count(*) FROM {name} WHERE organization_id = :id")
             found[name] = db.session().scalar(sql, {"id": org.id})
     return {name: number for name, number in found.items() if number}

@@ -155,14 +155,14 @@ def test_passwords_are_off_for_the_domain(
     desk: Desk, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.identity.auth import password_policy  # noqa: PLC0415
-    from app.identity.sso.enforcement import _refused  # noqa: PLC0415
+    from app.identity.sso.enforcement import _password_denied  # noqa: PLC0415
 
     email = f"guest@d{uuid7().hex[-12:]}.example"
     link = _invite(desk, email)
 
     class Off:
         def refusal(self, address: str) -> Any:
-            return _refused() if address == email else None
+            return _password_denied() if address == email else None
 
         def binds(self, user: Any) -> Any:
             return None

@@ -84,7 +84,7 @@ def test_a_sign_in_that_an_application_began(
     configure(org)
     who = _member(org)
     verifier = "v" * 43
-    link = _begin(org, browser, who, work, code_challenge=flows.s256(verifier))
+    link = _begin(org, browser, who, work, code_challenge=flows.build_s256_challenge(verifier))
     visitor = Visitor(browser.service)
     page = visitor.open(link)
     assert (page.status, page.has_form) == (400, False)

@@ -35,14 +35,14 @@ _TOOLS = Path(__file__).parents[3] / "tools" / "providers"
 _INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 _FORM = re.compile(r'<form[^>]*action="([^"]*)"')
 _STEPS = 12
-_LIFETIME = dns_proof.LIFETIME
+_LIFETIME = dns_proof.QUERY_TIMEOUT
 
 
 @pytest.fixture(scope="session")
 def callback(app: Flask) -> str:
     """Where providers send browsers back to."""
     with app.app_context():
-        return links.own(oidc.CALLBACK)
+        return links.build_api_url(oidc.CALLBACK)
 
 
 @pytest.fixture(scope="session")
@@ -244,7 +244,9 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
     found = Zone()
     server = serve_dns(found)
     monkeypatch.setattr(dns_proof, "make_resolver", found.resolver)
-    monkeypatch.setattr(dns_proof, "LIFETIME", _LIFETIME)  # it answers, however busy the machine
+    monkeypatch.setattr(
+        dns_proof, "QUERY_TIMEOUT", _LIFETIME
+    )  # it answers, however busy the machine
     yield found
     server.shutdown()
     server.server_close()
@@ -261,7 +263,7 @@ def _no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     monkeypatch.setattr(dns_proof, "make_resolver", nowhere)
-    monkeypatch.setattr(dns_proof, "LIFETIME", 0.5)
+    monkeypatch.setattr(dns_proof, "QUERY_TIMEOUT", 0.5)
 
 
 def mails(to: str) -> list[EmailMessage]:

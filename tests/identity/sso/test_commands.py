@@ -88,7 +88,7 @@ def test_a_record_that_is_gone_is_noted_and_ends_the_proof(
     noted = _run(app, org.slug, domain)
     assert noted.exit_code == 0, noted.output
     assert _shown(org)["problem"] == "The record is not there."
-    _age(org, missing_since=db.utc_now() - domains.GRACE - timedelta(minutes=1))
+    _age(org, missing_since=db.utc_now() - domains.GRACE_PERIOD - timedelta(minutes=1))
     assert _run(app, org.slug, domain).exit_code == 3
     assert _shown(org)["verified_at"] is None
 

@@ -109,9 +109,9 @@ def test_a_server_that_does_not_answer_says_nothing(
 def test_silent_servers_keep_nobody_waiting_for_long(
     org: Org, configure: Configure, zone: Zone, domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dns_proof, "IN_A_REQUEST", 0.6)
+    monkeypatch.setattr(dns_proof, "REQUEST_TIMEOUT", 0.6)
     names = [f"n{number:02}.{domain}" for number in range(50)]
-    zone.silent |= {f"{dns_proof.RECORD}.{name}" for name in names}
+    zone.silent |= {f"{dns_proof.RECORD_NAME}.{name}" for name in names}
     told = configure(org, email_domains=names)["domains"]
     assert {one["problem"] for one in told} == {"The DNS did not answer."}
     assert 0 < len(set(zone.asked)) < 50, "what is left is the hourly job's to ask"
@@ -120,7 +120,7 @@ def test_silent_servers_keep_nobody_waiting_for_long(
 def _age(org: Org) -> None:
     """Let the grace period be over, where one has begun."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        past = Domain.missing_since - domains.GRACE - timedelta(seconds=1)
+        past = Domain.missing_since - domains.GRACE_PERIOD - timedelta(seconds=1)
         session.execute(update(Domain).values(missing_since=past))
 
 

@@ -81,11 +81,11 @@ def test_an_application_with_a_challenge_needs_no_cookie(
     configure(org)
     verifier = "v" * 43
     application, other = Browser(app), Browser(app)
-    url = application.start(org, code_challenge=flows.s256(verifier))
+    url = application.start(org, code_challenge=flows.build_s256_challenge(verifier))
     code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
     assert application.exchange(code, code_verifier=verifier).status_code == 200
     for given in (None, "w" * 43, "v", "é" * 50):
-        url = application.start(org, code_challenge=flows.s256(verifier))
+        url = application.start(org, code_challenge=flows.build_s256_challenge(verifier))
         code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
         assert other.exchange(code, code_verifier=given).status_code == 401
 

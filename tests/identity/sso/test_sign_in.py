@@ -561,12 +561,12 @@ def test_slow_providers_leave_threads_to_everybody_else(
     org: Org, browser: Browser, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever chooses a provider may choose one that never answers."""
-    monkeypatch.setattr(fetching, "PATIENCE", 0.01)
+    monkeypatch.setattr(fetching, "SLOT_TIMEOUT", 0.01)
     configure(org)
     who = person()
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
-            slow.enter_context(fetching.place())
+            slow.enter_context(fetching.hold_slot())
         turned_away = browser.whole(org, who)
         assert turned_away.status_code == 503, turned_away.json
         assert "waiting" in turned_away.json["error"]["message"]

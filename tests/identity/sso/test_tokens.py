@@ -14,7 +14,7 @@ from joserfc.jwk import RSAKey
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from app.identity.sso.keys import FRESH
+from app.identity.sso.keys import MAX_AGE
 from app.identity.sso.models import ProviderState
 from app.kit import db, tenancy
 from tests.factories import Org
@@ -258,7 +258,7 @@ def test_a_withdrawn_key_is_soon_worth_nothing(org: Org, sign_in: Any, hostile: 
     hostile.published = [new_key("two").as_dict(private=False)]
     assert sign_in.again().status_code == 200
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        aged = ProviderState.fetched_at - (FRESH + timedelta(seconds=1))
+        aged = ProviderState.fetched_at - (MAX_AGE + timedelta(seconds=1))
         session.execute(update(ProviderState).values(fetched_at=aged))
     _refused(sign_in.again(), "not signed with a key")
 

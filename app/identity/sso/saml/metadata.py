@@ -16,7 +16,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.identity.sso.saml import xml
 from app.identity.sso.saml.names import METADATA, NAME_ID_FORMATS, POST, PROTOCOL, REDIRECT
 from app.identity.sso.saml.names import SIGNATURE as DS
-from app.identity.sso.saml.xml import Malformed, children, tag, time_of
+from app.identity.sso.saml.xml import InvalidDocument, children, read_time, tag
 
 MAX_CERTIFICATES = 10
 RSA_BITS = range(2048, 16_385)  # OpenSSL does not verify with larger keys
@@ -37,7 +37,7 @@ class Provider:
     certificates: tuple[str, ...]
 
 
-def load(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
+def load_certificates(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
     """Load the certificates of a `Provider`, for verifying signatures."""
     return tuple(x509.load_der_x509_certificate(base64.b64decode(one)) for one in certificates)
 
@@ -46,28 +46,28 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     """Return the identity provider that a metadata document describes.
 
     `allow_http` also accepts plain http for its URL, for tests and closed networks. Raises
-    `Malformed` if the document is not metadata, has expired, describes no provider or more than
-    one, or lacks a required part.
+    `InvalidDocument` if the document is not metadata, has expired, describes no provider or more
+    than one, or lacks a required part.
     """
-    role, entity = _role(xml.parse(document, comments=True))
+    role, entity = _find_provider(xml.parse(document, comments=True))
     try:
         for element in (entity, role):
-            until = time_of(element, "validUntil")
+            until = read_time(element, "validUntil")
             if until is not None and until <= now:
-                raise Malformed("The metadata has expired.")
+                raise InvalidDocument("The metadata has expired.")
     except ValueError as failure:
-        raise Malformed(f"The metadata is not valid: {failure}.") from None
+        raise InvalidDocument(f"The metadata is not valid: {failure}.") from None
     entity_id = (entity.get("entityID") or "").strip()
     if not entity_id or len(entity_id) > _MAX_ENTITY_ID or not entity_id.isascii():
-        raise Malformed("The metadata has no usable entityID.")
+        raise InvalidDocument("The metadata has no usable entityID.")
     return Provider(entity_id, _sso_url(role, allow_http=allow_http), _certificates(role))
 
 
-def _role(root: etree._Element) -> tuple[etree._Element, etree._Element]:
+def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element]:
     """Return the only identity provider descriptor, and the entity that it belongs to."""
     names = (tag(METADATA, "EntityDescriptor"), tag(METADATA, "EntitiesDescriptor"))
     if root.tag not in names:
-        raise Malformed("The document is not SAML metadata.")
+        raise InvalidDocument("The document is not SAML metadata.")
     found = [
         (role, entity)
         for entity in root.iter(names[0])
@@ -75,7 +75,7 @@ def _role(root: etree._Element) -> tuple[etree._Element, etree._Element]:
         if PROTOCOL in role.get("protocolSupportEnumeration", "").split()
     ]
     if len(found) != 1:
-        raise Malformed(
+        raise InvalidDocument(
             f"The metadata describes {len(found)} SAML 2.0 identity providers; one is expected."
         )
     return found[0]
@@ -86,9 +86,11 @@ def _sso_url(role: etree._Element, *, allow_http: bool) -> str:
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
             if not _is_web_address(url, allow_http=allow_http):
-                raise Malformed("The address of the provider's sign-on service must be https.")
+                raise InvalidDocument(
+                    "The address of the provider's sign-on service must be https."
+                )
             return url
-    raise Malformed("The provider offers no sign-on service with the HTTP-Redirect binding.")
+    raise InvalidDocument("The provider offers no sign-on service with the HTTP-Redirect binding.")
 
 
 def _is_web_address(url: str, *, allow_http: bool) -> bool:
@@ -116,18 +118,20 @@ def _certificates(role: etree._Element) -> tuple[str, ...]:
         if descriptor.get("use", "signing") == "signing"
         for element in descriptor.iter(tag(DS, "X509Certificate"))
     ]
-    usable = tuple(dict.fromkeys(found for found in map(_usable, texts) if found))
+    usable = tuple(dict.fromkeys(found for found in map(_accept_certificate, texts) if found))
     if not usable:
-        raise Malformed(
+        raise InvalidDocument(
             "The metadata has no usable signing certificate: RSA of at least 2048 bits, or P-256,"
             " P-384 or P-521."
         )
     if len(usable) > MAX_CERTIFICATES:
-        raise Malformed(f"The metadata has more than {MAX_CERTIFICATES} signing certificates.")
+        raise InvalidDocument(
+            f"The metadata has more than {MAX_CERTIFICATES} signing certificates."
+        )
     return usable
 
 
-def _usable(text: str) -> str | None:
+def _accept_certificate(text: str) -> str | None:
     """Return the certificate in the form to store, or None if its key must not sign."""
     try:
         certificate = x509.load_der_x509_certificate(base64.b64decode(text, validate=True))
@@ -140,7 +144,7 @@ def _usable(text: str) -> str | None:
     return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode() if strong else None
 
 
-def own(*, entity_id: str, acs_url: str) -> bytes:
+def build(*, entity_id: str, acs_url: str) -> bytes:
     """Build this service's metadata."""
     root = etree.Element(
         tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}

@@ -13,7 +13,7 @@ from signxml.algorithms import DigestAlgorithm, SignatureMethod
 from signxml.verifier import SignatureConfiguration, XMLVerifier
 
 from app.identity.sso.saml.names import SIGNATURE
-from app.identity.sso.saml.xml import children, detached
+from app.identity.sso.saml.xml import children, detach
 
 _EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
 _ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
@@ -36,7 +36,7 @@ _METHOD_NAMES = frozenset(method.value for method in SIGNATURE_METHODS)
 _DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
 
 
-class SignatureRefused(Exception):  # noqa: N818 - names what happened
+class InvalidSignature(Exception):  # noqa: N818 - names what happened
     """The element is not signed as required; `reason` is for the log."""
 
     def __init__(self, reason: str) -> None:
@@ -54,11 +54,11 @@ def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) ->
 
     The signature is a direct child of the element and refers to its `ID`. The key of one of the
     certificates must have created it. Only the keys count, not the validity period of the
-    certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `SignatureRefused` if
+    certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `InvalidSignature` if
     the signature is missing, wrong or of another form.
     """
-    alone = detached(element)
-    signature = _only(alone, "Signature")
+    alone = detach(element)
+    signature = _only_child(alone, "Signature")
     _check_form(signature, alone.get("ID"))
     # The library must not use a key or a certificate from the message itself.
     for key_info in children(signature, SIGNATURE, "KeyInfo"):
@@ -67,7 +67,7 @@ def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) ->
         found = _verify_with(alone, certificate)
         if found is not None:
             return found
-    raise SignatureRefused("no configured key made this signature")
+    raise InvalidSignature("no configured key made this signature")
 
 
 def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
@@ -94,30 +94,30 @@ def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree.
 
 def _check_form(signature: etree._Element, element_id: str | None) -> None:
     """Refuse signatures that saml-core 5.4 does not allow, before any computation."""
-    info = _only(signature, "SignedInfo")
+    info = _only_child(signature, "SignedInfo")
     if children(signature, SIGNATURE, "Object"):
-        raise SignatureRefused("the signature carries an object")
+        raise InvalidSignature("the signature carries an object")
     if _algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE:
-        raise SignatureRefused("another canonicalization than the exclusive one")
+        raise InvalidSignature("another canonicalization than the exclusive one")
     if _algorithm(info, "SignatureMethod") not in _METHOD_NAMES:
-        raise SignatureRefused("a signature algorithm that is not accepted")
-    reference = _only(info, "Reference")
+        raise InvalidSignature("a signature algorithm that is not accepted")
+    reference = _only_child(info, "Reference")
     if not element_id or reference.get("URI") != f"#{element_id}":
-        raise SignatureRefused("the signature does not name the element that carries it")
+        raise InvalidSignature("the signature does not name the element that carries it")
     if _algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
-        raise SignatureRefused("a digest algorithm that is not accepted")
-    transforms = [step.get("Algorithm") for step in _only(reference, "Transforms")]
+        raise InvalidSignature("a digest algorithm that is not accepted")
+    transforms = [step.get("Algorithm") for step in _only_child(reference, "Transforms")]
     if transforms != [_ENVELOPED, _EXCLUSIVE]:
-        raise SignatureRefused("other transforms than enveloped signature and exclusive form")
+        raise InvalidSignature("other transforms than enveloped signature and exclusive form")
 
 
-def _only(parent: etree._Element, name: str) -> etree._Element:
+def _only_child(parent: etree._Element, name: str) -> etree._Element:
     found = children(parent, SIGNATURE, name)
     if len(found) != 1:
-        raise SignatureRefused(f"{len(found)} elements {name} where one is expected")
+        raise InvalidSignature(f"{len(found)} elements {name} where one is expected")
     return found[0]
 
 
 def _algorithm(parent: etree._Element, name: str) -> str | None:
-    found: str | None = _only(parent, name).get("Algorithm")
+    found: str | None = _only_child(parent, name).get("Algorithm")
     return found

@@ -19,7 +19,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class Malformed(Exception):  # noqa: N818 - names what the document is
+class InvalidDocument(Exception):  # noqa: N818 - names what the document is
     """The document is not valid or not accepted; `reason` may be shown."""
 
     def __init__(self, reason: str) -> None:
@@ -31,16 +31,18 @@ def parse(document: bytes, *, comments: bool = False) -> etree._Element:
     """Return the root of a document of at most MAX_BYTES bytes.
 
     If `comments` is set, comments are dropped. Otherwise a document with a comment is refused,
-    because it should have been written by a program. Raises `Malformed` if the document is not XML,
-    not UTF-8, too large or too deep. A document type, an entity and a processing instruction are
-    refused too and, unless `comments` is set, a comment or CDATA section.
+    because it should have been written by a program.
+
+    Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or too deep. A
+    document type, an entity and a processing instruction are refused too and, unless `comments` is
+    set, a comment or CDATA section.
     """
     if len(document) > MAX_BYTES:
-        raise Malformed(f"The document is larger than {MAX_BYTES} bytes.")
+        raise InvalidDocument(f"The document is larger than {MAX_BYTES} bytes.")
     try:
         text = document.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Malformed("The document is not in UTF-8.") from None
+        raise InvalidDocument("The document is not in UTF-8.") from None
     _check_markup(text, comments=comments)
     # Create a new parser each time: lxml's parsers have a lock and an error log, so none is shared.
     parser = etree.XMLParser(
@@ -54,7 +56,7 @@ def parse(document: bytes, *, comments: bool = False) -> etree._Element:
     try:
         root = etree.fromstring(text.encode(), parser)
     except (etree.XMLSyntaxError, ValueError):
-        raise Malformed("The document is not well-formed XML.") from None
+        raise InvalidDocument("The document is not well-formed XML.") from None
     _check_tree(root)
     return root
 
@@ -62,11 +64,11 @@ def parse(document: bytes, *, comments: bool = False) -> etree._Element:
 def _check_markup(text: str, *, comments: bool) -> None:
     # Check before parsing: the parser expands entities in attributes whatever its settings are.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise Malformed("Document types and entities are not accepted.")
+        raise InvalidDocument("Document types and entities are not accepted.")
     if not comments and "<!" in text:
-        raise Malformed("Comments and CDATA sections are not accepted.")
+        raise InvalidDocument("Comments and CDATA sections are not accepted.")
     if "<?" in text.removeprefix("<?xml "):
-        raise Malformed("Processing instructions are not accepted.")
+        raise InvalidDocument("Processing instructions are not accepted.")
 
 
 def _check_tree(root: etree._Element) -> None:
@@ -79,19 +81,21 @@ def _check_tree(root: etree._Element) -> None:
         if event in ("start-ns", "end-ns"):
             scope += 1 if event == "start-ns" else -1
             if scope > MAX_NAMESPACES:
-                raise Malformed("An element has too many namespaces in scope.")
+                raise InvalidDocument("An element has too many namespaces in scope.")
             continue
         # Nothing is known to pass the check of the markup and arrive here; refuse it anyway.
         if event != "start" or not isinstance(element.tag, str):
-            raise Malformed("Comments, entities and instructions are not accepted.")
+            raise InvalidDocument("Comments, entities and instructions are not accepted.")
         if len(element.attrib) > MAX_ATTRIBUTES:  # Reading them takes quadratic time.
-            raise Malformed("An element has too many attributes.")
+            raise InvalidDocument("An element has too many attributes.")
         count, depth = count + 1, depth + 1
         if count > MAX_ELEMENTS or depth > MAX_DEPTH:
-            raise Malformed("The document has too many elements, or they are nested too deeply.")
+            raise InvalidDocument(
+                "The document has too many elements, or they are nested too deeply."
+            )
 
 
-def detached(element: etree._Element) -> etree._Element:
+def detach(element: etree._Element) -> etree._Element:
     """Return a copy of the element as the root of its own document.
 
     It keeps the namespaces in scope.
@@ -111,7 +115,7 @@ def children(element: etree._Element, namespace: str, name: str) -> list[etree._
     return found
 
 
-def text_of(element: etree._Element, limit: int = 1024) -> str | None:
+def read_text(element: etree._Element, limit: int = 1024) -> str | None:
     """Return the element's text, stripped.
 
     Returns None if it has children or control characters, or is longer than `limit`.
@@ -122,7 +126,7 @@ def text_of(element: etree._Element, limit: int = 1024) -> str | None:
     return text
 
 
-def time_of(element: etree._Element, attribute: str) -> datetime | None:
+def read_time(element: etree._Element, attribute: str) -> datetime | None:
     """Return the xs:dateTime in an attribute as an aware datetime, or None if it is missing.
 
     Raises `ValueError` if the value is not a time or has no time zone.

@@ -169,7 +169,7 @@ def test_the_cookie_comes_along_from_the_provider_s_site(
     forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over TLS it is one that browsers send with a form that another site posts."""
-    monkeypatch.setattr(cookies, "_secure", lambda: True)
+    monkeypatch.setattr(cookies, "_is_secure", lambda: True)
     https = {"base_url": "https://localhost"}
     body = {"org_slug": forger.org.slug}
     started = browser.client.post("/api/v1/auth/sso/start", json=body, **https)
@@ -188,7 +188,7 @@ def test_an_application_may_prove_itself_instead_of_the_browser(
 ) -> None:
     """With a challenge the answer may come by another browser; the code is worth nothing to it."""
     verifier = "v" * 43
-    url = browser.start(forger.org, code_challenge=flows.s256(verifier))
+    url = browser.start(forger.org, code_challenge=flows.build_s256_challenge(verifier))
     forge, relay_state = forger.fitting(url)
     arrived = other_browser.post(forger.org, forger.form(forge.make(), relay_state))
     assert arrived.status_code == 200, arrived.json

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.identity.sso import arrivals, service
+from app.identity.sso import callbacks, service
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
@@ -86,7 +86,7 @@ def test_an_arrival_that_is_cut_off_leaves_nothing_but_a_used_request(
     before = traces(forger.org)
     form = answer_of(forger, browser)
     with monkeypatch.context() as patch:
-        cut(patch, arrivals.sign_in, "sign_in", step)
+        cut(patch, callbacks.sign_in, "sign_in", step)
         check_interrupted(browser.post(forger.org, form))
     # Not even the assertion is remembered: it is, with what it brought about.
     assert traces(forger.org) == before

@@ -12,7 +12,7 @@ from saml2.xml.schema import XMLSchemaError, validate
 
 from app.identity.sso.saml import metadata, request
 from app.identity.sso.saml.metadata import Provider
-from app.identity.sso.saml.xml import Malformed
+from app.identity.sso.saml.xml import InvalidDocument
 from tests.factories.saml import ACS, AUDIENCE, ISSUER, SSO_URL, base64_der, certificate
 from tests.factories.saml import metadata as written
 
@@ -24,7 +24,7 @@ def parse(document: bytes, **options: bool) -> Provider:
 
 
 def refused(document: bytes) -> str:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(InvalidDocument) as caught:
         parse(document)
     return caught.value.reason
 
@@ -33,7 +33,7 @@ def test_what_is_read() -> None:
     found = parse(written(certificate("rsa"), certificate("ec")))
     assert (found.entity_id, found.sso_url) == (ISSUER, SSO_URL)
     expected = [certificate(name).public_bytes(Encoding.DER) for name in ("rsa", "ec")]
-    loaded = metadata.load(found.certificates)
+    loaded = metadata.load_certificates(found.certificates)
     assert [one.public_bytes(Encoding.DER) for one in loaded] == expected
 
 
@@ -135,7 +135,7 @@ def test_what_is_no_metadata(document: bytes) -> None:
 
 
 def test_our_metadata_fits_the_schema() -> None:
-    own = metadata.own(entity_id=AUDIENCE, acs_url=ACS)
+    own = metadata.build(entity_id=AUDIENCE, acs_url=ACS)
     validate(own.decode())
     root = etree.fromstring(own)
     with pytest.raises(XMLSchemaError):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import SKEW, Asserted, Expected, Refused
-from app.identity.sso.saml.xml import Malformed
+from app.identity.sso.saml.assertion import SKEW, AssertedIdentity, ExpectedValues, ResponseRefused
+from app.identity.sso.saml.xml import InvalidDocument
 from tests.factories.saml import (
     AUDIENCE,
     ISSUER,
@@ -30,12 +30,12 @@ TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 Change = Callable[[etree._Element], Any]
 
 
-def check(root: etree._Element, expected: Expected) -> Asserted:
-    return response.check(response.parse(etree.tostring(root)), expected)
+def check(root: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+    return response.verify(response.parse(etree.tostring(root)), expected)
 
 
-def refused(root: etree._Element, expected: Expected) -> str:
-    with pytest.raises(Refused) as caught:
+def refused(root: etree._Element, expected: ExpectedValues) -> str:
+    with pytest.raises(ResponseRefused) as caught:
         check(root, expected)
     return caught.value.reason
 
@@ -344,8 +344,8 @@ def test_whatever_is_moved_the_person_stays_the_same(data: st.DataObject) -> Non
             case "text":
                 target.text = "eve"
     found = untouched
-    with contextlib.suppress(Refused, Malformed):
-        found = response.check(response.parse(etree.tostring(root)), forge.expected())
+    with contextlib.suppress(ResponseRefused, InvalidDocument):
+        found = response.verify(response.parse(etree.tostring(root)), forge.expected())
     assert found == untouched
 
 

@@ -9,7 +9,7 @@ from lxml import etree
 from signxml import XMLSigner
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import Refused
+from app.identity.sso.saml.assertion import ResponseRefused
 from tests.factories import saml
 from tests.factories.saml import NS, Forge, assertion, certificate, find
 
@@ -25,12 +25,12 @@ class OldSigner(XMLSigner):
 
 
 def subject(root: etree._Element, forge: Forge, **expected: Any) -> str:
-    found = response.check(response.parse(etree.tostring(root)), forge.expected(**expected))
+    found = response.verify(response.parse(etree.tostring(root)), forge.expected(**expected))
     return found.subject
 
 
 def refused(root: etree._Element, forge: Forge, **expected: Any) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ResponseRefused) as caught:
         subject(root, forge, **expected)
     return caught.value.reason
 

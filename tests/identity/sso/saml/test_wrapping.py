@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import Refused
+from app.identity.sso.saml.assertion import ResponseRefused
 from tests.factories.saml import NS, Forge, assertion, find
 
 EVIL = "eve"
@@ -155,8 +155,8 @@ def test_a_wrapped_signature_is_refused(
     subject = None
     try:
         parsed = response.parse(etree.tostring(root))
-        subject = response.check(parsed, forge.expected()).subject
-    except Refused:
+        subject = response.verify(parsed, forge.expected()).subject
+    except ResponseRefused:
         pass
     # Without the first lock an attack may leave the signed assertion in its place, and that one is
     # read: which is no harm.
@@ -174,13 +174,13 @@ def test_a_second_assertion_is_refused_though_it_is_signed_too(sign: str) -> Non
     if sign == "response":
         root = forge.signed(root, "response")
     parsed = response.parse(etree.tostring(root))
-    with pytest.raises(Refused, match="2 assertions"):
-        response.check(parsed, forge.expected())
+    with pytest.raises(ResponseRefused, match="2 assertions"):
+        response.verify(parsed, forge.expected())
 
 
 def test_ids_are_unique() -> None:
     forge = Forge()
     root = forge.make()
     find(root, "samlp:StatusCode").set("Id", "_assertion")
-    with pytest.raises(Refused, match="not unique"):
-        response.check(response.parse(etree.tostring(root)), forge.expected())
+    with pytest.raises(ResponseRefused, match="not unique"):
+        response.verify(response.parse(etree.tostring(root)), forge.expected())

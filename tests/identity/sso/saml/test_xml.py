@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response, xml
-from app.identity.sso.saml.assertion import Refused
-from app.identity.sso.saml.xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, Malformed
+from app.identity.sso.saml.assertion import ResponseRefused
+from app.identity.sso.saml.xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, InvalidDocument
 from tests.factories.saml import Forge
 
 LAUGHS = "<!DOCTYPE x [<!ENTITY a0 'ha'>{}]>".format(
@@ -54,7 +54,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_documents_are_refused(name: str) -> None:
     began = time.thread_time()
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(InvalidDocument) as caught:
         xml.parse(DOCUMENTS[name].encode())
     assert caught.value.reason.endswith(".")
     assert time.thread_time() - began < 1
@@ -63,7 +63,7 @@ def test_documents_are_refused(name: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "cp037", "utf-7"])
 def test_a_document_type_hides_in_no_other_encoding(encoding: str) -> None:
     document = f"<?xml version='1.0' encoding='{encoding}'?>{DOCUMENTS['external-file']}"
-    with pytest.raises(Malformed):
+    with pytest.raises(InvalidDocument):
         xml.parse(document.encode(encoding))
 
 
@@ -89,7 +89,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     refusal = None
     try:
         root = xml.parse(data)
-    except Malformed as found:
+    except InvalidDocument as found:
         refusal = found.reason
     assert refusal or isinstance(root.tag, str)
 
@@ -105,15 +105,15 @@ def test_a_name_is_not_cut_off_at_a_comment(comment: str, sign: str) -> None:
     text = etree.tostring(forge.make()).decode()
     bent = text.replace("example.com.evil", f"example.com{comment}.evil")
     assert bent != text
-    with pytest.raises(Malformed):
+    with pytest.raises(InvalidDocument):
         response.parse(bent.encode())
     # Were it let through, it would be the whole name or none.
-    with contextlib.suppress(Refused):
-        found = response.check(etree.fromstring(bent), forge.expected())
+    with contextlib.suppress(ResponseRefused):
+        found = response.verify(etree.fromstring(bent), forge.expected())
         assert found.subject == "ada@example.com.evil.example"
 
 
 def test_only_a_response_is_one() -> None:
     for document in (b"<x/>", b"<Response/>", b'<a:Response xmlns:a="urn:x"/>'):
-        with pytest.raises(Malformed, match="not a SAML response"):
+        with pytest.raises(InvalidDocument, match="not a SAML response"):
             response.parse(document)

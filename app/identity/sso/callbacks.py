@@ -17,13 +17,13 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-Reader = Callable[[Configuration, Flow, str], ExternalIdentity]
+IdentityReader = Callable[[Configuration, Flow, str], ExternalIdentity]
 """Turns a response into an identity: (configuration, flow, slug). Raises `ApiError` to refuse it.
 """
 
 
-def arrive(
-    kind: str, *, state: str, browser: str | None, read: Reader, slug: str | None = None
+def complete_sign_in(
+    kind: str, *, state: str, browser: str | None, read: IdentityReader, slug: str | None = None
 ) -> dict[str, Any] | Redirect:
     """Finish the sign-in that `state` identifies.
 
@@ -40,41 +40,43 @@ def arrive(
     db.checkpoint()
     with tenancy.organization(flow.organization_id):
         try:
-            return _answer(flow, _let_in(flow, slug, read))
+            return _build_response(flow, _sign_in(flow, slug, read))
         except ApiError as refusal:
             log.info("sso.refused", kind=kind, code=refusal.code, reason=refusal.message)
-            back = links.back(flow, error=refusal.code, error_description=refusal.message)
+            back = links.build_return_url(
+                flow, error=refusal.code, error_description=refusal.message
+            )
             if back is None:
                 raise
             db.discard()
             return Redirect(back)
 
 
-def _let_in(flow: Flow, slug: str | None, read: Reader) -> sign_in.Outcome:
-    organization, configuration = _current(flow)
+def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> sign_in.Outcome:
+    organization, configuration = _current_configuration(flow)
     if slug not in (None, organization.slug):
         raise errors.denied("The answer was sent to another organization.")
     db.checkpoint()
     identity = read(configuration, flow, organization.slug)
     # Read again with a lock, so that two concurrent first sign-ins of a person create one account.
-    organization, configuration = _current(flow, lock=True)
+    organization, configuration = _current_configuration(flow, lock=True)
     return sign_in.sign_in(organization, configuration, identity, flow)
 
 
-def _current(flow: Flow, *, lock: bool = False) -> tuple[Organization, Configuration]:
+def _current_configuration(flow: Flow, *, lock: bool = False) -> tuple[Organization, Configuration]:
     """Return the organization and its configuration as they are now.
 
     Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
     """
-    found = queries.opened(flow.organization_id, lock=lock)
+    found = queries.get_available(flow.organization_id, lock=lock)
     if found is None or (found[1].kind, found[1].provider["issuer"]) != (flow.kind, flow.issuer):
         raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
     return found
 
 
-def _answer(flow: Flow, outcome: sign_in.Outcome) -> dict[str, Any] | Redirect:
+def _build_response(flow: Flow, outcome: sign_in.Outcome) -> dict[str, Any] | Redirect:
     told = {"code": outcome.code} if outcome.code else {"error": "confirmation_required"}
-    back = links.back(flow, **told)
+    back = links.build_return_url(flow, **told)
     if back is not None:
         return Redirect(back)
     return {

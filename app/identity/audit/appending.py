@@ -5,39 +5,47 @@ from itertools import chain as joined
 from uuid import UUID
 
 from app.identity.audit import queries
-from app.identity.audit.chain import ABSENT, EMPTY, Block, Head, block_hash, head_mac, is_signed
+from app.identity.audit.chain import (
+    ABSENT_DIGEST,
+    EMPTY_HEAD,
+    Block,
+    Head,
+    block_hash,
+    head_mac,
+    is_signed,
+)
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
 
-class BrokenHead(Exception):  # noqa: N818 - names what was found
+class InvalidHead(Exception):  # noqa: N818 - names what was found
     """This service did not sign the chain's head.
 
     Appending to it would hide the manipulation.
     """
 
 
-def seal(organization_id: UUID) -> int:
+def append_pending_entries(organization_id: UUID) -> int:
     """Append the oldest pending entries to the hash chain, and return their number.
 
     Appends about `queries.BLOCK_ENTRIES` entries in the caller's transaction. Concurrent calls for
-    one chain wait for each other. Raises `BrokenHead`.
+    one chain wait for each other. Raises `InvalidHead`.
     """
-    queries.lock(organization_id)
-    head = queries.head(organization_id)
-    if head != EMPTY and not is_signed(organization_id, head):
-        raise BrokenHead
-    waiting = queries.waiting(organization_id)
+    queries.lock_chain(organization_id)
+    head = queries.get_head(organization_id)
+    if head != EMPTY_HEAD and not is_signed(organization_id, head):
+        raise InvalidHead
+    waiting = queries.list_pending(organization_id)
     if not waiting:
         return 0
     ids = list(joined.from_iterable(row.entries for row in waiting))
-    found = queries.digests(ids)
-    digests = b"".join(found[entry].digest if entry in found else ABSENT for entry in ids)
+    found = queries.get_digests(ids)
+    digests = b"".join(found[entry].digest if entry in found else ABSENT_DIGEST for entry in ids)
     bare = Block(head.blocks + 1, head.entries, ids, digests, b"")
     block = replace(bare, hash=block_hash(organization_id, head.hash, bare))
     after = Head(block.number, block.position + len(ids), block.hash, b"")
-    queries.seal(
+    queries.append_block(
         organization_id, block, [row.id for row in waiting], head_mac(organization_id, after)
     )
     # The service log is outside the database, so it reveals a database restored to an older state.
