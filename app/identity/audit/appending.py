@@ -36,23 +36,25 @@ def append_pending_entries(organization_id: UUID) -> int:
     head = queries.get_head(organization_id)
     if head != EMPTY_HEAD and not is_signed(organization_id, head):
         raise InvalidHead
-    waiting = queries.list_pending(organization_id)
-    if not waiting:
+    pending = queries.list_pending(organization_id)
+    if not pending:
         return 0
-    ids = list(joined.from_iterable(row.entries for row in waiting))
-    found = queries.get_digests(ids)
-    digests = b"".join(found[entry].digest if entry in found else ABSENT_DIGEST for entry in ids)
-    bare = Block(head.blocks + 1, head.entries, ids, digests, b"")
-    block = replace(bare, hash=block_hash(organization_id, head.hash, bare))
-    after = Head(block.number, block.position + len(ids), block.hash, b"")
+    ids = list(joined.from_iterable(row.entries for row in pending))
+    entry_digests = queries.get_digests(ids)
+    digests = b"".join(
+        entry_digests[entry].digest if entry in entry_digests else ABSENT_DIGEST for entry in ids
+    )
+    unhashed_block = Block(head.blocks + 1, head.entries, ids, digests, b"")
+    block = replace(unhashed_block, hash=block_hash(organization_id, head.hash, unhashed_block))
+    new_head = Head(block.number, block.position + len(ids), block.hash, b"")
     queries.append_block(
-        organization_id, block, [row.id for row in waiting], head_mac(organization_id, after)
+        organization_id, block, [row.id for row in pending], head_mac(organization_id, new_head)
     )
     # The service log is outside the database, so it reveals a database restored to an older state.
     log.info(
         "audit.sealed",
         organization=str(organization_id),
-        entries=after.entries,
-        head=after.hash.hex(),
+        entries=new_head.entries,
+        head=new_head.hash.hex(),
     )
     return len(ids)

@@ -57,10 +57,10 @@ def block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
 
 def head_mac(organization_id: UUID, head: Head) -> bytes:
     """Return 32 bytes over the chain's length and last hash."""
-    told = b"".join(
+    message = b"".join(
         [organization_id.bytes, head.blocks.to_bytes(8), head.entries.to_bytes(8), head.hash]
     )
-    return hmac.digest(container.keyring().derived_key("audit head"), told, "sha256")
+    return hmac.digest(container.keyring().derived_key("audit head"), message, "sha256")
 
 
 def is_signed(organization_id: UUID, head: Head) -> bool:

@@ -174,7 +174,7 @@ def list_pending(organization_id: UUID) -> list[PendingEntries]:
 
 
 def append_block(
-    organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: bytes
+    organization_id: UUID, block: Block, pending_ids: Sequence[int], mac: bytes
 ) -> None:
     """Append a block; `mac` signs the head after it."""
     values = {
@@ -184,7 +184,7 @@ def append_block(
         "entries": list(block.entries),
         "digests": block.digests,
         "hash": block.hash,
-        "waiting": list(waiting_ids),
+        "waiting": list(pending_ids),
         "mac": mac,
     }
     db.session().execute(_APPEND, values)
@@ -195,18 +195,18 @@ def erase_chain(organization_id: UUID, proof: str) -> UUID:
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
     values = {"organization_id": organization_id, "proof": proof}
-    made: UUID = db.session().execute(_ERASE, values).scalar_one()
-    return made
+    entry_id: UUID = db.session().execute(_ERASE, values).scalar_one()
+    return entry_id
 
 
-def forget_users(people: Sequence[UUID]) -> int:
+def forget_users(user_ids: Sequence[UUID]) -> int:
     """Remove the entries about deleted accounts that belong to no organization.
 
     Returns their number.
     """
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
-    return int(db.session().execute(_FORGET, {"people": list(people)}).scalar_one())
+    return int(db.session().execute(_FORGET, {"people": list(user_ids)}).scalar_one())
 
 
 def find_forgotten(ids: Sequence[UUID]) -> set[UUID]:
@@ -214,12 +214,12 @@ def find_forgotten(ids: Sequence[UUID]) -> set[UUID]:
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
 
-def list_invalid_forget_entries(most: int) -> list[UUID]:
+def list_invalid_forget_entries(limit: int) -> list[UUID]:
     """Return the `users.forget` entries that do not match the entries removed under their name.
 
     A match means that the hash in the entry is that of the removed entries.
     """
-    return list(db.session().scalars(_INVALID_FORGETS, {"most": most}))
+    return list(db.session().scalars(_INVALID_FORGETS, {"most": limit}))
 
 
 def iterate_blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
@@ -238,8 +238,8 @@ def iterate_blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
 
 def find_position_after_head(organization_id: UUID) -> int | None:
     """Return the position of the first block after the head, if there is one."""
-    found: int | None = db.session().scalar(_AFTER_HEAD, {"organization_id": organization_id})
-    return found
+    position: int | None = db.session().scalar(_AFTER_HEAD, {"organization_id": organization_id})
+    return position
 
 
 def list_chains() -> list[tuple[UUID, str | None]]:
@@ -259,9 +259,9 @@ def count_entries(organization_id: UUID) -> Counts:
     return Counts(int(row[0]), int(row[1]), int(row[2]))
 
 
-def list_unchained(organization_id: UUID, most: int) -> list[UUID]:
+def list_unchained(organization_id: UUID, limit: int) -> list[UUID]:
     """Return entries that are neither in the chain nor pending: no trigger wrote them."""
-    values = {"organization_id": organization_id, "most": most}
+    values = {"organization_id": organization_id, "most": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 
 
@@ -270,8 +270,8 @@ def get_first_hash(organization_id: UUID) -> bytes | None:
 
     It distinguishes the chain from one that replaces it.
     """
-    found = db.session().scalar(_FIRST, {"organization_id": organization_id})
-    return None if found is None else bytes(found)
+    first_hash = db.session().scalar(_FIRST, {"organization_id": organization_id})
+    return None if first_hash is None else bytes(first_hash)
 
 
 def has_valid_start(organization_id: UUID) -> bool:
@@ -280,8 +280,8 @@ def has_valid_start(organization_id: UUID) -> bool:
     It is the entry of the organization's creation, of the start of auditing or, if the organization
     was closed, of its erasure. Also returns True if that entry or the organization is gone.
     """
-    found: bool | None = db.session().scalar(_VALID_START, {"organization_id": organization_id})
-    return found is not False
+    is_valid: bool | None = db.session().scalar(_VALID_START, {"organization_id": organization_id})
+    return is_valid is not False
 
 
 def disable_statement_timeout() -> None:

@@ -60,12 +60,12 @@ def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any
 
 
 def _conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    found = [AuditEntry.organization_id == organization_id]
-    found += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD))
+    conditions = [AuditEntry.organization_id == organization_id]
+    conditions += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD))
     for name, value in filters.items():
         if name not in _PERIOD:
-            found.append(getattr(AuditEntry, name) == value)
-    return found
+            conditions.append(getattr(AuditEntry, name) == value)
+    return conditions
 
 
 def _total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
@@ -129,13 +129,13 @@ def select_entries(organization_id: UUID, target_type: str, target_ids: UUID | S
     )
 
 
-def list_latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
+def list_latest(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
     """Return a chain's latest entries, oldest first."""
     statement = (
         select(*AuditEntry.__table__.columns)
         .where(AuditEntry.organization_id == organization_id)
         .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
-        .limit(most)
+        .limit(limit)
     )
     rows = db.session().execute(statement).mappings().all()
     return [dict(row) for row in reversed(rows)]

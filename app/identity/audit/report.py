@@ -30,7 +30,7 @@ class Report:
     `findings` contains the first thousand.
     """
 
-    MOST: ClassVar[int] = 1000
+    MAX_FINDINGS: ClassVar[int] = 1000
 
     chains: int = 0
     entries: int = 0
@@ -46,5 +46,5 @@ class Report:
     def add(self, finding: Finding) -> None:
         """Add a finding."""
         self.faults += 1
-        if len(self.findings) < self.MOST:
+        if len(self.findings) < self.MAX_FINDINGS:
             self.findings.append(finding)

@@ -45,21 +45,21 @@ def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Any:
     return reading.select_entries(tenancy.current_organization_id(), target_type, target_ids)
 
 
-def list_latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:
+def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, Any]]:
     """Return the latest entries of an organization, oldest first.
 
     Without a slug, these are entries of records that belong to no organization. Raises 404
     `not_found` for an unknown slug.
     """
     with tenancy.across_organizations(reason="the operator reads any organization's log"):
-        found = (
+        chain = (
             (NO_ORGANIZATION, None)
             if organization_slug is None
             else queries.find_chain(organization_slug)
         )
-        if found is None:
+        if chain is None:
             raise errors.not_found()
-        return reading.list_latest(found[0], most)
+        return reading.list_latest(chain[0], limit)
 
 
 def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:
@@ -68,36 +68,36 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
     Only reads. Memory use does not grow with the log.
     """
     report = Report()
-    with tenancy.across_organizations(reason="chains of every organization are verified"):
+    with tenancy.across_organizations(reason="verifies the chains of every organization"):
         queries.disable_statement_timeout()
         chains = queries.list_chains()
         if organization_slug is not None:
-            one = queries.find_chain(organization_slug)
-            if one is None:
+            selected = queries.find_chain(organization_slug)
+            if selected is None:
                 raise errors.not_found()
-            chains = [one]
+            chains = [selected]
         total = sum(queries.get_head(chain).entries for chain, _ in chains)
 
-        def looked() -> None:
+        def on_block() -> None:
             if progress is not None:
                 progress(report.entries, max(total, report.entries))
 
         for organization_id, slug in chains:
-            _verify_one(organization_id, slug, report, looked)
+            _verify_one(organization_id, slug, report, on_block)
             report.chains += 1
     return report
 
 
 def _verify_one(
-    organization_id: UUID, slug: str | None, report: Report, looked: Callable[[], None]
+    organization_id: UUID, slug: str | None, report: Report, on_block: Callable[[], None]
 ) -> None:
     before = replace(report, findings=[*report.findings])
-    first = queries.get_first_hash(organization_id)
-    ChainVerifier(organization_id, slug, report).verify(looked)
-    if report.faults > before.faults and queries.get_first_hash(organization_id) != first:
+    first_hash = queries.get_first_hash(organization_id)
+    ChainVerifier(organization_id, slug, report).verify(on_block)
+    if report.faults > before.faults and queries.get_first_hash(organization_id) != first_hash:
         # The chain was erased during the verification, and another one has replaced it.
         vars(report).update(vars(before))
-        _verify_one(organization_id, slug, report, looked)
+        _verify_one(organization_id, slug, report, on_block)
 
 
 def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
@@ -108,13 +108,13 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
     (counts per table, files, bytes) must be JSON-serializable. It is stored in the remaining entry,
     together with the length and the last hash of the old chain.
     """
-    with tenancy.across_organizations(reason="a chain is replaced, whoever is bound"):
+    with tenancy.across_organizations(reason="replaces a chain, whichever organization is bound"):
         queries.lock_chain(organization_id)
         head = queries.get_head(organization_id)
-        told = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
-        final = queries.erase_chain(organization_id, orjson.dumps(told, default=str).decode())
+        details = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
+        entry_id = queries.erase_chain(organization_id, orjson.dumps(details, default=str).decode())
         appending.append_pending_entries(organization_id)
-    return final
+    return entry_id
 
 
 def forget_users(user_ids: Sequence[UUID]) -> int:

@@ -13,9 +13,9 @@ def enqueue_due() -> list[UUID]:
     An organization whose job failed gets another one. The result includes organizations that
     already had a job.
     """
-    found = service.list_due()
-    with tenancy.across_organizations(reason="the jobs are none of the organizations' own"):
-        for organization_id in found:
+    organization_ids = service.list_due()
+    with tenancy.across_organizations(reason="the jobs belong to no organization"):
+        for organization_id in organization_ids:
             jobs.enqueue(
                 "erasing.run",
                 {"organization_id": str(organization_id)},
@@ -23,7 +23,7 @@ def enqueue_due() -> list[UUID]:
                 organization_id=None,
                 unique_key=f"erase:{organization_id}",
             )
-    return found
+    return organization_ids
 
 
 @jobs.handler("erasing.start")

@@ -66,7 +66,7 @@ def list_tables() -> list[Table]:
     Memberships and the audit log are not included. Jobs come first, so that nothing works on the
     organization any more. Then each table comes after those that reference it.
     """
-    found = {
+    tables = {
         table.name: table
         for table in reversed(db.Base.metadata.sorted_tables)
         if "organization_id" in table.columns
@@ -75,16 +75,16 @@ def list_tables() -> list[Table]:
         and table.name != _MEMBERS
         and not table.name.startswith(_AUDIT)
     }
-    return [found.pop(name) for name in _FIRST] + list(found.values())
+    return [tables.pop(name) for name in _FIRST] + list(tables.values())
 
 
 def erase_batch(table: Table, organization_id: UUID) -> int:
     """Delete up to `BATCH` of an organization's rows and return their number, 0 if none is left."""
     keys = list(table.primary_key.columns)
-    whose = table.columns.organization_id == organization_id
-    chosen = select(*keys).where(whose, *_leaf_conditions(table)).limit(BATCH)
-    gone = delete(table).where(whose, tuple_(*keys).in_(chosen))
-    return int(db.session().execute(gone).rowcount)  # type: ignore[attr-defined]
+    belongs = table.columns.organization_id == organization_id
+    batch = select(*keys).where(belongs, *_leaf_conditions(table)).limit(BATCH)
+    statement = delete(table).where(belongs, tuple_(*keys).in_(batch))
+    return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
 def _leaf_conditions(table: Table) -> list[Any]:
@@ -92,13 +92,13 @@ def _leaf_conditions(table: Table) -> list[Any]:
 
     Rows of a tree, such as teams, are deleted from the leaves up.
     """
-    found = []
+    conditions = []
     for key in table.foreign_key_constraints:
         if key.referred_table is table:
             child = table.alias()
             pairs = [(child.columns[e.parent.name], e.column) for e in key.elements]
-            found.append(~exists().where(and_(*(below == above for below, above in pairs))))
-    return found
+            conditions.append(~exists().where(and_(*(below == above for below, above in pairs))))
+    return conditions
 
 
 def erase_memberships(organization_id: UUID) -> list[UUID]:
@@ -114,17 +114,17 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: Any) -> int:
     `closed_at`, or if records of another organization reference it. Requires access across
     organizations.
     """
-    belongs = exists().where(Membership.user_id == User.id)
-    used = exists().where(
+    is_member = exists().where(Membership.user_id == User.id)
+    is_used = exists().where(
         Session.user_id == User.id,
         (Session.last_seen_at >= closed_at)
         | (Session.revoked_at.is_(None) & (Session.expires_at > func.now())),
     )
-    unneeded = select(User.id).where(User.id.in_(user_ids), ~belongs, ~used)
-    found = list(db.session().scalars(unneeded))
-    if _delete_users(found):
-        return len(found)
-    return sum(_delete_users([user_id]) for user_id in found)
+    statement = select(User.id).where(User.id.in_(user_ids), ~is_member, ~is_used)
+    unneeded_ids = list(db.session().scalars(statement))
+    if _delete_users(unneeded_ids):
+        return len(unneeded_ids)
+    return sum(_delete_users([user_id]) for user_id in unneeded_ids)
 
 
 def _delete_users(user_ids: list[UUID]) -> bool:
@@ -155,10 +155,10 @@ def record_files(organization_id: UUID, files: int, size: int) -> None:
 
 def list_nonempty_tables(organization_id: UUID) -> list[str]:
     """Return the names of the tables that still have rows."""
-    every = [*list_tables(), db.Base.metadata.tables[_MEMBERS]]
+    all_tables = [*list_tables(), db.Base.metadata.tables[_MEMBERS]]
     return [
         table.name
-        for table in every
+        for table in all_tables
         if db.session().scalar(
             select(exists().where(table.columns.organization_id == organization_id))
         )

@@ -17,7 +17,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 Checkpoint = Callable[[], None]
 
-_REASON = "erases accounts that no organization has any more"
+_REASON = "erases accounts that belong to no organization any more"
 
 
 def list_due() -> list[UUID]:
@@ -49,11 +49,15 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _begin(organization_id: UUID) -> bool:
-    found = queries.lock_organization(organization_id)
-    if found.status != "closed" or found.erase_after is None or found.erase_after > db.utc_now():
+    organization = queries.lock_organization(organization_id)
+    if (
+        organization.status != "closed"
+        or organization.erase_after is None
+        or organization.erase_after > db.utc_now()
+    ):
         return False
-    if found.erasure is None:
-        found.erasure = {"rows": {}, "users": 0}
+    if organization.erasure is None:
+        organization.erasure = {"rows": {}, "users": 0}
     return True
 
 
@@ -80,9 +84,9 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"
-    found = queries.lock_organization(organization_id).erasure or {}
+    erasure = queries.lock_organization(organization_id).erasure or {}
     checkpoint()
-    if "files" not in found:
+    if "files" not in erasure:
         total = storage.measure(folder)
         queries.record_files(organization_id, total.files, total.bytes)
         checkpoint()
@@ -91,18 +95,18 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _finish(organization_id: UUID) -> None:
-    found = queries.lock_organization(organization_id)
-    if found.status != "closed":
+    organization = queries.lock_organization(organization_id)
+    if organization.status != "closed":
         return
     with tenancy.organization(organization_id):
-        left = queries.list_nonempty_tables(organization_id)
-    files = container.current().storage.measure(f"organizations/{organization_id}").files
-    if left or files:
-        raise Retry(f"came in while it was erased: {', '.join(left) or f'{files} files'}")
-    proof: dict[str, Any] = {**(found.erasure or {}), "closed_at": found.closed_at}
-    found.status, found.erased_at = "erased", db.utc_now()
-    found.name, found.settings, found.ai_provider_key = "", {}, None
-    found.suspension_reason = None
+        tables = queries.list_nonempty_tables(organization_id)
+    file_count = container.current().storage.measure(f"organizations/{organization_id}").files
+    if tables or file_count:
+        raise Retry(f"added during the erasure: {', '.join(tables) or f'{file_count} files'}")
+    proof: dict[str, Any] = {**(organization.erasure or {}), "closed_at": organization.closed_at}
+    organization.status, organization.erased_at = "erased", db.utc_now()
+    organization.name, organization.settings, organization.ai_provider_key = "", {}, None
+    organization.suspension_reason = None
     db.session().flush()
     audit.erase(organization_id, proof)
-    log.info("organization.erased", organization=str(organization_id), slug=found.slug)
+    log.info("organization.erased", organization=str(organization_id), slug=organization.slug)

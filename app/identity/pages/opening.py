@@ -76,5 +76,5 @@ def _view(slug: str, resource: str, phrase: str, language: str) -> View:
 
 def _parameters() -> dict[str, str]:
     """Return the request's query parameters that the link of a notification can have."""
-    given = ((name, request.args.get(name, "")) for name in PARAMETERS)
-    return {name: value for name, value in given if re.fullmatch(PARAMETERS[name], value)}
+    parameters = ((name, request.args.get(name, "")) for name in PARAMETERS)
+    return {name: value for name, value in parameters if re.fullmatch(PARAMETERS[name], value)}

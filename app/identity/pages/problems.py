@@ -62,15 +62,15 @@ def explain(error: ApiError, language: str) -> Problem:
         return Problem("too_many", values={"wait": format_wait(details["retry_after"], language)})
     if details.get("single_sign_on"):
         return Problem("single_sign_on")
-    found = (
+    problem = (
         _BY_REASON.get(str(details.get("reason")))
         or _BY_STATE.get(str(details.get("state")))
         or _BY_FIELD.get((error.code, error.field or ""))
         or _BY_CODE.get(error.code)
     )
-    if found is None and error.code == "unprocessable":
-        found = Problem("form")
-    return found or Problem("other", message=error.message)
+    if problem is None and error.code == "unprocessable":
+        problem = Problem("form")
+    return problem or Problem("other", message=error.message)
 
 
 def format_wait(seconds: int, language: str) -> str:

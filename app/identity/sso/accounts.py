@@ -24,14 +24,14 @@ _NAME_LENGTH = 200
 class AccountMatch:
     """The account for an identity.
 
-    `sure` is False if the holder must confirm by email before the identity is linked. `unproven` is
-    True if nobody has verified the account's address so far; the organization's proof of the domain
-    verifies it now.
+    `needs_confirmation` means that the holder must confirm by email before the identity is linked.
+    `was_unverified` means that nobody has verified the account's address so far; the organization's
+    proof of the domain verifies it now.
     """
 
     user: User
-    sure: bool
-    unproven: bool = False
+    needs_confirmation: bool = False
+    was_unverified: bool = False
 
 
 def get(user_id: UUID) -> User:
@@ -53,7 +53,7 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     left unchanged. Raises 403 `permission_denied`.
     """
     if identity.email is None:
-        raise errors.denied("The identity provider tells no e-mail address.")
+        raise errors.denied("The identity provider did not return an email address.")
     email = _parse_email(identity.email)
     domain = get_domain(email)
     proven = queries.is_proven(domain)
@@ -62,14 +62,14 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     if user is None:
         _check_verified(identity)
         _check_domain(domain)
-        return AccountMatch(_create_user(email, identity, proven=trusted), sure=True)
+        return AccountMatch(_create_user(email, identity, proven=trusted))
     if user.email != email:
         raise _not_a_member()
     if trusted:
-        return AccountMatch(user, sure=True, unproven=user.email_verified_at is None)
+        return AccountMatch(user, was_unverified=user.email_verified_at is None)
     if not proven and queries.lock_membership(user.id) is None:
         raise _not_a_member()
-    return AccountMatch(user, sure=False)
+    return AccountMatch(user, needs_confirmation=True)
 
 
 def get_domain(email: str) -> str:
@@ -89,23 +89,27 @@ def _parse_email(email: str) -> str:
     try:
         return addresses.parse(email)
     except ApiError:
-        raise errors.denied("The identity provider tells no usable e-mail address.") from None
+        raise errors.denied(
+            "The identity provider did not return a usable email address."
+        ) from None
 
 
 def _check_verified(identity: ExternalIdentity) -> None:
     if identity.email_verified is False:
-        raise errors.denied("The identity provider says that the e-mail address is not verified.")
+        raise errors.denied("The identity provider says that the email address is not verified.")
 
 
 def _check_domain(domain: str) -> None:
     listed = [row.domain for row in queries.list_domains()]
     if listed and domain not in listed:
-        raise errors.denied("Addresses of this domain do not come in by single sign-on here.")
+        raise errors.denied(
+            "Single sign-on of this organization does not accept this email domain."
+        )
 
 
 def _not_a_member() -> ApiError:
     return errors.denied(
-        "There is an account with this e-mail address that is not a member here. Ask for an"
+        "The account with this email address is not a member of this organization. Ask for an"
         " invitation, accept it, and sign in again."
     )
 

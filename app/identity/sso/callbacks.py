@@ -43,19 +43,19 @@ def complete_sign_in(
             return _build_response(flow, _sign_in(flow, slug, read))
         except ApiError as refusal:
             log.info("sso.refused", kind=kind, code=refusal.code, reason=refusal.message)
-            back = links.build_return_url(
+            return_url = links.build_return_url(
                 flow, error=refusal.code, error_description=refusal.message
             )
-            if back is None:
+            if return_url is None:
                 raise
             db.discard()
-            return Redirect(back)
+            return Redirect(return_url)
 
 
 def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> sign_in.Outcome:
     organization, configuration = _current_configuration(flow)
     if slug not in (None, organization.slug):
-        raise errors.denied("The answer was sent to another organization.")
+        raise errors.denied("The response belongs to another organization.")
     db.checkpoint()
     identity = read(configuration, flow, organization.slug)
     # Read again with a lock, so that two concurrent first sign-ins of a person create one account.
@@ -68,17 +68,20 @@ def _current_configuration(flow: Flow, *, lock: bool = False) -> tuple[Organizat
 
     Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
     """
-    found = queries.get_available(flow.organization_id, lock=lock)
-    if found is None or (found[1].kind, found[1].provider["issuer"]) != (flow.kind, flow.issuer):
-        raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
-    return found
+    current = queries.get_available(flow.organization_id, lock=lock)
+    if current is None or (current[1].kind, current[1].provider["issuer"]) != (
+        flow.kind,
+        flow.issuer,
+    ):
+        raise errors.denied("The single sign-on configuration has changed. Begin again.")
+    return current
 
 
 def _build_response(flow: Flow, outcome: sign_in.Outcome) -> dict[str, Any] | Redirect:
-    told = {"code": outcome.code} if outcome.code else {"error": "confirmation_required"}
-    back = links.build_return_url(flow, **told)
-    if back is not None:
-        return Redirect(back)
+    parameters = {"code": outcome.code} if outcome.code else {"error": "confirmation_required"}
+    return_url = links.build_return_url(flow, **parameters)
+    if return_url is not None:
+        return Redirect(return_url)
     return {
         "code": outcome.code,
         "expires_in": int(codes.LIFETIME.total_seconds()) if outcome.code else None,

@@ -50,7 +50,7 @@ def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | No
     challenge, otherwise with the browser's cookie. A wrong proof also uses the code up: whoever
     sends it is not entitled to the code, and a person who lost the proof should begin again.
     """
-    used = (
+    statement = (
         update(Code)
         .where(
             Code.code_hash == flows.fingerprint("code", code),
@@ -61,12 +61,12 @@ def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | No
         .returning(Code)
         .execution_options(synchronize_session=False)
     )
-    with tenancy.across_organizations(reason="the code says which organization it is"):
-        row = db.session().scalars(used).one_or_none()
+    with tenancy.across_organizations(reason="the code determines the organization"):
+        row = db.session().scalars(statement).one_or_none()
     if row is None:
         return None
     if row.challenge is not None:
-        proven = flows.is_verifier_of(verifier, row.challenge)
+        is_proven = flows.is_verifier_of(verifier, row.challenge)
     else:
-        proven = row.browser_hash == flows.fingerprint("browser", browser)
-    return row if proven else None
+        is_proven = row.browser_hash == flows.fingerprint("browser", browser)
+    return row if is_proven else None

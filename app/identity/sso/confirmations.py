@@ -12,17 +12,17 @@ def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
     `details.reason` is `other_browser` if the sign-in began in another browser, and `application`
     if an application holds the proof that the exchange requires.
     """
-    with tenancy.across_organizations(reason="the code tells the organization"):
-        found = queries.find_confirmation(flows.fingerprint("code", code))
-    if found is None:
-        raise errors.invalid("The code is unknown, used up or expired.", "token")
-    if found.challenge is not None:
+    with tenancy.across_organizations(reason="the code determines the organization"):
+        confirmation = queries.find_confirmation(flows.fingerprint("code", code))
+    if confirmation is None:
+        raise errors.invalid("The code is unknown, used or expired.", "token")
+    if confirmation.challenge is not None:
         raise _cannot_confirm("Return to the application that began this sign-in.", "application")
-    if found.browser_hash != flows.fingerprint("browser", browser):
+    if confirmation.browser_hash != flows.fingerprint("browser", browser):
         raise _cannot_confirm(
             "Open the link in the browser that began the sign-in.", "other_browser"
         )
-    return {"email": found.email, "organization": found.organization}
+    return {"email": confirmation.email, "organization": confirmation.organization}
 
 
 def _cannot_confirm(message: str, reason: str) -> ApiError:

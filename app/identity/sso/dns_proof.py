@@ -35,22 +35,22 @@ make_resolver: Callable[[], dns.resolver.Resolver] = system_resolver
 """Factory of the resolver. Tests replace it with one for their own DNS server."""
 
 
-def check_domains(tokens: Mapping[str, str], *, within: float = inf) -> dict[str, Proof]:
+def check_domains(tokens: Mapping[str, str], *, timeout: float = inf) -> dict[str, Proof]:
     """Check for each domain whether its TXT record contains its token.
 
-    This can take seconds, so no transaction may be open. `within` is the time limit in seconds for
+    This can take seconds, so no transaction may be open. `timeout` is the time limit in seconds for
     all domains together; domains not checked by then are `UNKNOWN`.
     """
     if not tokens:
         return {}
-    until = monotonic() + within
+    deadline = monotonic() + timeout
     with ThreadPoolExecutor(min(_MAX_THREADS, len(tokens))) as pool:
-        found = pool.map(lambda domain: _check_domain(domain, tokens[domain], until), tokens)
-        return dict(zip(tokens, found, strict=True))
+        proofs = pool.map(lambda domain: _check_domain(domain, tokens[domain], deadline), tokens)
+        return dict(zip(tokens, proofs, strict=True))
 
 
-def _check_domain(domain: str, token: str, until: float) -> Proof:
-    lifetime = min(QUERY_TIMEOUT, until - monotonic())
+def _check_domain(domain: str, token: str, deadline: float) -> Proof:
+    lifetime = min(QUERY_TIMEOUT, deadline - monotonic())
     if lifetime <= 0:
         return Proof.UNKNOWN
     try:

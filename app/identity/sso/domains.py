@@ -18,8 +18,8 @@ from app.kit import db, errors, secrets, tenancy
 GRACE_PERIOD = timedelta(days=3)
 _MAX_LENGTH = 253
 _PROBLEMS = {
-    Proof.ABSENT: "The record is not there.",
-    Proof.UNKNOWN: "The DNS did not answer.",
+    Proof.ABSENT: "The DNS record was not found.",
+    Proof.UNKNOWN: "The DNS did not respond.",
 }
 _TAKEN = "Another organization has proven this domain."
 
@@ -35,7 +35,7 @@ def parse(domain: str, field: str) -> str:
     except (idna.IDNAError, UnicodeError):
         name = ""
     if "." not in name or len(name) > _MAX_LENGTH or name.rpartition(".")[2].isdigit():
-        raise errors.invalid("This is not the domain of an e-mail address.", field)
+        raise errors.invalid("This is not a valid email domain.", field)
     return name
 
 
@@ -44,22 +44,24 @@ def replace_all(names: Iterable[str]) -> list[Domain]:
 
     Domains that stay in the list stay proven.
     """
-    wanted = set(names)
+    new_names = set(names)
     rows = queries.list_domains()
     for row in rows:
-        if row.domain not in wanted:
+        if row.domain not in new_names:
             db.session().delete(row)
-    known = {row.domain for row in rows}
-    for name in sorted(wanted - known):
+    old_names = {row.domain for row in rows}
+    for name in sorted(new_names - old_names):
         db.session().add(Domain(domain=name, token=secrets.random_token(24)))
     db.session().flush()
     return queries.list_domains()
 
 
-def record_proofs(rows: Iterable[Domain], found: Mapping[str, Proof]) -> list[str]:
+def record_proofs(rows: Iterable[Domain], proofs: Mapping[str, Proof]) -> list[str]:
     """Store the results of the DNS checks, and return the domains that are newly proven."""
     return [
-        row.domain for row in rows if row.domain in found and _record_proof(row, found[row.domain])
+        row.domain
+        for row in rows
+        if row.domain in proofs and _record_proof(row, proofs[row.domain])
     ]
 
 
@@ -80,7 +82,7 @@ def mark_proven(row: Domain) -> bool:
 
     Returns whether it is proven now.
     """
-    with tenancy.across_organizations(reason="a domain is one organization's"):
+    with tenancy.across_organizations(reason="only one organization can have proven a domain"):
         taken = queries.is_proven_by_another(row.domain, row.organization_id)
     row.problem = _TAKEN if taken else None
     if not taken:

@@ -21,7 +21,7 @@ def _password_denied() -> ApiError:
     """
     return ApiError(
         "permission_denied",
-        "Addresses of this domain sign in by single sign-on.",
+        "Addresses of this domain must sign in by single sign-on.",
         details={"single_sign_on": True},
     )
 
@@ -43,26 +43,26 @@ class Enforcement:
             return None
         with tenancy.organization(organization.id):
             membership = queries.lock_membership(user.id)
-        owner = membership is not None and membership.role == "owner"
-        return None if owner else _password_denied()
+        is_owner = membership is not None and membership.role == "owner"
+        return None if is_owner else _password_denied()
 
 
 def _find_enforcing_organization(email: str) -> Organization | None:
-    with tenancy.across_organizations(reason="whose address it is, is what is asked"):
+    with tenancy.across_organizations(reason="finds the organization that owns the domain"):
         return queries.find_enforcing(accounts.parse_domain(email))
 
 
 password_policy.register(Enforcement())
 
 
-def end_password_sessions(configuration: Configuration, names: Iterable[str]) -> None:
+def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:
     """End password sessions in domains for which passwords are now turned off.
 
-    `names` are the proven domains. Does nothing unless single sign-on is enabled and enforced.
+    `domains` are the proven domains. Does nothing unless single sign-on is enabled and enforced.
     """
-    proven = list(names)
-    if not (configuration.enforced and configuration.enabled and proven):
+    proven_domains = list(domains)
+    if not (configuration.enforced and configuration.enabled and proven_domains):
         return
     db.session().flush()
-    with tenancy.across_organizations(reason="an address is of no organization"):
-        queries.end_password_sessions(configuration.organization_id, proven)
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        queries.end_password_sessions(configuration.organization_id, proven_domains)

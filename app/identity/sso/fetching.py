@@ -42,7 +42,7 @@ def hold_slot() -> Iterator[None]:
     """
     if not request_slots().acquire(timeout=SLOT_TIMEOUT):
         raise errors.busy(
-            "Too many are waiting for identity providers. Try again shortly.", retry_after=1
+            "Too many requests are waiting for identity providers. Try again.", retry_after=1
         )
     try:
         yield
@@ -70,10 +70,10 @@ def fetch(
         raise UnusableResponse(outcome.error)
     if not outcome.ok:
         status = outcome.status_code or 0
-        kind = RequestRejected if status // 100 == 4 else UnusableResponse  # noqa: PLR2004
-        raise kind(f"the answer has the status {status}")
+        error_type = RequestRejected if status // 100 == 4 else UnusableResponse  # noqa: PLR2004
+        raise error_type(f"the response has the status {status}")
     if len(outcome.body) >= MAX_BYTES:
-        raise UnusableResponse("the answer is too large")
+        raise UnusableResponse("the response is too large")
     return outcome.body
 
 
@@ -82,9 +82,9 @@ def fetch_object(
 ) -> dict[str, Any]:
     """Return the JSON object of a 2xx response. Raises `UnusableResponse`, `RequestRejected`."""
     try:
-        found = orjson.loads(fetch(method, url, headers=headers, body=body))
+        document = orjson.loads(fetch(method, url, headers=headers, body=body))
     except orjson.JSONDecodeError:
-        raise UnusableResponse("the answer is not JSON") from None
-    if not isinstance(found, dict):
-        raise UnusableResponse("the answer is not a JSON object")
-    return found
+        raise UnusableResponse("the response is not JSON") from None
+    if not isinstance(document, dict):
+        raise UnusableResponse("the response is not a JSON object")
+    return document

@@ -21,9 +21,9 @@ _S256 = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
-def get_browser_secret(given: str | None) -> str:
+def get_browser_secret(current: str | None) -> str:
     """Return the browser's secret: the one in its cookie if valid, otherwise a new one."""
-    return given if given and _S256.fullmatch(given) else secrets.random_token()
+    return current if current and _S256.fullmatch(current) else secrets.random_token()
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
@@ -88,7 +88,7 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
     Raises the same 400 `validation_error` on `state` if the flow is unknown, used, expired or bound
     to another browser.
     """
-    used = (
+    statement = (
         update(Flow)
         .where(
             Flow.state_hash == fingerprint("state", state),
@@ -101,11 +101,11 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
         .returning(Flow)
         .execution_options(synchronize_session=False)
     )
-    with tenancy.across_organizations(reason="the state says which organization it is"):
-        flow = db.session().scalars(used).one_or_none()
+    with tenancy.across_organizations(reason="the state determines the organization"):
+        flow = db.session().scalars(statement).one_or_none()
     if flow is None:
         raise errors.invalid(
-            "This sign-in was not begun in this browser, is used up or has expired. Begin again.",
+            "This sign-in is used, has expired or began in another browser. Begin again.",
             "state",
         )
     return flow

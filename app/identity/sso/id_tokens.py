@@ -31,11 +31,11 @@ def verify(
     Raises `InvalidToken`, and `fetching.UnusableResponse` if the provider's keys are not available.
     """
     if not isinstance(token, str):
-        raise InvalidToken("the provider gave no ID token")
+        raise InvalidToken("the provider returned no ID token")
     algorithm, kid = _parse_header(token, configuration)
-    found = _decode(token, algorithm, keys.get_signing_keys(configuration, algorithm, kid))
-    _check_claims(found, configuration, flow, access_token)
-    claims: dict[str, Any] = dict(found.claims)
+    decoded = _decode(token, algorithm, keys.get_signing_keys(configuration, algorithm, kid))
+    _check_claims(decoded, configuration, flow, access_token)
+    claims: dict[str, Any] = dict(decoded.claims)
     return claims
 
 
@@ -43,12 +43,12 @@ def _parse_header(token: str, configuration: Configuration) -> tuple[str, str | 
     try:
         header = jws.extract_compact(token.encode("ascii")).headers()
     except (JoseError, ValueError, TypeError, RecursionError):
-        raise InvalidToken("the ID token is not a signed one") from None
+        raise InvalidToken("the ID token is not a signed token") from None
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in configuration.provider["algorithms"]:
         raise InvalidToken("the ID token is signed with an algorithm that was not announced")
     if kid is not None and not isinstance(kid, str):
-        raise InvalidToken("the ID token names its key in no known way")
+        raise InvalidToken("the ID token has an invalid key id")
     return algorithm, kid
 
 
@@ -62,12 +62,12 @@ def _decode(token: str, algorithm: str, signers: list[Any]) -> jwt.Token:
 
 
 def _check_claims(
-    found: jwt.Token, configuration: Configuration, flow: Flow, access_token: str | None
+    decoded: jwt.Token, configuration: Configuration, flow: Flow, access_token: str | None
 ) -> None:
     client_id = configuration.settings["client_id"]
     claims = CodeIDToken(
-        found.claims,
-        found.header,
+        decoded.claims,
+        decoded.header,
         options={
             "iss": {"essential": True, "value": flow.issuer},
             "aud": {"essential": True, "value": client_id},
@@ -77,16 +77,16 @@ def _check_claims(
     now = int(time.time())
     try:
         for name in ("exp", "iat", "nbf"):
-            value = found.claims.get(name, now)
+            value = decoded.claims.get(name, now)
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InvalidToken(f"the ID token's {name} is no time")
+                raise InvalidToken(f"the ID token's {name} is not a time")
         claims.validate(now=now, leeway=LEEWAY)
     except (JoseError, ValueError, TypeError, OverflowError) as failure:
         raise InvalidToken(f"the ID token is not for this sign-in: {failure}") from None
     # The token must have been issued for this sign-in; an older one comes from somewhere else,
     # even if it has not expired.
-    if found.claims["iat"] < now - _MAX_AGE:
-        raise InvalidToken("the ID token is old")
-    subject = found.claims["sub"]
+    if decoded.claims["iat"] < now - _MAX_AGE:
+        raise InvalidToken("the ID token was issued too long ago")
+    subject = decoded.claims["sub"]
     if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_LENGTH:
-        raise InvalidToken("the ID token names no subject")
+        raise InvalidToken("the ID token has no valid subject")

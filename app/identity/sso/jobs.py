@@ -13,7 +13,7 @@ log = get_logger(__name__)
 @handler("sso.upkeep", queue="maintenance")
 def start_checks(job: Job) -> None:
     """Delete expired rows, and enqueue a check of every organization that has single sign-on."""
-    with tenancy.across_organizations(reason="every organization's providers are looked at"):
+    with tenancy.across_organizations(reason="checks every organization's provider"):
         queries.delete_expired(job.checkpoint)
         for organization_id in queries.list_organization_ids():
             key = f"sso.look:{organization_id}"
@@ -30,9 +30,9 @@ def check_organization(job: Job) -> None:
 def _check_domains(job: Job) -> None:
     tokens = {row.domain: row.token for row in queries.list_domains()}
     job.checkpoint()
-    found = dns_proof.check_domains(tokens)
+    proofs = dns_proof.check_domains(tokens)
     configuration = queries.get_configuration(lock=True)
-    proven = domains.record_proofs(queries.list_domains(), found)
+    proven = domains.record_proofs(queries.list_domains(), proofs)
     if configuration is not None:
         enforcement.end_password_sessions(configuration, proven)
     job.checkpoint()
@@ -47,7 +47,7 @@ def _check_provider(job: Job) -> None:
     configuration = queries.get_configuration()
     if configuration is None or not configuration.enabled:
         return
-    seen = configuration.revision
+    revision = configuration.revision
     job.checkpoint()
     try:
         checked = PROVIDERS[configuration.kind].check(configuration.settings)
@@ -55,7 +55,11 @@ def _check_provider(job: Job) -> None:
         log.warning("sso.provider_unusable", kind=configuration.kind, reason=refusal.message)
         return
     current = queries.get_configuration(lock=True)
-    if current is None or current.revision != seen or checked.issuer != current.provider["issuer"]:
+    if (
+        current is None
+        or current.revision != revision
+        or checked.issuer != current.provider["issuer"]
+    ):
         return
     facts = {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts}
     if current.provider != facts:

@@ -49,11 +49,13 @@ def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
     Raises `UnusableResponse` if there are none.
     """
     listed = document.get("keys")
-    found = [_parse_key(one) for one in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]]
-    kept = [key for key in found if key is not None]
-    if not kept:
-        raise UnusableResponse("the set of keys has none that could sign an ID token")
-    return {"keys": kept}
+    parsed = [
+        _parse_key(entry) for entry in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]
+    ]
+    usable = [key for key in parsed if key is not None]
+    if not usable:
+        raise UnusableResponse("the key set has no usable signing key")
+    return {"keys": usable}
 
 
 def _parse_key(key: Any) -> dict[str, str] | None:
@@ -63,33 +65,33 @@ def _parse_key(key: Any) -> dict[str, str] | None:
     if members is None:
         return None
     names = ("kty", "kid", "alg", *members)
-    kept = {name: key[name] for name in names if name in key}
-    if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in kept.values()):
+    parsed = {name: key[name] for name in names if name in key}
+    if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in parsed.values()):
         return None
     # PostgreSQL cannot store NUL characters.
-    if any("\x00" in value for value in kept.values()) or not _is_usable(kept):
+    if any("\x00" in value for value in parsed.values()) or not _is_usable(parsed):
         return None
-    return kept
+    return parsed
 
 
 def _is_usable(key: dict[str, str]) -> bool:
     try:
-        made = JWKRegistry.import_key(dict(key))
-        if isinstance(made, RSAKey):
-            return made.raw_value.key_size in _RSA_BITS
+        imported = JWKRegistry.import_key(dict(key))
+        if isinstance(imported, RSAKey):
+            return imported.raw_value.key_size in _RSA_BITS
     except (JoseError, ValueError, TypeError, KeyError, UnicodeError):
         return False
-    return isinstance(made, ECKey | OKPKey)
+    return isinstance(imported, ECKey | OKPKey)
 
 
-def match_keys(known: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
+def match_keys(key_set: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
     """Return the stored keys that match the token's header.
 
     Without a key id, these are all keys that fit the algorithm.
     """
     return [
         JWKRegistry.import_key(dict(key))
-        for key in known.get("keys", ())
+        for key in key_set.get("keys", ())
         if key["kty"] == ALGORITHMS[algorithm]
         and key.get("alg", algorithm) == algorithm
         and (kid is None or key.get("kid") == kid)
@@ -106,20 +108,20 @@ def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | No
     state = queries.get_provider_state(configuration.id)
     now = db.utc_now()
     age = now - state.fetched_at if state is not None and state.fetched_at else None
-    known = match_keys(state.keys, algorithm, kid) if state is not None else []
+    matching = match_keys(state.keys, algorithm, kid) if state is not None else []
     db.checkpoint()
-    if known and age is not None and age < MAX_AGE:
-        return known
+    if matching and age is not None and age < MAX_AGE:
+        return matching
     if not _claim_fetch(configuration):
-        if known and age is not None and age < _MAX_AGE_AT_LIMIT:
-            return known
-        raise UnusableResponse("the provider's keys were asked for too often")
+        if matching and age is not None and age < _MAX_AGE_AT_LIMIT:
+            return matching
+        raise UnusableResponse("the provider's keys were requested too often")
     return match_keys(_fetch(configuration), algorithm, kid)
 
 
 def _claim_fetch(configuration: Configuration) -> bool:
     """Count one more fetch, and return whether it is within the limit per minute."""
-    over = or_(
+    window_is_over = or_(
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),
     )
@@ -127,33 +129,33 @@ def _claim_fetch(configuration: Configuration) -> bool:
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
-            or_(over, and_(~over, ProviderState.fetches < _FETCHES_PER_MINUTE)),
+            or_(window_is_over, and_(~window_is_over, ProviderState.fetches < _FETCHES_PER_MINUTE)),
         )
         .values(
-            window_at=case((over, func.now()), else_=ProviderState.window_at),
-            fetches=case((over, 1), else_=ProviderState.fetches + 1),
+            window_at=case((window_is_over, func.now()), else_=ProviderState.window_at),
+            fetches=case((window_is_over, 1), else_=ProviderState.fetches + 1),
         )
         .returning(ProviderState.configuration_id)
         .execution_options(synchronize_session=False)
     )
-    found = claimed.first() is not None
+    is_within_limit = claimed.first() is not None
     db.checkpoint()
-    return found
+    return is_within_limit
 
 
 def _fetch(configuration: Configuration) -> dict[str, Any]:
-    found = parse_key_set(fetch_object("GET", configuration.provider["jwks_uri"]))
-    store(configuration, found)
+    key_set = parse_key_set(fetch_object("GET", configuration.provider["jwks_uri"]))
+    store(configuration, key_set)
     db.checkpoint()
-    return found
+    return key_set
 
 
-def store(configuration: Configuration, found: dict[str, Any]) -> None:
+def store(configuration: Configuration, key_set: dict[str, Any]) -> None:
     """Store a validated key set as fetched just now."""
     state = queries.get_provider_state(configuration.id)
     if state is None:
         state = ProviderState(configuration_id=configuration.id)
         db.session().add(state)
-    state.keys = found
+    state.keys = key_set
     state.fetched_at = db.utc_now()
     db.session().flush()

@@ -28,13 +28,14 @@ def check_redirect(uri: str | None) -> None:
         return
     try:
         parts = urlsplit(uri)
-        fits = _origin(uri) in allowed_origins(container.settings())
+        is_allowed = _origin(uri) in allowed_origins(container.settings())
     except ValueError:
-        fits = False
-    plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
-    if not fits or not plain or parts.username is not None or parts.fragment:
+        is_allowed = False
+    is_plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
+    if not is_allowed or not is_plain or parts.username is not None or parts.fragment:
         raise errors.invalid(
-            "Must be an address under PUBLIC_URL's origin or one of CORS_ORIGINS.", "redirect_uri"
+            "Must be a URL whose origin is that of PUBLIC_URL or one of CORS_ORIGINS.",
+            "redirect_uri",
         )
 
 

@@ -22,8 +22,8 @@ class AccessLost(Exception):  # noqa: N818 - names what happened
 
 def matching_entries(configuration: Configuration, groups: Iterable[str]) -> list[dict[str, Any]]:
     """Return the mapping entries that match any of the groups."""
-    held = set(groups)
-    return [entry for entry in configuration.group_mapping if entry["group"] in held]
+    names = set(groups)
+    return [entry for entry in configuration.group_mapping if entry["group"] in names]
 
 
 def choose_role(configuration: Configuration, groups: Iterable[str]) -> str:
@@ -54,11 +54,11 @@ def sync_membership(
     role = choose_role(configuration, groups)
     if membership is None:
         if organization.status == "suspended":
-            raise errors.denied("The organization is suspended: nobody can join it now.")
+            raise errors.denied("The organization is suspended; nobody can join it.")
         _join(configuration, user, role, linked)
     elif membership.role != role and _maps_roles(configuration):
-        held = Role[membership.role]
-        changes.change_role(user.id, held=held, wanted=Role[role], changed_by=None)
+        current_role = Role[membership.role]
+        changes.change_role(user.id, held=current_role, wanted=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
@@ -77,8 +77,8 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
     organizations.join(user.id, role=role)
     if invited is not None:
         teams.join(user.id, [UUID(str(team_id)) for team_id in invited.team_ids])
-    told = {"role": role, "invitation_id": invited.id if invited is not None else None}
-    events.emit("member.joined", {"user_id": user.id, **told})
+    payload = {"role": role, "invitation_id": invited.id if invited is not None else None}
+    events.emit("member.joined", {"user_id": user.id, **payload})
 
 
 def _maps_roles(configuration: Configuration) -> bool:
@@ -95,11 +95,13 @@ def _end_membership(membership: Membership | None, user: User, linked: Identity)
 
 def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, ...]) -> None:
     """Add the person to the mapped teams of their groups; remove them from other mapped teams."""
-    mapped = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
-    if not mapped:
+    mapped_ids = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
+    if not mapped_ids:
         return
-    wanted = {UUID(e["team_id"]) for e in matching_entries(configuration, groups) if e["team_id"]}
-    held = {team["id"] for team in teams.of_users([user_id]).get(user_id, ())}
-    teams.join(user_id, wanted - held)
-    for team_id in sorted((mapped - wanted) & held):
+    target_ids = {
+        UUID(e["team_id"]) for e in matching_entries(configuration, groups) if e["team_id"]
+    }
+    current_ids = {team["id"] for team in teams.of_users([user_id]).get(user_id, ())}
+    teams.join(user_id, target_ids - current_ids)
+    for team_id in sorted((mapped_ids - target_ids) & current_ids):
         teams.remove_member(team_id, user_id)

@@ -40,13 +40,13 @@ class OpenIdConnect:
             _check_issuer(issuer)
             document = fetch_object("GET", issuer.rstrip("/") + _WELL_KNOWN)
             facts = _parse_discovery(issuer, document)
-            found = keys.parse_key_set(fetch_object("GET", facts["jwks_uri"]))
+            key_set = keys.parse_key_set(fetch_object("GET", facts["jwks_uri"]))
         except (UnusableResponse, EgressRefused) as failure:
             message = f"The provider's metadata cannot be used: {failure}."
             raise errors.invalid(message, "oidc.issuer") from None
-        return ProviderCheck(issuer, facts, found)
+        return ProviderCheck(issuer, facts, key_set)
 
-    def authorize(self, configuration: Configuration, slug: str, begun: NewFlow) -> str:
+    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
         """Return the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
         del slug
         parameters = {
@@ -54,13 +54,13 @@ class OpenIdConnect:
             "client_id": configuration.settings["client_id"],
             "redirect_uri": links.build_api_url(CALLBACK),
             "scope": " ".join(configuration.settings["scopes"]),
-            "state": begun.state,
-            "nonce": begun.flow.nonce,
-            "code_challenge": flows.build_s256_challenge(begun.code_verifier),
+            "state": new_flow.state,
+            "nonce": new_flow.flow.nonce,
+            "code_challenge": flows.build_s256_challenge(new_flow.code_verifier),
             "code_challenge_method": "S256",
         }
-        if begun.hint is not None:
-            parameters["login_hint"] = begun.hint
+        if new_flow.hint is not None:
+            parameters["login_hint"] = new_flow.hint
         endpoint = configuration.provider["authorization_endpoint"]
         return str(add_params_to_uri(endpoint, list(parameters.items())))
 
@@ -83,24 +83,22 @@ def _check_issuer(issuer: str) -> None:
     except ValueError:
         raise UnusableResponse("the issuer is not a URL") from None
     if parts.query or parts.fragment or not issuer.isascii():
-        raise UnusableResponse("an issuer has no query and no fragment")
+        raise UnusableResponse("an issuer must be ASCII without query and fragment")
     container.current().egress.check_url(issuer)
 
 
 def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     """Return the facts to store. Raises `UnusableResponse`, `EgressRefused`."""
     if document.get("issuer") != issuer:
-        raise UnusableResponse("it names another issuer, and must name this one to the letter")
+        raise UnusableResponse("it has another issuer; both must be exactly the same")
     if "code" not in _string_list(document, "response_types_supported"):
-        raise UnusableResponse("the provider does not offer the code flow")
+        raise UnusableResponse("the provider does not support the code flow")
     if "S256" not in (_string_list(document, "code_challenge_methods_supported") or ["S256"]):
-        raise UnusableResponse("the provider offers PKCE, and not with S256")
-    announced = _string_list(document, "id_token_signing_alg_values_supported")
-    algorithms = [name for name in announced if name in keys.ALGORITHMS]
+        raise UnusableResponse("the provider supports PKCE, but not with S256")
+    supported = _string_list(document, "id_token_signing_alg_values_supported")
+    algorithms = [name for name in supported if name in keys.ALGORITHMS]
     if not algorithms:
-        raise UnusableResponse(
-            "the provider signs ID tokens with no algorithm that is accepted here"
-        )
+        raise UnusableResponse("the provider signs ID tokens with no accepted algorithm")
     methods = _string_list(document, "token_endpoint_auth_methods_supported")
     # Without this member, the provider supports client_secret_basic (Discovery 1.0, section 3).
     basic = not methods or "client_secret_basic" in methods
@@ -132,7 +130,7 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, browser: bool = Fals
     """
     url = document.get(name)
     if not isinstance(url, str) or len(url) > 2000 or not (url.isascii() and url.isprintable()):  # noqa: PLR2004
-        raise UnusableResponse(f"its {name} is missing or no URL")
+        raise UnusableResponse(f"its {name} is missing or not a URL")
     egress = container.current().egress
     if not browser:
         egress.check_url(url)
@@ -140,28 +138,28 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, browser: bool = Fals
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise UnusableResponse(f"its {name} is missing or no URL") from None
+        raise UnusableResponse(f"its {name} is missing or not a URL") from None
     schemes = ("https", "http") if egress.policy.allow_http else ("https",)
     if parts.scheme not in schemes or not parts.hostname or parts.fragment or parts.username:
-        raise UnusableResponse(f"its {name} is not an https address")
+        raise UnusableResponse(f"its {name} is not an https URL")
     return url
 
 
 def read_identity(
-    answer: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
+    query: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
 ) -> ExternalIdentity:
-    """Return the identity in the provider's response; `answer` is the query of the callback.
+    """Return the identity in the provider's response; `query` is the query of the callback.
 
     Raises 403 `permission_denied` if the provider refused the sign-in, 401 `invalid_credentials` if
     the response is not valid, 503 `service_unavailable` if the provider is unavailable.
     """
-    code = _read_code(configuration, flow, answer)
+    code = _read_code(configuration, flow, query)
     try:
-        told = _exchange_code(configuration, flow, code)
-        access_token = told.get("access_token")
+        tokens = _exchange_code(configuration, flow, code)
+        access_token = tokens.get("access_token")
         access_token = access_token if isinstance(access_token, str) else None
         claims = id_tokens.verify(
-            told.get("id_token"), configuration, flow, access_token=access_token
+            tokens.get("id_token"), configuration, flow, access_token=access_token
         )
         return _build_identity(configuration, _complete_claims(configuration, claims, access_token))
     except id_tokens.InvalidToken as refusal:
@@ -169,27 +167,29 @@ def read_identity(
         raise _response_refused(str(refusal)) from None
     except (UnusableResponse, EgressRefused) as failure:
         log.warning("sso.provider_unusable", issuer=flow.issuer, reason=str(failure))
-        message = f"The identity provider cannot be asked: {failure}."
+        message = f"The request to the identity provider failed: {failure}."
         raise ApiError("service_unavailable", message) from None
 
 
 def _response_refused(reason: str) -> ApiError:
-    return ApiError("invalid_credentials", f"The identity provider's answer is refused: {reason}.")
+    return ApiError(
+        "invalid_credentials", f"The identity provider's response was refused: {reason}."
+    )
 
 
-def _read_code(configuration: Configuration, flow: Flow, answer: Mapping[str, Any]) -> str:
+def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any]) -> str:
     """Return the authorization code, after checking that the issuer is the right one (RFC 9207)."""
-    issuer = answer.get("iss")
+    issuer = query.get("iss")
     if issuer is None and configuration.provider["names_itself"]:
         raise _response_refused("it does not say which provider it comes from")
     if issuer not in (None, flow.issuer):
-        raise _response_refused("it comes from another provider than was asked")
-    if answer.get("error"):
-        told = answer["error"] if _ERROR.fullmatch(answer["error"]) else "an unknown error"
-        raise errors.denied(f"The identity provider refused the sign-in: {told}.")
-    code = answer.get("code")
+        raise _response_refused("it comes from another provider")
+    if query.get("error"):
+        error = query["error"] if _ERROR.fullmatch(query["error"]) else "an unknown error"
+        raise errors.denied(f"The identity provider refused the sign-in: {error}.")
+    code = query.get("code")
     if not code:
-        raise errors.unprocessable("code", "The provider's answer has neither code nor error.")
+        raise errors.unprocessable("code", "The provider's response has neither code nor error.")
     return str(code)
 
 
@@ -216,7 +216,7 @@ def _exchange_code(configuration: Configuration, flow: Flow, code: str) -> dict[
     try:
         return fetch_object("POST", endpoint, headers=headers, body=urlencode(form).encode())
     except RequestRejected as declined:
-        raise id_tokens.InvalidToken(f"the provider takes no such code, {declined}") from None
+        raise id_tokens.InvalidToken(f"the provider did not accept the code: {declined}") from None
 
 
 def _client_secret(configuration: Configuration) -> str | None:
@@ -230,24 +230,24 @@ def _complete_claims(
 ) -> dict[str, Any]:
     """Return the claims, completed from the userinfo endpoint if needed (Core 1.0, section 5.3)."""
     endpoint = configuration.provider["userinfo_endpoint"]
-    wanted = ["email", "name"]
+    needed = ["email", "name"]
     if configuration.group_mapping:
-        wanted.append(configuration.settings["groups_claim"])
-    if endpoint is None or access_token is None or all(name in claims for name in wanted):
+        needed.append(configuration.settings["groups_claim"])
+    if endpoint is None or access_token is None or all(name in claims for name in needed):
         return claims
     if not (access_token.isascii() and access_token.isprintable()):
-        raise id_tokens.InvalidToken("the access token has characters that no token has")
-    more = fetch_object("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
-    if more.get("sub") != claims["sub"]:
-        raise id_tokens.InvalidToken("the userinfo endpoint tells of somebody else")
-    merged = {**more, **claims}
+        raise id_tokens.InvalidToken("the access token contains invalid characters")
+    userinfo = fetch_object("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
+    if userinfo.get("sub") != claims["sub"]:
+        raise id_tokens.InvalidToken("the userinfo endpoint returned another subject")
+    merged = {**userinfo, **claims}
     # `email_verified` belongs to the address of the same source, not to that of the other source.
-    said = [
+    values = [
         source["email_verified"]
-        for source in (claims, more)
+        for source in (claims, userinfo)
         if "email_verified" in source and source.get("email") == merged.get("email")
     ]
-    return {**merged, "email_verified": said[0] if said else None}
+    return {**merged, "email_verified": values[0] if values else None}
 
 
 def _is_verified(claim: object) -> bool | None:

@@ -53,7 +53,7 @@ class Provider(Protocol):
         Raises 400 `validation_error` on the member (`oidc.issuer`). No transaction is open.
         """
 
-    def authorize(self, configuration: Configuration, slug: str, begun: NewFlow) -> str:
+    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
         """Return the URL to which the browser is sent.
 
         Sends no request: the facts of the last check are sufficient.

@@ -88,9 +88,9 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
 
     Requires access across organizations.
     """
-    owned = Domain.organization_id == Organization.id
+    belongs = Domain.organization_id == Organization.id
     return _pair(
-        _AVAILABLE.join(Domain, owned).where(
+        _AVAILABLE.join(Domain, belongs).where(
             Domain.domain == domain, Domain.verified_at.is_not(None)
         )
     )
@@ -107,8 +107,8 @@ def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
 def _pair(
     statement: Select[Organization, Configuration],
 ) -> tuple[Organization, Configuration] | None:
-    found = db.session().execute(statement).first()
-    return (found[0], found[1]) if found is not None else None
+    row = db.session().execute(statement).first()
+    return (row[0], row[1]) if row is not None else None
 
 
 class Confirmation(NamedTuple):
@@ -162,16 +162,16 @@ def lock_membership(user_id: UUID) -> Membership | None:
 
 def find_enforcing(domain: str) -> Organization | None:
     """Return the organization that has proven `domain` and enforces single sign-on."""
-    owned = Domain.organization_id == Organization.id
-    found = _pair(
-        _AVAILABLE.join(Domain, owned).where(
+    belongs = Domain.organization_id == Organization.id
+    pair = _pair(
+        _AVAILABLE.join(Domain, belongs).where(
             Domain.domain == domain, Domain.verified_at.is_not(None), Configuration.enforced
         )
     )
-    return found[0] if found is not None else None
+    return pair[0] if pair is not None else None
 
 
-def end_password_sessions(organization_id: UUID, names: Iterable[str]) -> int:
+def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
     """End all sessions of users in these domains who have signed in by password.
 
     Raises the users' token version and returns their number. Owners of the organization are
@@ -185,17 +185,17 @@ def end_password_sessions(organization_id: UUID, names: Iterable[str]) -> int:
         Session.revoked_at.is_(None),
         Session.expires_at > func.now(),
     )
-    raised = (
+    statement = (
         update(User)
         .where(
-            func.split_part(User.email, "@", 2).in_(list(names)),
+            func.split_part(User.email, "@", 2).in_(list(email_domains)),
             User.id.in_(by_password),
             User.id.not_in(owners),
         )
         .values(token_version=User.token_version + 1)
         .execution_options(synchronize_session=False)
     )
-    return db.session().execute(raised).rowcount  # type: ignore[attr-defined, no-any-return]
+    return db.session().execute(statement).rowcount  # type: ignore[attr-defined, no-any-return]
 
 
 def end_sessions(user_id: UUID) -> None:
@@ -210,13 +210,13 @@ def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
 
     Returns False if it was recorded before. Concurrent calls wait for each other.
     """
-    noted = (
+    statement = (
         insert(Assertion)
         .values(assertion_hash=assertion_hash, expires_at=expires_at)
         .on_conflict_do_nothing()
         .returning(Assertion.assertion_hash)
     )
-    return db.session().execute(noted).first() is not None
+    return db.session().execute(statement).first() is not None
 
 
 def list_organization_ids() -> list[UUID]:

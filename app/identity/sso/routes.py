@@ -33,8 +33,8 @@ def start_sso(body: dict[str, Any]) -> Any:
     its identity provider. Sets the cookie that binds the sign-in to the browser.
     """
     browser = flows.get_browser_secret(cookies.read())
-    told, kind = service.start(**body, browser=browser)
-    return Reply(told, headers=cookies.build_header(browser, kind))
+    result, kind = service.start(**body, browser=browser)
+    return Reply(result, headers=cookies.build_header(browser, kind))
 
 
 @blueprint.get(

@@ -77,32 +77,32 @@ class Saml:
             raise errors.invalid(message, "saml.name_id_format")
         url, text = settings["metadata_url"], settings["metadata_xml"]
         if (url is None) == (text is None):
-            message = "Give metadata_url or metadata_xml."
+            message = "Send either metadata_url or metadata_xml."
             raise errors.invalid(message, "saml.metadata_url")
         if url is None:
-            found = _read_metadata(text.encode(), "saml.metadata_xml")
+            provider = _read_metadata(text.encode(), "saml.metadata_xml")
         else:
-            found = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
-        facts = {"sso_url": found.sso_url, "certificates": list(found.certificates)}
+            provider = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
+        facts = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
         # The anchor depends on the certificates even if the metadata comes from a URL: whoever
         # controls the URL could change the keys and sign in as an owner.
-        keys = " ".join(sorted(found.certificates))
+        keys = " ".join(sorted(provider.certificates))
         return ProviderCheck(
-            found.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest()
+            provider.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest()
         )
 
-    def authorize(self, configuration: Configuration, slug: str, begun: NewFlow) -> str:
+    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
         """Return the provider's URL with an AuthnRequest in it."""
         sso_url = configuration.provider["sso_url"]
-        asked = request.authn_request(
-            request_id=begun.flow.request_id,
+        authn_request = request.authn_request(
+            request_id=new_flow.flow.request_id,
             sso_url=sso_url,
             issuer=entity_id(slug),
             acs_url=acs_url(slug),
             name_id_format=configuration.settings["name_id_format"],
             now=db.utc_now(),
         )
-        return request.redirect_url(sso_url, asked, begun.state)
+        return request.redirect_url(sso_url, authn_request, new_flow.state)
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
         """Return the settings, and the values to register with the provider."""
@@ -146,7 +146,9 @@ class PostedResponse:
         except InvalidDocument as failure:
             raise errors.unprocessable("SAMLResponse", failure.reason) from None
 
-    def identity(self, configuration: Configuration, flow: Flow, slug: str) -> ExternalIdentity:
+    def read_identity(
+        self, configuration: Configuration, flow: Flow, slug: str
+    ) -> ExternalIdentity:
         """Verify the response and return its identity, once; see `callbacks.IdentityReader`.
 
         Raises 401 `invalid_credentials` if the response is not valid or was used before, and 403
@@ -163,24 +165,26 @@ class PostedResponse:
             name_id_format=configuration.settings["name_id_format"],
         )
         try:
-            found = response.verify(self._tree, expected)
+            asserted = response.verify(self._tree, expected)
         except SignInDeclined as refusal:
             message = f"The identity provider refused the sign-in: {refusal}."
             raise errors.denied(message) from None
         except ResponseRefused as refusal:
             raise _response_refused(flow, refusal.reason) from None
-        until = min(found.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
-        mark = flows.fingerprint("assertion", f"{found.issuer} {found.assertion_id}")
-        if not queries.record_assertion(mark, until):
+        expires_at = min(asserted.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
+        assertion_hash = flows.fingerprint(
+            "assertion", f"{asserted.issuer} {asserted.assertion_id}"
+        )
+        if not queries.record_assertion(assertion_hash, expires_at):
             raise _response_refused(flow, "it was used before")
         return ExternalIdentity(
-            issuer=found.issuer,
-            subject=found.subject,
-            email=found.email,
+            issuer=asserted.issuer,
+            subject=asserted.subject,
+            email=asserted.email,
             # SAML has no such claim: the provider vouches for everything in an assertion.
             email_verified=True,
-            name=found.name,
-            groups=found.groups,
+            name=asserted.name,
+            groups=asserted.groups,
         )
 
 
@@ -191,10 +195,10 @@ def complete_sign_in(
 
     Raises 400 without the RelayState of a request of this service: the response was not requested.
     """
-    answer = PostedResponse(form["SAMLResponse"])
+    posted = PostedResponse(form["SAMLResponse"])
     try:
         return callbacks.complete_sign_in(
-            "saml", state=form["RelayState"], browser=browser, read=answer.identity, slug=slug
+            "saml", state=form["RelayState"], browser=browser, read=posted.read_identity, slug=slug
         )
     except ApiError as refusal:
         if refusal.field == "state":
@@ -204,4 +208,6 @@ def complete_sign_in(
 
 def _response_refused(flow: Flow, reason: str) -> ApiError:
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
-    return ApiError("invalid_credentials", f"The identity provider's answer is refused: {reason}.")
+    return ApiError(
+        "invalid_credentials", f"The identity provider's response was refused: {reason}."
+    )

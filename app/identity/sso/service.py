@@ -77,19 +77,21 @@ def configure(
         "provider": {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts},
         "client_secret": secret,
     }
-    began = values["enforced"] and values["enabled"]
-    began = began and not (configuration and configuration.enforced and configuration.enabled)
+    starts_enforcing = values["enforced"] and values["enabled"]
+    starts_enforcing = starts_enforcing and not (
+        configuration and configuration.enforced and configuration.enabled
+    )
     configuration = _save(configuration, values, checked)
     rows = domains.replace_all(names)
-    if began:
+    if starts_enforcing:
         enforcement.end_password_sessions(
             configuration, [row.domain for row in rows if row.verified_at]
         )
     # The configuration is committed first: the DNS is queried outside of the transaction.
     db.checkpoint()
-    found = _check_domains({row.domain: row.token for row in rows})
+    proofs = _check_domains({row.domain: row.token for row in rows})
     enforcement.end_password_sessions(
-        configuration, domains.record_proofs(queries.list_domains(), found)
+        configuration, domains.record_proofs(queries.list_domains(), proofs)
     )
     return _describe(configuration, slug)
 
@@ -101,7 +103,7 @@ def _check_domains(tokens: dict[str, str]) -> dict[str, Proof]:
     """
     try:
         with fetching.hold_slot():
-            return dns_proof.check_domains(tokens, within=dns_proof.REQUEST_TIMEOUT)
+            return dns_proof.check_domains(tokens, timeout=dns_proof.REQUEST_TIMEOUT)
     except ApiError:
         return {}
 
@@ -109,30 +111,32 @@ def _check_domains(tokens: dict[str, str]) -> dict[str, Proof]:
 _KEEP_SECRET = object()
 
 
-def _check_settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
+def _check_settings(
+    kind: str, settings_by_kind: dict[str, dict[str, Any] | None]
+) -> dict[str, Any]:
     """Return the settings of the kind. Raises 400 if they are missing or of the other kind."""
-    for name, settings in given.items():
+    for name, settings in settings_by_kind.items():
         if settings is None and name == kind:
-            raise errors.invalid(f"The kind {kind} needs its settings.", name)
+            raise errors.invalid(f"Settings are required for the kind {kind}.", name)
         if settings is not None and name != kind:
-            raise errors.invalid(f"The kind {kind} has no such settings.", name)
-    found = given[kind]
-    if found is None or kind not in PROVIDERS:
+            raise errors.invalid(f"Not allowed for the kind {kind}.", name)
+    chosen = settings_by_kind[kind]
+    if chosen is None or kind not in PROVIDERS:
         raise errors.invalid("This kind is not available.", "kind")
-    if "scopes" in found and "openid" not in found["scopes"]:
-        raise errors.invalid("The scope openid is needed.", "oidc.scopes")
-    return found
+    if "scopes" in chosen and "openid" not in chosen["scopes"]:
+        raise errors.invalid("The scope openid is required.", "oidc.scopes")
+    return chosen
 
 
 def _check_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the mapping to store. Raises 400 on an entry without effect and on an unknown team."""
-    known = teams.existing(e["team_id"] for e in entries if e["team_id"])
+    existing_ids = teams.existing(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
-        place = f"group_mapping.{position}"
+        field = f"group_mapping.{position}"
         if entry["role"] is None and entry["team_id"] is None:
-            raise errors.invalid("A group gives a role, a team or both.", place)
-        if entry["team_id"] is not None and entry["team_id"] not in known:
-            raise errors.invalid("There is no such team.", f"{place}.team_id")
+            raise errors.invalid("An entry needs a role, a team or both.", field)
+        if entry["team_id"] is not None and entry["team_id"] not in existing_ids:
+            raise errors.invalid("This team does not exist.", f"{field}.team_id")
     return [{**e, "team_id": str(e["team_id"]) if e["team_id"] else None} for e in entries]
 
 
@@ -145,18 +149,18 @@ def _lock_configuration(revision: int | None) -> Configuration | None:
 
 
 def _choose_secret(
-    configuration: Configuration | None, kind: str, settings: dict[str, Any], given: Any
+    configuration: Configuration | None, kind: str, settings: dict[str, Any], secret: Any
 ) -> str | None:
     """Return the client secret to store, encrypted.
 
     A stored secret is not reused for another provider or client.
     """
-    if given is not _KEEP_SECRET:
-        return container.keyring().encrypt(given) if given is not None else None
+    if secret is not _KEEP_SECRET:
+        return container.keyring().encrypt(secret) if secret is not None else None
     if configuration is None or configuration.kind != kind or kind != "oidc":
         return None
-    same = all(configuration.settings[n] == settings[n] for n in ("issuer", "client_id"))
-    return configuration.client_secret if same else None
+    is_same_client = all(configuration.settings[n] == settings[n] for n in ("issuer", "client_id"))
+    return configuration.client_secret if is_same_client else None
 
 
 def _save(
@@ -188,11 +192,11 @@ def start(
     Raises 400 on a member, 404 if there is no single sign-on.
     """
     if (email is None) == (org_slug is None):
-        raise errors.invalid("Give an e-mail address or an organization.", "email")
+        raise errors.invalid("Send either email or org_slug.", "email")
     if code_challenge is not None and not flows.is_s256_challenge(code_challenge):
         raise errors.invalid("Must be an S256 challenge of 43 characters.", "code_challenge")
     links.check_redirect(redirect_uri)
-    with tenancy.across_organizations(reason="which organization it is, is what is asked"):
+    with tenancy.across_organizations(reason="finds the organization to sign in to"):
         if email is not None:
             found = queries.find_by_domain(accounts.parse_domain(email))
         else:
@@ -201,7 +205,7 @@ def start(
         raise errors.not_found()
     organization, configuration = found
     with tenancy.organization(organization.id):
-        begun: NewFlow = flows.begin(
+        new_flow: NewFlow = flows.begin(
             configuration,
             browser=browser,
             challenge=code_challenge,
@@ -209,10 +213,10 @@ def start(
             next_=next,
             hint=email,
         )
-    url = PROVIDERS[configuration.kind].authorize(configuration, organization.slug, begun)
+    url = PROVIDERS[configuration.kind].authorize(configuration, organization.slug, new_flow)
     lifetime = int(flows.LIFETIME.total_seconds())
-    told = {"redirect_url": url, "kind": configuration.kind, "expires_in": lifetime}
-    return told, configuration.kind
+    result = {"redirect_url": url, "kind": configuration.kind, "expires_in": lifetime}
+    return result, configuration.kind
 
 
 def exchange(
@@ -234,7 +238,7 @@ def exchange(
     if row is None:
         raise ApiError(
             "invalid_credentials",
-            "The code is unknown, used up or expired, or not for this browser or application.",
+            "The code is unknown, used, expired or for another browser or application.",
         )
     with tenancy.organization(row.organization_id):
         configuration, user, scope = _check_access(row)
@@ -251,7 +255,7 @@ def _check_access(row: Code) -> tuple[Configuration, Any, UUID | None]:
     found = queries.get_available(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
     if found is None or user.disabled_at is not None:
-        raise errors.denied("Single sign-on is not open to you any more.")
+        raise errors.denied("Single sign-on is no longer available to you.")
     organization, configuration = found
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.ownership_id != row.ownership_id:
@@ -275,7 +279,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     configuration = queries.get_configuration(lock=True)
     if row is None or configuration is None:
         raise errors.not_found()
-    was = row.verified_at is not None
+    was_proven = row.verified_at is not None
     if vouch:
         row.vouched = domains.mark_proven(row)
     else:
@@ -283,6 +287,6 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         domains.record_proofs([row], dns_proof.check_domains({row.domain: row.token}))
     # Flush while the organization is bound: the caller commits when it no longer is.
     db.session().flush()
-    if row.verified_at is not None and not was:
+    if row.verified_at is not None and not was_proven:
         enforcement.end_password_sessions(configuration, [row.domain])
     return row.verified_at is not None

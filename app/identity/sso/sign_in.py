@@ -36,21 +36,21 @@ def sign_in(
     """
     known = queries.lock_identity(identity.issuer, identity.subject)
     if known is None:
-        found = accounts.find_or_create(identity)
-        user, sure, unproven = found.user, found.sure, found.unproven
+        account = accounts.find_or_create(identity)
     else:
-        user, sure, unproven = accounts.get(known.user_id), True, False
+        account = accounts.AccountMatch(accounts.get(known.user_id))
+    user = account.user
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     audit.act_as("user", user.id, user.email)
     membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
-    if not sure or _must_confirm(membership, configuration, known):
+    if account.needs_confirmation or _must_confirm(membership, configuration, known):
         pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
         code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=pending)
         accounts.send_confirmation(organization, user, flow, code)
         return Outcome(None)
-    if unproven:
+    if account.was_unverified:
         _remove_previous_access(user, known)
     _link_and_sync(organization, configuration, user, identity, known)
     return Outcome(codes.issue(flow, user.id, ownership_id=ownership_id))
@@ -87,11 +87,11 @@ def confirm(
     facts = {**pending, "groups": tuple(pending["groups"])}
     provider = (facts["issuer"], facts.pop("anchor", None))
     if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
-        raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
+        raise errors.denied("The single sign-on configuration has changed. Begin again.")
     identity = ExternalIdentity(**facts)
     known = queries.lock_identity(identity.issuer, identity.subject)
     if known is not None and known.user_id != user.id:
-        raise errors.denied("This identity belongs to another account in the meantime.")
+        raise errors.denied("This identity is now linked to another account.")
     if known is not None:
         known.anchor = configuration.provider["anchor"]
     if user.email_verified_at is None:
@@ -145,7 +145,7 @@ def _link_and_sync(
 
 
 def _no_matching_group() -> ApiError:
-    return errors.denied("None of your groups at the identity provider gives access here.")
+    return errors.denied("None of your groups at the identity provider gives access.")
 
 
 def _create_identity(

@@ -72,11 +72,11 @@ def test_what_the_dns_says_now_is_kept(
     zone.failing.add(f"_labeling-challenge.{domain}.")
     zone.failing.add(f"_labeling-challenge.{domain}")
     told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not answer."
+    assert told["problem"] == "The DNS did not respond."
     zone.failing.clear()
     found = _run(app, org.slug, domain)
     assert found.exit_code == 3, found.output
-    assert _shown(org)["problem"] == "The record is not there."
+    assert _shown(org)["problem"] == "The DNS record was not found."
 
 
 def test_a_record_that_is_gone_is_noted_and_ends_the_proof(
@@ -87,7 +87,7 @@ def test_a_record_that_is_gone_is_noted_and_ends_the_proof(
     zone.texts.clear()
     noted = _run(app, org.slug, domain)
     assert noted.exit_code == 0, noted.output
-    assert _shown(org)["problem"] == "The record is not there."
+    assert _shown(org)["problem"] == "The DNS record was not found."
     _age(org, missing_since=db.utc_now() - domains.GRACE_PERIOD - timedelta(minutes=1))
     assert _run(app, org.slug, domain).exit_code == 3
     assert _shown(org)["verified_at"] is None

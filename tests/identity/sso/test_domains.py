@@ -37,7 +37,7 @@ def test_a_record_proves_a_domain(
 ) -> None:
     told = configure(org, email_domains=[domain])["domains"][0]
     assert (told["domain"], told["verified_at"]) == (domain, None)
-    assert told["problem"] == "The record is not there."
+    assert told["problem"] == "The DNS record was not found."
     record = told["record"]
     assert (record["type"], record["name"]) == ("TXT", f"_labeling-challenge.{domain}")
     assert browser.post("/auth/sso/start", email=f"a@{domain}").status_code == 404
@@ -97,7 +97,7 @@ def test_a_server_that_does_not_answer_says_nothing(
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     getattr(zone, failing).add(record["name"])
     told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not answer."
+    assert told["problem"] == "The DNS did not respond."
     getattr(zone, failing).clear()
     zone.put(record)
     assert _look(org, work)["verified_at"] is not None
@@ -113,7 +113,7 @@ def test_silent_servers_keep_nobody_waiting_for_long(
     names = [f"n{number:02}.{domain}" for number in range(50)]
     zone.silent |= {f"{dns_proof.RECORD_NAME}.{name}" for name in names}
     told = configure(org, email_domains=names)["domains"]
-    assert {one["problem"] for one in told} == {"The DNS did not answer."}
+    assert {one["problem"] for one in told} == {"The DNS did not respond."}
     assert 0 < len(set(zone.asked)) < 50, "what is left is the hourly job's to ask"
 
 
@@ -133,7 +133,7 @@ def test_a_proof_lapses_after_three_days_without_the_record(
     zone.texts.clear()
     missing = _look(org, work)
     assert missing["verified_at"] is not None
-    assert missing["problem"] == "The record is not there."
+    assert missing["problem"] == "The DNS record was not found."
     zone.put(record)
     assert _look(org, work)["problem"] is None
     zone.texts.clear()

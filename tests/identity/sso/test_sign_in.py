@@ -233,7 +233,7 @@ def test_an_account_of_somebody_elsewhere_is_not_taken_over(
     org: Org, other_org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
-    _denied(browser.whole(org, _member(other_org, "viewer")), "not a member here")
+    _denied(browser.whole(org, _member(other_org, "viewer")), "not a member")
     assert _role(org, other_org.email("viewer")) is None
     with org.app.app_context(), tenancy.organization(org.id):
         assert db.session().scalars(select(Identity)).all() == []
@@ -412,7 +412,7 @@ def test_an_address_that_is_none(
 
 def test_no_address_at_all(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org, oidc={"scopes": ["openid", "profile"]})
-    _denied(browser.whole(org, person()), "no e-mail address")
+    _denied(browser.whole(org, person()), "not return an email address")
 
 
 def test_a_name_that_is_no_name(org: Org, browser: Browser, configure: Configure) -> None:
@@ -434,7 +434,7 @@ def test_a_disabled_account(org: Org, browser: Browser, configure: Configure) ->
         user = session.scalars(select(User).where(User.email == who.email)).one()
         user.disabled_at = db.utc_now()
     _denied(browser.whole(org, who), "disabled")
-    _denied(browser.exchange(code), "not open")
+    _denied(browser.exchange(code), "no longer available")
 
 
 @pytest.mark.parametrize(("status", "opens"), [("suspended", True), ("closed", False)])

@@ -213,7 +213,7 @@ def test_an_encrypted_token(sign_in: Any, hostile: Hostile) -> None:
 def test_the_userinfo_of_somebody_else(sign_in: Any, hostile: Hostile) -> None:
     hostile.claims = {"email": None}
     hostile.userinfo = {"sub": "the-boss", "email": "boss@hostile.example"}
-    _refused(sign_in(), "somebody else")
+    _refused(sign_in(), "another subject")
 
 
 def test_an_answer_that_does_not_say_whose_it_is(sign_in: Any) -> None:

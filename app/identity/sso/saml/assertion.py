@@ -83,7 +83,7 @@ def _read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdenti
     _check_head(assertion, expected)
     subject = _only_child(assertion, "Subject")
     name_id, kind = _name_id(subject, expected)
-    ends = [_confirmation_expiry(subject, expected), _conditions_expiry(assertion, expected)]
+    expiries = [_confirmation_expiry(subject, expected), _conditions_expiry(assertion, expected)]
     _check_statements(assertion, expected)
     attributes = _attributes(assertion)
     email = _first_value(attributes, names.EMAIL_ATTRIBUTES)
@@ -95,42 +95,42 @@ def _read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdenti
         email=name_id if email is None and kind == names.EMAIL else email,
         name=_full_name(attributes),
         groups=_groups(attributes),
-        expires_at=min(end for end in ends if end is not None),
+        expires_at=min(expiry for expiry in expiries if expiry is not None),
     )
 
 
 def check_issuer(element: etree._Element, expected: ExpectedValues, *, required: bool) -> None:
     """Refuse an element that was not issued by the expected provider."""
-    found = children(element, ASSERTION, "Issuer")
-    if not found and not required:
+    issuers = children(element, ASSERTION, "Issuer")
+    if not issuers and not required:
         return
-    if len(found) != 1 or read_text(found[0]) != expected.issuer:
-        raise ResponseRefused("another issuer")
-    if found[0].get("Format", names.ENTITY) not in (names.ENTITY, names.UNSPECIFIED):
-        raise ResponseRefused("an issuer of another format")
+    if len(issuers) != 1 or read_text(issuers[0]) != expected.issuer:
+        raise ResponseRefused("the issuer is another provider")
+    if issuers[0].get("Format", names.ENTITY) not in (names.ENTITY, names.UNSPECIFIED):
+        raise ResponseRefused("the issuer has another format")
 
 
 def check_issued(element: etree._Element, expected: ExpectedValues) -> None:
     """Refuse an element issued before the request or in the future."""
     issued = read_time(element, "IssueInstant")
     if issued is None or not expected.asked_at - SKEW <= issued <= expected.now + SKEW:
-        raise ResponseRefused("issued at another time than during this sign-in")
+        raise ResponseRefused("it was not issued during this sign-in")
 
 
 def _check_head(assertion: etree._Element, expected: ExpectedValues) -> None:
     if assertion.tag != tag(ASSERTION, "Assertion") or assertion.get("Version") != "2.0":
-        raise ResponseRefused("no SAML 2.0 assertion")
+        raise ResponseRefused("it has no SAML 2.0 assertion")
     if not assertion.get("ID"):
-        raise ResponseRefused("an assertion without an id")
+        raise ResponseRefused("the assertion has no id")
     check_issuer(assertion, expected, required=True)
     check_issued(assertion, expected)
 
 
 def _only_child(parent: etree._Element, name: str) -> etree._Element:
-    found = children(parent, ASSERTION, name)
-    if len(found) != 1:
-        raise ResponseRefused(f"{len(found)} elements {name} where one is expected")
-    return found[0]
+    matches = children(parent, ASSERTION, name)
+    if len(matches) != 1:
+        raise ResponseRefused(f"it has {len(matches)} {name} elements instead of one")
+    return matches[0]
 
 
 def _name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
@@ -138,17 +138,19 @@ def _name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, st
     element = _only_child(subject, "NameID")
     name = read_text(element, _MAX_LENGTH)
     if not name:
-        raise ResponseRefused("no name of the subject, or one that cannot be kept")
+        raise ResponseRefused("the subject's name is missing or invalid")
     kind = element.get("Format", names.UNSPECIFIED)
     if kind == names.TRANSIENT:
-        raise ResponseRefused("a transient name, which names nobody the next time")
+        raise ResponseRefused(
+            "the subject's name is transient, so it does not identify a person permanently"
+        )
     if expected.name_id_format not in (None, kind):
-        raise ResponseRefused("a name of another format than the one that was asked for")
+        raise ResponseRefused("the subject's name does not have the requested format")
     # Qualifiers are namespaces: the same name in another namespace is another person.
     if element.get("NameQualifier", expected.issuer) != expected.issuer:
-        raise ResponseRefused("a name from another provider's list")
+        raise ResponseRefused("the subject's name belongs to another provider")
     if element.get("SPNameQualifier", expected.audience) != expected.audience:
-        raise ResponseRefused("a name from another service's list")
+        raise ResponseRefused("the subject's name belongs to another service")
     return name, kind
 
 
@@ -160,7 +162,7 @@ def _confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> d
             end = _check_confirmation(data[0], expected)
             if end is not None:
                 return end
-    raise ResponseRefused("no confirmation for this recipient, request and time")
+    raise ResponseRefused("it has no valid confirmation for this recipient, request and time")
 
 
 def _check_confirmation(data: etree._Element, expected: ExpectedValues) -> datetime | None:
@@ -182,23 +184,25 @@ def _conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> d
     conditions = _only_child(assertion, "Conditions")
     end = read_time(conditions, "NotOnOrAfter")
     if not _is_within(read_time(conditions, "NotBefore"), end, expected.now):
-        raise ResponseRefused("not valid at this time")
+        raise ResponseRefused("the assertion is not valid at this time")
     if any(condition.tag not in _CONDITIONS for condition in conditions):
-        raise ResponseRefused("a condition that is not understood")
+        raise ResponseRefused("it has an unknown condition")
     restrictions = children(conditions, ASSERTION, "AudienceRestriction")
     for restriction in restrictions:
-        audiences = [read_text(one) for one in children(restriction, ASSERTION, "Audience")]
+        audiences = [
+            read_text(audience) for audience in children(restriction, ASSERTION, "Audience")
+        ]
         if expected.audience not in audiences:
-            raise ResponseRefused("another audience")
+            raise ResponseRefused("the audience is another service")
     if not restrictions:
-        raise ResponseRefused("no audience")
+        raise ResponseRefused("it has no audience")
     return end
 
 
 def _check_statements(assertion: etree._Element, expected: ExpectedValues) -> None:
     statements = children(assertion, ASSERTION, "AuthnStatement")
     if not statements:
-        raise ResponseRefused("nobody was authenticated")
+        raise ResponseRefused("it has no authentication statement")
     for statement in statements:
         if not _is_within(None, read_time(statement, "SessionNotOnOrAfter"), expected.now):
             raise ResponseRefused("the session at the provider has ended")
@@ -212,15 +216,15 @@ def _attributes(assertion: etree._Element) -> Attributes:
 
     Values that are not text are omitted.
     """
-    found: Attributes = {}
+    values_by_name: Attributes = {}
     for statement in children(assertion, ASSERTION, "AttributeStatement"):
         for attribute in children(statement, ASSERTION, "Attribute"):
-            values = found.setdefault(attribute.get("Name", "").lower(), [])
+            values = values_by_name.setdefault(attribute.get("Name", "").lower(), [])
             texts = (
                 read_text(v, _MAX_LENGTH) for v in children(attribute, ASSERTION, "AttributeValue")
             )
             values += [text for text in texts if text]
-    return found
+    return values_by_name
 
 
 def _first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
@@ -228,17 +232,17 @@ def _first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
 
 
 def _full_name(attributes: Attributes) -> str | None:
-    whole = _first_value(attributes, names.NAME_ATTRIBUTES)
-    if whole is not None:
-        return whole
+    full_name = _first_value(attributes, names.NAME_ATTRIBUTES)
+    if full_name is not None:
+        return full_name
     parts = [names.GIVEN_NAME_ATTRIBUTES, names.SURNAME_ATTRIBUTES]
-    found = [part for part in (_first_value(attributes, wanted) for wanted in parts) if part]
-    return " ".join(found) or _first_value(attributes, names.LAST_NAME_ATTRIBUTES)
+    words = [part for part in (_first_value(attributes, wanted) for wanted in parts) if part]
+    return " ".join(words) or _first_value(attributes, names.LAST_NAME_ATTRIBUTES)
 
 
 def _groups(attributes: Attributes) -> tuple[str, ...]:
-    every = (value for name in names.GROUP_ATTRIBUTES for value in attributes.get(name, ()))
-    groups = tuple(dict.fromkeys(every))
+    values = (value for name in names.GROUP_ATTRIBUTES for value in attributes.get(name, ()))
+    groups = tuple(dict.fromkeys(values))
     if len(groups) > _MAX_GROUPS:
-        raise ResponseRefused("more groups than anybody is in")
+        raise ResponseRefused("it has too many groups")
     return groups

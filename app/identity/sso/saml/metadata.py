@@ -39,7 +39,9 @@ class Provider:
 
 def load_certificates(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
     """Load the certificates of a `Provider`, for verifying signatures."""
-    return tuple(x509.load_der_x509_certificate(base64.b64decode(one)) for one in certificates)
+    return tuple(
+        x509.load_der_x509_certificate(base64.b64decode(encoded)) for encoded in certificates
+    )
 
 
 def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
@@ -52,8 +54,8 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     role, entity = _find_provider(xml.parse(document, comments=True))
     try:
         for element in (entity, role):
-            until = read_time(element, "validUntil")
-            if until is not None and until <= now:
+            valid_until = read_time(element, "validUntil")
+            if valid_until is not None and valid_until <= now:
                 raise InvalidDocument("The metadata has expired.")
     except ValueError as failure:
         raise InvalidDocument(f"The metadata is not valid: {failure}.") from None
@@ -68,17 +70,17 @@ def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element
     names = (tag(METADATA, "EntityDescriptor"), tag(METADATA, "EntitiesDescriptor"))
     if root.tag not in names:
         raise InvalidDocument("The document is not SAML metadata.")
-    found = [
+    providers = [
         (role, entity)
         for entity in root.iter(names[0])
         for role in children(entity, METADATA, "IDPSSODescriptor")
         if PROTOCOL in role.get("protocolSupportEnumeration", "").split()
     ]
-    if len(found) != 1:
+    if len(providers) != 1:
         raise InvalidDocument(
-            f"The metadata describes {len(found)} SAML 2.0 identity providers; one is expected."
+            f"The metadata describes {len(providers)} SAML 2.0 identity providers; one is expected."
         )
-    return found[0]
+    return providers[0]
 
 
 def _sso_url(role: etree._Element, *, allow_http: bool) -> str:
@@ -86,11 +88,9 @@ def _sso_url(role: etree._Element, *, allow_http: bool) -> str:
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
             if not _is_web_address(url, allow_http=allow_http):
-                raise InvalidDocument(
-                    "The address of the provider's sign-on service must be https."
-                )
+                raise InvalidDocument("The URL of the provider's sign-on service must be https.")
             return url
-    raise InvalidDocument("The provider offers no sign-on service with the HTTP-Redirect binding.")
+    raise InvalidDocument("The provider has no sign-on service with the HTTP-Redirect binding.")
 
 
 def _is_web_address(url: str, *, allow_http: bool) -> bool:
@@ -118,7 +118,9 @@ def _certificates(role: etree._Element) -> tuple[str, ...]:
         if descriptor.get("use", "signing") == "signing"
         for element in descriptor.iter(tag(DS, "X509Certificate"))
     ]
-    usable = tuple(dict.fromkeys(found for found in map(_accept_certificate, texts) if found))
+    usable = tuple(
+        dict.fromkeys(certificate for certificate in map(_accept_certificate, texts) if certificate)
+    )
     if not usable:
         raise InvalidDocument(
             "The metadata has no usable signing certificate: RSA of at least 2048 bits, or P-256,"
@@ -165,5 +167,5 @@ def build(*, entity_id: str, acs_url: str) -> bytes:
         tag(METADATA, "AssertionConsumerService"),
         {"Binding": POST, "Location": acs_url, "index": "0", "isDefault": "true"},
     )
-    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
-    return written
+    document: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    return document

@@ -46,8 +46,8 @@ def authn_request(
     policy = etree.SubElement(root, tag(PROTOCOL, "NameIDPolicy"), {"AllowCreate": "true"})
     if name_id_format is not None:
         policy.set("Format", name_id_format)
-    written: bytes = etree.tostring(root)
-    return written
+    document: bytes = etree.tostring(root)
+    return document
 
 
 def redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
@@ -55,7 +55,7 @@ def redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
 
     The provider returns `relay_state` with its response; it has at most 80 bytes.
     """
-    packed = zlib.compressobj(wbits=-15)
-    message = base64.b64encode(packed.compress(request) + packed.flush()).decode()
+    compressor = zlib.compressobj(wbits=-15)
+    message = base64.b64encode(compressor.compress(request) + compressor.flush()).decode()
     query = f"SAMLRequest={quote(message, safe='')}&RelayState={quote(relay_state, safe='')}"
     return f"{sso_url}{'&' if urlsplit(sso_url).query else '?'}{query}"

@@ -53,7 +53,7 @@ def _signed_assertion(response: etree._Element, expected: ExpectedValues) -> etr
     signed = None
     if signatures.is_signed(response):
         if response.get("Destination") is None:
-            raise ResponseRefused("a signed response without a destination")
+            raise ResponseRefused("the response is signed, but has no destination")
         signed = signatures.verify(response, expected.certificates)
         _check_head(signed, expected)
         _check_shape(signed)
@@ -67,11 +67,11 @@ def _signed_assertion(response: etree._Element, expected: ExpectedValues) -> etr
 
 def _check_head(response: etree._Element, expected: ExpectedValues) -> None:
     if response.get("Version") != "2.0" or not response.get("ID"):
-        raise ResponseRefused("no SAML 2.0 response")
+        raise ResponseRefused("it is not a SAML 2.0 response")
     if response.get("Destination", expected.acs_url) != expected.acs_url:
-        raise ResponseRefused("another destination")
+        raise ResponseRefused("the destination is another service")
     if response.get("InResponseTo") != expected.request_id:
-        raise ResponseRefused("an answer to another request, or to none")
+        raise ResponseRefused("it responds to another request or to none")
     check_issuer(response, expected, required=False)
     check_issued(response, expected)
     codes = [
@@ -87,10 +87,10 @@ def _check_shape(response: etree._Element) -> None:
     """Refuse more than one assertion anywhere, encrypted assertions, and duplicate ids."""
     assertions = list(response.iter(tag(ASSERTION, "Assertion")))
     if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
-        raise ResponseRefused("an encrypted assertion: the service has published no key for it")
+        raise ResponseRefused("the assertion is encrypted, which is not supported")
     if len(assertions) != 1 or assertions[0].getparent() is not response:
         raise ResponseRefused(
-            f"{len(assertions)} assertions where one is expected, in the response itself"
+            f"it has {len(assertions)} assertions instead of one directly in the response"
         )
     # Some library may take any of these attributes as an id, so a duplicate is ambiguous.
     ids = [
@@ -100,7 +100,7 @@ def _check_shape(response: etree._Element) -> None:
         if etree.QName(name).localname.lower() == "id"
     ]
     if len(set(ids)) != len(ids):
-        raise ResponseRefused("an id that is not unique")
+        raise ResponseRefused("an id is not unique")
 
 
 def _assertion(response: etree._Element) -> etree._Element:

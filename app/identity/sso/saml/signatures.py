@@ -57,20 +57,20 @@ def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) ->
     certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `InvalidSignature` if
     the signature is missing, wrong or of another form.
     """
-    alone = detach(element)
-    signature = _only_child(alone, "Signature")
-    _check_form(signature, alone.get("ID"))
+    root = detach(element)
+    signature = _only_child(root, "Signature")
+    _check_form(signature, root.get("ID"))
     # The library must not use a key or a certificate from the message itself.
     for key_info in children(signature, SIGNATURE, "KeyInfo"):
         signature.remove(key_info)
     for certificate in certificates:
-        found = _verify_with(alone, certificate)
-        if found is not None:
-            return found
-    raise InvalidSignature("no configured key made this signature")
+        verified = _verify_with(root, certificate)
+        if verified is not None:
+            return verified
+    raise InvalidSignature("no configured key created this signature")
 
 
-def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
+def _verify_with(root: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
     config = SignatureConfiguration(
         location="./",
         expect_references=1,
@@ -80,14 +80,14 @@ def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree.
     )
     try:
         result = XMLVerifier().verify(
-            alone, x509_cert=certificate, id_attribute="ID", expect_config=config
+            root, x509_cert=certificate, id_attribute="ID", expect_config=config
         )
     except Exception:  # noqa: BLE001 - any exception means that the signature is invalid
         return None
     if isinstance(result, list) or result.signed_xml is None:
         return None
     signed = result.signed_xml
-    if signed.tag != alone.tag or signed.get("ID") != alone.get("ID"):
+    if signed.tag != root.tag or signed.get("ID") != root.get("ID"):
         return None
     return signed
 
@@ -96,28 +96,30 @@ def _check_form(signature: etree._Element, element_id: str | None) -> None:
     """Refuse signatures that saml-core 5.4 does not allow, before any computation."""
     info = _only_child(signature, "SignedInfo")
     if children(signature, SIGNATURE, "Object"):
-        raise InvalidSignature("the signature carries an object")
+        raise InvalidSignature("the signature contains an object")
     if _algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE:
-        raise InvalidSignature("another canonicalization than the exclusive one")
+        raise InvalidSignature("the canonicalization is not the exclusive one")
     if _algorithm(info, "SignatureMethod") not in _METHOD_NAMES:
-        raise InvalidSignature("a signature algorithm that is not accepted")
+        raise InvalidSignature("the signature algorithm is not accepted")
     reference = _only_child(info, "Reference")
     if not element_id or reference.get("URI") != f"#{element_id}":
-        raise InvalidSignature("the signature does not name the element that carries it")
+        raise InvalidSignature("the signature does not refer to its own element")
     if _algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
-        raise InvalidSignature("a digest algorithm that is not accepted")
+        raise InvalidSignature("the digest algorithm is not accepted")
     transforms = [step.get("Algorithm") for step in _only_child(reference, "Transforms")]
     if transforms != [_ENVELOPED, _EXCLUSIVE]:
-        raise InvalidSignature("other transforms than enveloped signature and exclusive form")
+        raise InvalidSignature(
+            "the transforms are not exactly enveloped signature and exclusive form"
+        )
 
 
 def _only_child(parent: etree._Element, name: str) -> etree._Element:
-    found = children(parent, SIGNATURE, name)
-    if len(found) != 1:
-        raise InvalidSignature(f"{len(found)} elements {name} where one is expected")
-    return found[0]
+    matches = children(parent, SIGNATURE, name)
+    if len(matches) != 1:
+        raise InvalidSignature(f"it has {len(matches)} {name} elements instead of one")
+    return matches[0]
 
 
 def _algorithm(parent: etree._Element, name: str) -> str | None:
-    found: str | None = _only_child(parent, name).get("Algorithm")
-    return found
+    algorithm: str | None = _only_child(parent, name).get("Algorithm")
+    return algorithm

@@ -111,8 +111,8 @@ def tag(namespace: str, name: str) -> str:
 
 def children(element: etree._Element, namespace: str, name: str) -> list[etree._Element]:
     """Return the direct children with this name."""
-    found: list[etree._Element] = element.findall(tag(namespace, name))
-    return found
+    elements: list[etree._Element] = element.findall(tag(namespace, name))
+    return elements
 
 
 def read_text(element: etree._Element, limit: int = 1024) -> str | None:
@@ -131,12 +131,12 @@ def read_time(element: etree._Element, attribute: str) -> datetime | None:
 
     Raises `ValueError` if the value is not a time or has no time zone.
     """
-    found = element.get(attribute)
-    if found is None:
+    value = element.get(attribute)
+    if value is None:
         return None
-    if not _TIME.fullmatch(found):
-        raise ValueError(f"{attribute} is no time with a zone")
+    if not _TIME.fullmatch(value):
+        raise ValueError(f"{attribute} is not a time with a time zone")
     try:
-        return datetime.fromisoformat(found).astimezone(UTC)
+        return datetime.fromisoformat(value).astimezone(UTC)
     except OverflowError:
         raise ValueError(f"{attribute} is out of range") from None

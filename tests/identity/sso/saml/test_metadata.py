@@ -75,7 +75,7 @@ def test_one_provider_among_entities() -> None:
         ("IDPSSODescriptor", "SPSSODescriptor", "0 SAML 2.0"),
         ("<md:IDPSSODescriptor", '<md:IDPSSODescriptor validUntil="2026-11-21T12:00:00Z"', "expi"),
         ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="2001-01-01T00:00:00Z"', "expi"),
-        ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="soon"', "no time"),
+        ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="soon"', "not a time"),
         ("<md:EntityDescriptor", "<!DOCTYPE x><md:EntityDescriptor", "Document types"),
     ],
 )

@@ -156,11 +156,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "signature algorithm",
     ),
     "audience": ({"audience": "https://other.example/metadata"}, "audience"),
-    "recipient": ({"recipient": "https://other.example/acs"}, "no confirmation"),
+    "recipient": ({"recipient": "https://other.example/acs"}, "no valid confirmation"),
     "destination": ({"destination": "https://other.example/acs"}, "destination"),
     "issuer": ({"issuer": "https://other.example/metadata"}, "issuer"),
     "other-request": ({"inResponseTo": "_other"}, "another request"),
-    "expired": ({"lifetimeInSeconds": -120}, "no confirmation"),
+    "expired": ({"lifetimeInSeconds": -120}, "no valid confirmation"),
     "transient": (
         {"nameIdentifierFormat": "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"},
         "transient",

@@ -231,7 +231,7 @@ def test_an_unsigned_response_may_not_bring_another_assertion(forge: Forge) -> N
     root = forge.but(sign=("response",)).make()
     other = assertion(forge.but(subject="eve").tree())
     root.replace(assertion(root), other)
-    assert refused(root, forge.expected()) == "no configured key made this signature"
+    assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
 @pytest.mark.parametrize("broken", ["assertion", "response"])
@@ -239,14 +239,14 @@ def test_where_both_are_signed_both_must_be_good(broken: str, forge: Forge) -> N
     root = forge.but(sign=("assertion", "response")).make()
     value = find(assertion(root) if broken == "assertion" else root, "ds:SignatureValue")
     value.text = value.text.replace(value.text[:8], "AAAAAAAA", 1)
-    assert refused(root, forge.expected()) == "no configured key made this signature"
+    assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
 @pytest.mark.parametrize("changed", ["saml:NameID", "saml:AttributeValue", "saml:Audience"])
 def test_a_change_after_signing_is_refused(changed: str, forge: Forge) -> None:
     root = forge.make()
     find(root, changed).text += "x"
-    assert refused(root, forge.expected()) == "no configured key made this signature"
+    assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
 def test_the_clocks_may_differ_a_little(forge: Forge) -> None:

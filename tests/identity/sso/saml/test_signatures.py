@@ -14,7 +14,7 @@ from tests.factories import saml
 from tests.factories.saml import NS, Forge, assertion, certificate, find
 
 MORE = "http://www.w3.org/2001/04/xmldsig-more#"
-NO_KEY = "no configured key made this signature"
+NO_KEY = "no configured key created this signature"
 
 
 class OldSigner(XMLSigner):
@@ -185,12 +185,12 @@ FORMS: dict[str, tuple[Callable[[etree._Element], None], str]] = {
     "none": (_algorithm("ds:SignatureMethod", "none"), "signature algorithm"),
     "dsa": (_algorithm("ds:SignatureMethod", NS["ds"] + "dsa-sha1"), "signature algorithm"),
     "md5": (_algorithm("ds:DigestMethod", MORE + "md5"), "digest algorithm"),
-    "whole-document": (_uri(""), "does not name"),
-    "no-uri": (_uri(None), "does not name"),
-    "other-id": (_uri("#_response"), "does not name"),
-    "xpointer": (_uri("#xpointer(id('_assertion'))"), "does not name"),
-    "http": (_uri("http://127.0.0.1:1/x#_assertion"), "does not name"),
-    "file": (_uri("file:///etc/passwd"), "does not name"),
+    "whole-document": (_uri(""), "does not refer"),
+    "no-uri": (_uri(None), "does not refer"),
+    "other-id": (_uri("#_response"), "does not refer"),
+    "xpointer": (_uri("#xpointer(id('_assertion'))"), "does not refer"),
+    "http": (_uri("http://127.0.0.1:1/x#_assertion"), "does not refer"),
+    "file": (_uri("file:///etc/passwd"), "does not refer"),
     "xpath": (
         _transform("http://www.w3.org/TR/1999/REC-xpath-19991116", "<x>not(//x)</x>"),
         "transforms",
@@ -200,11 +200,11 @@ FORMS: dict[str, tuple[Callable[[etree._Element], None], str]] = {
     "base64": (_transform(NS["ds"] + "base64"), "transforms"),
     "twice-exclusive": (_transform("http://www.w3.org/2001/10/xml-exc-c14n#"), "transforms"),
     "one-transform": (_remove("ds:Transform"), "transforms"),
-    "no-transforms": (_remove("ds:Transforms"), "0 elements Transforms"),
-    "two-references": (_repeat("ds:Reference"), "2 elements Reference"),
-    "no-reference": (_remove("ds:Reference"), "0 elements Reference"),
-    "two-infos": (_repeat("ds:SignedInfo"), "2 elements SignedInfo"),
-    "two-signatures": (_repeat("ds:Signature"), "2 elements Signature"),
+    "no-transforms": (_remove("ds:Transforms"), "0 Transforms elements"),
+    "two-references": (_repeat("ds:Reference"), "2 Reference elements"),
+    "no-reference": (_remove("ds:Reference"), "0 Reference elements"),
+    "two-infos": (_repeat("ds:SignedInfo"), "2 SignedInfo elements"),
+    "two-signatures": (_repeat("ds:Signature"), "2 Signature elements"),
     "object": (_object, "object"),
     "no-value": (_remove("ds:SignatureValue"), NO_KEY),
     "no-digest": (_remove("ds:DigestValue"), NO_KEY),
@@ -235,4 +235,4 @@ def test_what_is_not_signed_is_not_read() -> None:
     root = forge.make()
     signature = find(assertion(root), "ds:Signature")
     find(root, "saml:Subject").append(signature)
-    assert "0 elements Signature" in refused(root, forge)
+    assert "0 Signature elements" in refused(root, forge)
