@@ -69,30 +69,24 @@ def configure(
     db.checkpoint()
     checked = PROVIDERS[kind].check(settings)
     configuration = _lock_configuration(revision)
-    secret = _choose_secret(configuration, kind, settings, secret)
+    was_enforced = configuration and configuration.enforced and configuration.enabled
     values |= {
         "kind": kind,
         "group_mapping": mapping,
         "settings": settings,
         "provider": {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts},
-        "client_secret": secret,
+        "client_secret": _choose_secret(configuration, kind, settings, secret),
     }
-    starts_enforcing = values["enforced"] and values["enabled"]
-    starts_enforcing = starts_enforcing and not (
-        configuration and configuration.enforced and configuration.enabled
-    )
     configuration = _save(configuration, values, checked)
     rows = domains.replace_all(names)
-    if starts_enforcing:
-        enforcement.end_password_sessions(
-            configuration, [row.domain for row in rows if row.verified_at]
-        )
+    if values["enforced"] and values["enabled"] and not was_enforced:
+        proven = [row.domain for row in rows if row.verified_at]
+        enforcement.end_password_sessions(configuration, proven)
     # The configuration is committed first: the DNS is queried outside of the transaction.
     db.checkpoint()
     proofs = _check_domains({row.domain: row.token for row in rows})
-    enforcement.end_password_sessions(
-        configuration, domains.record_proofs(queries.list_domains(), proofs)
-    )
+    proven = domains.record_proofs(queries.list_domains(), proofs)
+    enforcement.end_password_sessions(configuration, proven)
     return _describe(configuration, slug)
 
 

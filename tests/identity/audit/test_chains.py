@@ -1,4 +1,4 @@
-"""The chains: what verifying finds of whoever tampers with the tables, as their owner can."""
+"""Hash chains: verification finds every manipulation that the tables' owner can make."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -50,7 +50,7 @@ def _kinds(org: Org) -> set[str]:
 
 @pytest.fixture
 def sealed(org: Org, seal: Seal) -> Org:
-    """An organization whose chain has three blocks."""
+    """Return an organization whose chain has three blocks."""
     seal(org)
     for n in range(2):
         _change(org, f"a{n}", f"b{n}")
@@ -196,7 +196,7 @@ def test_an_end_cut_off_together_with_the_heads_count_is_found(
         sealed.id,
     )
     assert _kinds(sealed) == {"broken"}
-    # The sealer does not go on from there: it would sign what it did not make.
+    # No block is appended to it: the service would sign a chain that it did not write.
     _change(sealed, "later")
     with pytest.raises(appending.InvalidHead):
         seal(sealed)
@@ -228,7 +228,7 @@ def test_a_head_that_is_gone_is_found(sealed: Org, owner_sql: Owner) -> None:
 
 def test_a_block_gone_from_the_middle_is_found(sealed: Org, owner_sql: Owner) -> None:
     owner_sql("DELETE FROM audit_blocks WHERE organization_id = %s AND number = 2", sealed.id)
-    # Its entries are in no block any more.
+    # Its entries are no longer in any block.
     assert _kinds(sealed) == {"broken", "inserted"}
 
 
@@ -347,7 +347,7 @@ def test_whoever_commits_late_is_sealed_late(
         slow.commit()
     assert seal(org) == 1
     assert _verify(org).ok
-    # Begun first, sealed last: the order is that of the commits.
+    # This transaction began first and committed last; the chain has the order of the commits.
     assert [row.target_type for row in entries(org.id)][-2:] == ["schemas", "organizations"]
 
 

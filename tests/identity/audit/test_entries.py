@@ -1,4 +1,4 @@
-"""What the triggers write: who, what, on which record, from what to what, when, from where."""
+"""Entries that the triggers write: who changed what in which record, when and from where."""
 
 from collections.abc import Callable
 from io import BytesIO

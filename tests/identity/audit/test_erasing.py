@@ -1,4 +1,4 @@
-"""Erasing: one entry stays of an organization, and its chain starts anew with it."""
+"""Erasing an organization's log: one entry remains, and a new chain begins with it."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -75,7 +75,7 @@ def test_verifying_a_chain_that_is_erased_meanwhile_finds_no_fault(
     read = queries.get_digests
 
     def late(ids: Any) -> Any:
-        # The seal of the erasing reads them too.
+        # Appending the entry of the erasure reads them too.
         monkeypatch.setattr(queries, "get_digests", read)
         with ThreadPoolExecutor(1) as pool:
             pool.submit(_erase, org).result()

@@ -1,4 +1,4 @@
-"""Forgetting: what the log tells of an account goes with it, and the chain still verifies."""
+"""Entries about a deleted account are removed, and the chain can still be verified."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -52,7 +52,7 @@ def _forgetting(owner_sql: Owner) -> Any:
 
 @pytest.fixture
 def person(org: Org) -> Iterator[tuple[UUID, str]]:
-    """Somebody who has logged in and out."""
+    """Create a user who has logged in and out; return id and email address."""
     user_id = org.add_user("leaver", "viewer")
     email = org.email("leaver")
     login = org.anonymous().post("/auth/login", {"email": email, "password": PASSWORD})

@@ -1,4 +1,4 @@
-"""What the database itself holds: append-only, by tenant, watched whole, without secrets."""
+"""Guarantees of the database: append-only, isolated by tenant, complete, without secrets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +71,7 @@ def test_postgresql_shows_the_bound_organization_only(org: Org, other_org: Org) 
 
 
 def test_every_watched_table_is_watched_whole(app: Flask, owner_sql: Owner) -> None:
-    """The functions know every column there is now, whatever migration added it."""
+    """The audit functions know every current column, whichever migration added it."""
     watched = owner_sql("SELECT table_name, ignored FROM audit_watches")
     assert {"organizations", "memberships", "users", "webhooks"} <= {w.table_name for w in watched}
     for watch in watched:

@@ -1,4 +1,4 @@
-"""The list of entries over the API."""
+"""The API operation that lists entries."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Erasing: all of one organization, nothing of any other, whatever happens in between."""
+"""Erasing removes everything of one organization, and nothing of others, despite interruptions."""
 
 import os
 import signal
@@ -89,7 +89,7 @@ def test_a_broken_off_run_is_taken_up(
     doomed: Doomed, monkeypatch: pytest.MonkeyPatch, point: int
 ) -> None:
     monkeypatch.setattr(queries, "BATCH", 5)
-    # From the front, or counted back from the last of a whole run of about as many.
+    # A negative number counts back from the last checkpoint of a complete run.
     killed_at = point if point > 0 else sum(-(-n // 5) for n in doomed.rows.values()) + 3 + point
     assert doomed.erase(killed_at=killed_at) == killed_at
     assert doomed.record().status == "closed"
@@ -147,7 +147,7 @@ def test_accounts_that_nobody_needs_go_too(org: Org, other_org: Org) -> None:
         tenancy.across_organizations(reason="a test of people in two organizations"),
         db.transaction() as session,
     ):
-        # The viewer belongs to another organization too; of the reviewer another one has a record.
+        # The viewer is also a member of another organization, which has a record of the reviewer.
         for sql in (_ELSEWHERE, _NAMED_ELSEWHERE, _SIGNED_OUT):
             session.execute(text(sql), values)
     close(org)

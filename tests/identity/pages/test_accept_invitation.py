@@ -1,4 +1,4 @@
-"""The page behind an invitation: with a new account, and with one that exists."""
+"""The page of an invitation: with a new account, and with an existing one."""
 
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,7 +15,7 @@ BAD_NAME = "Use at most 200 characters for the name, and no control characters."
 
 
 def _invite(desk: Desk, email: str, role: str = "labeler") -> str:
-    """Invite an address; the link of its email."""
+    """Invite an address, and return the link in the email."""
     answer = desk.invite(email, role)
     assert answer.status_code == 201, answer.json
     return link_of([one for one in desk.letters(email) if "invites you" in one.subject][-1])
@@ -41,7 +41,7 @@ def test_a_new_account(desk: Desk, visitor: Visitor) -> None:
     data = answer.json["data"]
     assert data["user"]["name"] == "Nora Berg"
     mine = desk.guest(data["access_token"])
-    # The page's own session was revoked: the browser has no token of it.
+    # The page revoked its own session, because the browser gets no token.
     assert len(mine.get("/auth/sessions").json["data"]) == 1
 
 
@@ -141,7 +141,7 @@ def test_a_suspended_organization(desk: Desk, visitor: Visitor) -> None:
     refused = _join(visitor, page)
     assert refused.status == 403
     assert "The organization is suspended" in refused.problems[0]
-    # The API's own words are marked as what they are.
+    # The API's own message is marked as English.
     assert refused.tree.xpath("//*[@role='alert']//span/@lang") == ["en"]
 
 

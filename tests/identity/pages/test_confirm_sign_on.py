@@ -1,4 +1,4 @@
-"""The page that confirms a single sign-on, in the browser that began it."""
+"""The page that confirms a single sign-on, in the browser in which it began."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def _member(org: Org) -> Person:
 
 
 def _begin(org: Org, browser: Browser, who: Person, work: Work, **start: Any) -> str:
-    """Sign in at the provider; the link that the member is mailed."""
+    """Sign in at the provider, and return the link in the email to the member."""
     url = browser.start(org, **start)
     assert browser.come_back(browser.sign_in(url, who)).status_code in (200, 303)
     work()
@@ -55,7 +55,7 @@ def test_the_browser_that_began_confirms(
     used = visitor.open(link)
     assert (used.status, used.has_form) == (400, False)
     assert "Begin the sign-in again" in used.text
-    # From now on the provider's word is enough.
+    # From now on no confirmation is needed.
     assert Browser(org.app).token(org, who)
 
 
@@ -122,7 +122,7 @@ def test_single_sign_on_was_switched_off_meanwhile(
     configure(org, enabled=False)
     refused = visitor.send(page)
     assert (refused.status, refused.has_form) == (403, False)
-    assert "not open to you" in refused.problems[0]
+    assert "no longer available to you" in refused.problems[0]
 
 
 @pytest.mark.parametrize("token", ["", "x", "%00", "a" * 5000])

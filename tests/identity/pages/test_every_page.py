@@ -1,4 +1,4 @@
-"""What holds for every page: headers, languages, who may send a form, limits, outages."""
+"""Behavior of every page: headers, languages, origin of forms, rate limits, outages."""
 
 import dataclasses
 import re
@@ -72,7 +72,7 @@ def test_nothing_runs_and_nothing_comes_from_elsewhere(visitor: Visitor, path: s
 def test_the_form_does_not_repeat_the_token_in_its_address(
     visitor: Visitor, reset_link: str
 ) -> None:
-    """Addresses are logged, remembered and shown; the token is in the body."""
+    """URLs are logged, remembered and shown, so the token is sent in the body."""
     page = visitor.open(reset_link)
     (form,) = page.tree.xpath("//form")
     assert form.get("action") == "/reset-password"
@@ -222,7 +222,7 @@ def test_the_page_counts_against_the_limit_of_the_operation(
             "/auth/password-reset/confirm", {"token": "x", "password": NEW}, environ_base=here
         )
         assert answer.status_code == 400
-    # Looking, and a form that is not complete, count nothing.
+    # Opening the page and sending an incomplete form do not count for the rate limit.
     assert visitor.open(reset_link).status == 200
     assert visitor.send(page).status == 400
     refused = visitor.send(page, password=NEW, repeat=NEW)

@@ -1,4 +1,4 @@
-"""The page that sends a link to a new password."""
+"""The page that sends a link for setting a new password."""
 
 from itertools import count
 
@@ -111,7 +111,7 @@ def test_it_counts_against_the_limit_of_the_operation(person: Person, visitor: V
         else:
             path = "/auth/password-reset/request"
             assert person.device().post(path, email, environ_base=here).status_code == 202
-    # A form that is not complete counts nothing.
+    # An incomplete form does not count for the rate limit.
     assert visitor.send(page, email="").status == 400
     refused = visitor.send(page, email=person.email)
     assert refused.status == 429

@@ -1,4 +1,4 @@
-"""The page behind the links of notifications: it explains, and shows nothing of a tenant."""
+"""The page of links in notifications: it explains the link, and shows nothing of a tenant."""
 
 import dataclasses
 import re
@@ -104,7 +104,7 @@ def test_with_a_front_end_the_page_leads_there(
 
 
 def test_every_link_of_notifications_has_a_page() -> None:
-    """Whoever adds a notification with another link adds what its page says."""
+    """A new link in notifications also needs a text on this page."""
     files = [*(APP / "delivery/notifications").rglob("*.py"), APP / "delivery/webhooks/recorder.py"]
     path = re.compile(r'f"(?:{_API}|/api/v1)/([a-z](?:[^"{]|{[^}]*})*)"')
     in_code = [

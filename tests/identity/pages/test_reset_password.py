@@ -1,4 +1,4 @@
-"""The page behind the link to a new password."""
+"""The page of the link for setting a new password."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -33,7 +33,7 @@ def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:
 
 
 def test_the_page_leaves_no_session_behind(person: Person, visitor: Visitor) -> None:
-    """The browser gets no token, so nobody may be signed in by one."""
+    """The browser gets no token, so no session may remain."""
     done = visitor.send(visitor.open(_link(person)), password=NEW, repeat=NEW)
     assert "Set-Cookie" not in done.answer.headers
     live = (
@@ -81,7 +81,7 @@ def test_a_refused_password_leaves_the_link_good(
     described = shown.get("aria-describedby").split()
     assert f"{field}-error" in described
     assert says in again.tree.get_element_by_id(f"{field}-error").text_content()
-    # Nothing that was typed comes back.
+    # The page does not repeat the input.
     assert {again.field(name).get("value") for name in ("password", "repeat")} == {""}
     assert visitor.send(again, password=NEW, repeat=NEW).status == 200
 
@@ -149,7 +149,7 @@ def test_the_audit_log_says_what_the_operation_says(person: Person, visitor: Vis
     assert answer.status_code == 200, answer.json
     by_operation = _entries(person)[len(by_page) :]
     assert by_operation
-    # The page revokes the session that nobody uses, so it has entries more.
+    # The page revokes its unused session, so there are additional entries.
     assert set(by_operation) <= set(by_page)
     assert {entry[0] for entry in by_page} == {"confirm_password_reset"}
 

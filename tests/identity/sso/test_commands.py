@@ -1,4 +1,4 @@
-"""`flask sso …` as the operator runs it: whole command lines, and a process of its own."""
+"""The `flask sso` commands: complete command lines, and a separate process."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def test_a_record_is_looked_up(
 def test_what_the_dns_says_now_is_kept(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
-    """When it says something else than before, and proves nothing."""
+    """A different result is stored even if it does not prove the domain."""
     zone.failing.add(f"_labeling-challenge.{domain}.")
     zone.failing.add(f"_labeling-challenge.{domain}")
     told = configure(org, email_domains=[domain])["domains"][0]
@@ -130,7 +130,7 @@ def test_vouching_in_a_process_of_its_own(
     assert vouched.returncode == 0, vouched.stderr
     assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
     assert _shown(org)["verified_at"] is not None
-    # Passwords are off now: sessions that they opened have ended.
+    # Passwords are turned off now, so sessions that were opened by password have ended.
     assert org.api("viewer").get("/schemas").status_code == (401 if enforced else 200)
     log = f"/organizations/{org.slug}/audit-log?action=sso_domains.verify"
     actors = {entry["actor"]["kind"] for entry in org.api("owner").get(log).json["data"]}

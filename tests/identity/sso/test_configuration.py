@@ -1,4 +1,4 @@
-"""Configuring single sign-on: what is asked of a provider, and what of an administrator."""
+"""Configuring single sign-on: requirements for providers and for administrators."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -263,8 +263,8 @@ def test_a_provider_that_fails_in_the_middle(
     raw: Raw,
 ) -> None:
     assert put(org, at(hostile)).status_code == 200
-    hostile.key = new_key("two")  # so that keys are asked for
-    hostile.claims = {"email": None}  # so that userinfo is
+    hostile.key = new_key("two")  # so that keys are requested
+    hostile.claims = {"email": None}  # so that userinfo is requested requested
     hostile.userinfo = {"sub": "mallory", "email": person().email}
     hostile.raw[path] = raw
     query = hostile.agree(browser.start(org))
@@ -313,7 +313,7 @@ def test_plain_http_where_the_operator_does_not_allow_it(
 def test_http_endpoints_of_an_https_issuer(
     org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As an https issuer could name them: the document comes, its endpoints are judged apart."""
+    """The discovery document is stubbed, because only an https issuer could return it."""
     from app.identity.sso import oidc  # noqa: PLC0415 - what is asked is put in its place
 
     policy = Policy(allowed_networks=container.settings().egress_allowed_networks)
@@ -330,7 +330,10 @@ def test_http_endpoints_of_an_https_issuer(
 def test_a_provider_is_looked_at_again(
     org: Org, browser: Browser, hostile: Hostile, work: Any
 ) -> None:
-    """Endpoints move; what an administrator configured is not touched by a provider that fails."""
+    """Endpoints are updated.
+
+    A provider that fails does not change what an administrator configured.
+    """
     from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
 
     def look() -> None:

@@ -1,4 +1,4 @@
-"""Domains are proven by a record in the DNS, asked of a real server on loopback."""
+"""Domains are proven by a DNS record, looked up at a real server on loopback."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def _domain(org: Org) -> dict[str, Any]:
 
 
 def _look(org: Org, work: Callable[[], None]) -> dict[str, Any]:
-    """What the hourly job finds."""
+    """Run the hourly job, and return the domain as it is afterwards."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
     work()
@@ -118,7 +118,7 @@ def test_silent_servers_keep_nobody_waiting_for_long(
 
 
 def _age(org: Org) -> None:
-    """Let the grace period be over, where one has begun."""
+    """Let the grace period end if it has begun."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         past = Domain.missing_since - domains.GRACE_PERIOD - timedelta(seconds=1)
         session.execute(update(Domain).values(missing_since=past))
@@ -180,7 +180,7 @@ def test_what_expired_is_forgotten(
 def test_the_operators_word_stands_for_the_record(
     org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
 ) -> None:
-    """For networks whose names no public server knows."""
+    """For networks whose names no public DNS server knows."""
     configure(org, email_domains=[domain])
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         assert service.verify_domain(domain) is False

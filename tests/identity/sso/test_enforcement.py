@@ -1,4 +1,4 @@
-"""Passwords turned off for proven domains: who still gets in, and what strangers learn."""
+"""Passwords turned off for proven domains: who can still sign in, and what is revealed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from tests.identity.sso.conftest import Browser, Configure, Zone, mails, person,
 
 @pytest.fixture
 def at_home(org: Org, domain: str) -> Org:
-    """The organization, its members' addresses in its own domain."""
+    """Return the organization with its members' addresses in its own domain."""
     with org.app.app_context(), db.transaction() as session:
         for name, user_id in org.users.items():
             session.get_one(User, user_id).email = f"{name}@{domain}"
@@ -194,7 +194,10 @@ def test_a_password_is_not_changed_while_it_is_worth_nothing(
 def test_nobody_leaves_the_domain_by_a_password_that_is_worth_nothing(
     at_home: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
 ) -> None:
-    """Another address would be one that passwords are good for: the membership goes along."""
+    """Otherwise a member could change to an address that allows passwords.
+
+    They would keep the membership.
+    """
     asked = {"email": f"away-{domain}@elsewhere.example", "password": PASSWORD}
     early = {**asked, "email": f"early-{domain}@elsewhere.example"}
     assert at_home.api("viewer").post("/auth/email-change/request", early).status_code == 202
@@ -210,5 +213,5 @@ def test_nobody_leaves_the_domain_by_a_password_that_is_worth_nothing(
     work()
     assert mails(asked["email"]) == []
     assert at_home.email("viewer") == f"viewer@{domain}"
-    # An owner comes in by password, and may.
+    # An owner may still sign in by password.
     assert at_home.api("owner").post("/auth/email-change/request", asked).status_code == 202

@@ -1,4 +1,4 @@
-"""Signing in at a real OpenID provider, from the start to the token."""
+"""Signing in with a real OpenID provider, from the start to the access token."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -104,7 +104,7 @@ def test_a_state_of_another_browser(
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     _refused_state(other_browser.come_back(answered))
-    other_browser.start(org)  # now it has a cookie of its own
+    other_browser.start(org)  # now it has its own cookie
     _refused_state(other_browser.come_back(answered))
     assert browser.come_back(answered).status_code == 200, "the right one still may"
 
@@ -149,7 +149,7 @@ def test_a_code_of_the_provider_twice(org: Org, browser: Browser, configure: Con
 def test_a_code_of_somebody_elses_sign_in(
     org: Org, browser: Browser, other_browser: Browser, configure: Configure
 ) -> None:
-    """Code injection: PKCE's verifier is the victim's, the code is not."""
+    """Code injection: the PKCE verifier is the victim's, the code is not."""
     configure(org)
     stolen = parameters(other_browser.sign_in(other_browser.start(org), person()))["code"]
     own = browser.sign_in(browser.start(org), person())
@@ -212,7 +212,7 @@ def test_of_two_exchanges_at_once_one_wins(
 def test_a_code_of_another_browser(
     org: Org, browser: Browser, other_browser: Browser, configure: Configure
 ) -> None:
-    """Log-in forgery: a victim's application is fed the attacker's code."""
+    """Login forgery: a victim's application receives the attacker's code."""
     configure(org)
     code = browser.whole(org, person()).json["data"]["code"]
     other_browser.start(org)

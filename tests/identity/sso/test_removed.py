@@ -1,4 +1,4 @@
-"""Whoever was removed by a person comes back by an invitation, and by no identity."""
+"""A removed person can return by an invitation only, whichever identity they use."""
 
 import pytest
 from sqlalchemy import text
@@ -20,7 +20,7 @@ def _id_of(org: Org, token: str) -> str:
 
 
 def _at_home(org: Org, name: str, domain: str) -> Person:
-    """Give a member an address of a proven domain; they have never signed on."""
+    """Give a member an address of a proven domain; they have never used single sign-on."""
     with org.app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
@@ -31,7 +31,7 @@ def _at_home(org: Org, name: str, domain: str) -> Person:
 
 @pytest.fixture
 def at_home(org: Org, configure: Configure, domain: str) -> str:
-    """The domain that the organization has proven, with single sign-on."""
+    """Return the proven domain of an organization with single sign-on."""
     configure(org, email_domains=[domain])
     prove(org, domain)
     return domain

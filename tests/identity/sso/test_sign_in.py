@@ -1,4 +1,4 @@
-"""Who a proven person is here: accounts, links, memberships, roles and teams."""
+"""What a verified identity leads to: accounts, links, memberships, roles and teams."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def _as(org: Org, token: str) -> Api:
 
 
 def _role(org: Org, email: str) -> str | None:
-    """The role of the account with an address, None without membership."""
+    """Return the role of the account with this address, or None without a membership."""
     with org.app.app_context(), tenancy.organization(org.id):
         return db.session().scalar(
             select(Membership.role)
@@ -38,7 +38,7 @@ def _role(org: Org, email: str) -> str | None:
 
 
 def _member(org: Org, name: str) -> Person:
-    """A member of `org`, as a provider that knows their address has them."""
+    """Return a member of `org` as a person at a provider that knows their address."""
     return person(email=org.email(name))
 
 
@@ -49,7 +49,7 @@ def _denied(answer: TestResponse, words: str) -> None:
 
 
 def _fresh(browser: Browser) -> Browser:
-    """The same browser, logged out at the provider."""
+    """Return the same browser, logged out at the provider."""
     browser.provider.cookies.clear()
     return browser
 
@@ -256,7 +256,7 @@ def test_an_address_of_a_proven_domain_is_linked(
 def test_who_registered_a_proven_address_first_and_never_proved_it_keeps_nothing(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
 ) -> None:
-    """Else a stranger would wait in the account for the employee whom the provider links to it."""
+    """Otherwise a stranger could share the account with the employee to whom it is linked later."""
     configure(org, email_domains=[domain])
     prove(org, domain)
     who = person(domain)
@@ -311,7 +311,7 @@ def test_an_address_that_only_looks_like_a_members(
 
 
 def _confirmed(org: Org, browser: Browser, who: Person, work: Callable[[], None]) -> str:
-    """Sign in as an account that has to be confirmed by mail; the access token."""
+    """Sign in to an account that must be confirmed by email, and return the access token."""
     arrived = browser.whole(org, who)
     assert arrived.status_code == 200, arrived.json
     assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
@@ -339,7 +339,7 @@ def test_a_members_account_is_linked_once_they_confirm(
     session = _as(org, token).get("/auth/session").json["data"]
     assert session["user"]["id"] == str(org.users["labeler"])
     assert _role(org, who.email) == "labeler", "no role was mapped"
-    _fresh(browser).token(org, who)  # From now on the provider's word is enough.
+    _fresh(browser).token(org, who)  # From now on no confirmation is needed.
 
 
 def test_a_confirmation_is_for_the_browser_that_began(
@@ -349,7 +349,7 @@ def test_a_confirmation_is_for_the_browser_that_began(
     configure: Configure,
     work: Callable[[], None],
 ) -> None:
-    """Whoever runs the provider cannot make a member confirm by a mere click."""
+    """Whoever runs the provider cannot make a member confirm with a click only."""
     configure(org)
     who = _member(org, "labeler")
     assert browser.whole(org, who).json["data"]["confirmation"] == "email"
@@ -457,7 +457,7 @@ def test_an_organization_that_is_not_active(
 def test_a_session_is_good_for_the_organization_of_the_provider(
     org: Org, other_org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
 ) -> None:
-    """Whoever administers one organization does not reach another through its members."""
+    """An administrator of one organization cannot reach another one through its members."""
     configure(org)
     who = person()
     browser.token(org, who)
@@ -506,7 +506,7 @@ def test_such_a_session_learns_nothing_of_the_rest_of_the_account(
 def test_where_a_domain_is_enforced_the_session_is_good_for_all(
     org: Org, other_org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
-    """There is no other way into the account then."""
+    """There is no other way to sign in to the account then."""
     configure(org, email_domains=[domain], enforced=True)
     prove(org, domain)
     who = person(domain)
@@ -560,7 +560,7 @@ def test_passwords_go_on_where_nothing_is_enforced(
 def test_slow_providers_leave_threads_to_everybody_else(
     org: Org, browser: Browser, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever chooses a provider may choose one that never answers."""
+    """An administrator may choose a provider that never responds."""
     monkeypatch.setattr(fetching, "SLOT_TIMEOUT", 0.01)
     configure(org)
     who = person()

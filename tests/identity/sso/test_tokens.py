@@ -1,4 +1,4 @@
-"""What a provider must not get away with in an ID token; each one a sign-in that is refused."""
+"""Invalid ID tokens and responses; each of them must be refused."""
 
 import hashlib
 import hmac
@@ -29,7 +29,7 @@ _OTHER = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 
 @pytest.fixture
 def sign_in(org: Org, browser: Browser, hostile: Hostile) -> Callable[..., TestResponse]:
-    """Configure, begin, agree and come back; `changes` bend what comes back."""
+    """Configure, start, agree and come back; `changes` modify the callback's parameters."""
 
     def act(**changes: str | None) -> TestResponse:
         if put(org, at(hostile)).status_code != 200:

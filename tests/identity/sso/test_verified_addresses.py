@@ -1,4 +1,4 @@
-"""An existing account is linked without a mail only by `email_verified: true`, exactly."""
+"""An account is linked without an email only if `email_verified` is exactly true."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ Come = Callable[..., TestResponse]
 
 @pytest.fixture
 def come(org: Org, browser: Browser, hostile: Hostile, domain: str) -> Come:
-    """Sign in as `email`, of which the provider claims `verified`; the domain is proven."""
+    """Sign in as `email` in a proven domain; `verified` is the provider's claim about it."""
     assert put(org, at(hostile, email_domains=[domain])).status_code == 200
     prove(org, domain)
 
@@ -37,7 +37,7 @@ def come(org: Org, browser: Browser, hostile: Hostile, domain: str) -> Come:
 
 
 def _account(org: Org, other_org: Org, kind: str, domain: str) -> str:
-    """Give an account an address of the domain: a member's here, or one from elsewhere."""
+    """Give an account an address of the domain: a member's, or one from another organization."""
     email = f"{kind}@{domain}"
     owner_of_account = org if kind == "member" else other_org
     _rename(owner_of_account, owner_of_account.users["labeler"], email)
@@ -93,7 +93,7 @@ def test_a_new_account_is_unverified_unless_the_claim_is_true(
 def test_the_claim_of_one_address_does_not_vouch_for_another(
     org: Org, other_org: Org, hostile: Hostile, come: Come, domain: str
 ) -> None:
-    """The ID token names one address, the userinfo endpoint says that another is verified."""
+    """The ID token has one address; the userinfo endpoint says that another one is verified."""
     email = _account(org, other_org, "member", domain)
     mine = {"email": "mallory@hostile.example", "email_verified": True, "name": "Mallory"}
     hostile.userinfo = {"sub": f"s-{email}", **mine}
@@ -106,7 +106,7 @@ def test_the_claim_of_one_address_does_not_vouch_for_another(
 def test_who_confirms_by_mail_shares_the_account_with_nobody_who_waited_in_it(
     org: Org, browser: Browser, come: Come, domain: str, work: Any
 ) -> None:
-    """A stranger registered the address, or came first with an identity that claimed it."""
+    """A stranger registered the address, or signed in first with an identity that claimed it."""
     email = f"boss@{domain}"
     squatter = Api(org.app.test_client(), None, None)
     body = {"email": email, "password": "the squatter chose this", "name": "Pat"}

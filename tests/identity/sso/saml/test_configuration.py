@@ -1,4 +1,4 @@
-"""Metadata as it is configured: given, or fetched through the one door, and looked at again."""
+"""SAML metadata in the configuration: sent or fetched, and checked again every hour."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -123,7 +123,7 @@ def test_fetched_metadata_is_bounded(
 
 @pytest.fixture
 def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
-    """What the worker does every hour."""
+    """Run the hourly job."""
 
     def act() -> None:
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
@@ -180,7 +180,7 @@ def test_a_provider_that_is_down_or_another_changes_nothing(
 def test_the_keys_of_another_organization_are_not_its_own(
     org: Org, other_org: Org, configure: Configure, browser: Browser
 ) -> None:
-    """Both configured a provider of the same name; each believes only what it was given."""
+    """Two organizations configured providers of the same name; each trusts only its own keys."""
     for one, key in ((org, "rsa"), (other_org, "other")):
         text = metadata(certificate(key)).decode()
         assert configure(one, {"metadata_xml": text}).status_code == 200

@@ -1,4 +1,4 @@
-"""Answers that all but fit, over HTTP: replayed, wrapped, forged, and with traps for parsers."""
+"""Invalid responses over HTTP: replayed, wrapped, forged, and with attacks on parsers."""
 
 import base64
 import socket
@@ -34,7 +34,7 @@ def test_what_fits_comes_in(forger: Forger, browser: Browser, traces: Traces) ->
 
 
 def _for_both(forger: Forger, browser: Browser) -> list[Form]:
-    """One assertion that confirms two requests, in two responses that are not signed."""
+    """Return two unsigned responses with one assertion that confirms two requests."""
     first, first_state = forger.fitting(browser.start(forger.org))
     second, second_state = forger.fitting(browser.start(forger.org))
 
@@ -79,7 +79,7 @@ def test_an_assertion_is_used_once_by_two_at_once(forger: Forger, browser: Brows
 
 
 def test_an_assertion_that_was_refused_may_come_again(forger: Forger, browser: Browser) -> None:
-    """The provider's answer is remembered with what it brought about, not without."""
+    """An assertion is recorded only together with the result of the sign-in."""
     first, second = _for_both(forger, browser)
     first["RelayState"], second["RelayState"] = second["RelayState"], first["RelayState"]
     refused(browser.post(forger.org, first))
@@ -161,14 +161,14 @@ def test_a_comment_cuts_no_name_short(forger: Forger, browser: Browser) -> None:
     assert bent != text
     form = {"SAMLResponse": base64.b64encode(bent.encode()).decode(), "RelayState": relay_state}
     assert browser.post(forger.org, form).status_code == 422
-    # What was sent first was no answer; the untouched one still is.
+    # The first request did not use the sign-in up, so the unmodified response is accepted.
     assert browser.post(forger.org, forger.form(forge.make(), relay_state)).status_code == 200
 
 
 def test_the_cookie_comes_along_from_the_provider_s_site(
     forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over TLS it is one that browsers send with a form that another site posts."""
+    """Over TLS, the cookie is marked so that browsers send it with a cross-site POST."""
     monkeypatch.setattr(cookies, "_is_secure", lambda: True)
     https = {"base_url": "https://localhost"}
     body = {"org_slug": forger.org.slug}
@@ -186,7 +186,10 @@ def test_the_cookie_comes_along_from_the_provider_s_site(
 def test_an_application_may_prove_itself_instead_of_the_browser(
     forger: Forger, browser: Browser, other_browser: Browser
 ) -> None:
-    """With a challenge the answer may come by another browser; the code is worth nothing to it."""
+    """With a challenge, the response may arrive in another browser.
+
+    That browser cannot redeem the code.
+    """
     verifier = "v" * 43
     url = browser.start(forger.org, code_challenge=flows.build_s256_challenge(verifier))
     forge, relay_state = forger.fitting(url)

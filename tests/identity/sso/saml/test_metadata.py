@@ -1,4 +1,4 @@
-"""What providers' metadata must have, and our own against the schemas of the standard."""
+"""Parsing providers' metadata, and validating ours against the schemas of the standard."""
 
 import base64
 import zlib
@@ -114,7 +114,7 @@ def test_http_is_for_closed_networks() -> None:
 @pytest.mark.parametrize("name", ["small", "weak-ec", "other-ec"])
 def test_weak_keys_sign_nothing(name: str) -> None:
     assert "2048" in refused(written(certificate(name)))
-    # Beside a strong one it is left out.
+    # If there is a strong certificate too, the weak one is ignored.
     assert len(parse(written(certificate(name), certificate("rsa"))).certificates) == 1
 
 

@@ -1,4 +1,4 @@
-"""Signing in at a real SAML provider (npm's samlp), from the start to the token."""
+"""Signing in with a real SAML provider (npm's samlp), from the start to the access token."""
 
 import base64
 import threading
@@ -33,7 +33,7 @@ Traces = Callable[[Org], dict[str, int]]
 
 @pytest.fixture
 def trusting(org: Org, provider: Provider, configure: Configure) -> Org:
-    """An organization whose people sign in at the real provider."""
+    """Return an organization whose members sign in with the real provider."""
     answer = configure(org, {"metadata_url": provider.metadata_url}, default_role="labeler")
     assert answer.status_code == 200, answer.json
     return org
@@ -42,7 +42,7 @@ def trusting(org: Org, provider: Provider, configure: Configure) -> Org:
 def answered(
     provider: Provider, org: Org, url: str, user: dict[str, Any] | None = None, **options: Any
 ) -> Form:
-    """The form with which the provider answers the request in `url`."""
+    """Return the form with the provider's response to the request in `url`."""
     provider.register(org, user or person(), **options)
     return provider.sign_in(url)
 
@@ -85,7 +85,7 @@ def test_a_new_person_comes_in(
 def test_a_person_comes_in_from_another_make_of_provider(
     org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
-    """One that signs assertion and response, and says that it wants requests to be signed."""
+    """This provider signs assertion and response, and asks for signed requests."""
     assert configure(org, {"metadata_url": provider.other_metadata_url}).status_code == 200
     who = person()
     form = answered(provider, org, browser.start(org), who)
@@ -128,7 +128,7 @@ def test_an_application_gets_the_code_at_its_address(
     arrived = browser.post(trusting, form)
     assert arrived.status_code == 303
     assert arrived.headers["Location"].startswith("https://app.example/signed-in?code=")
-    # The same answer once more: nothing is left of the sign-in, so there is nowhere to go back to.
+    # The same response again: the sign-in is used up, so there is no URL to redirect to.
     refused(browser.post(trusting, form), 400, "validation_error")
 
 
@@ -195,7 +195,7 @@ def test_what_the_provider_must_not_send(
     message = refused(browser.post(trusting, form), 401, "invalid_credentials")
     assert reason in message
     assert traces(trusting) == before
-    # The sign-in is used up: nobody tries one after another.
+    # The sign-in is used up, so an attacker has only one try.
     refused(browser.post(trusting, form), 400, "validation_error")
 
 
@@ -219,7 +219,7 @@ def test_a_provider_that_says_no(trusting: Org, provider: Provider, browser: Bro
 def test_an_answer_belongs_to_the_browser_that_asked(
     trusting: Org, provider: Provider, browser: Browser, other_browser: Browser, traces: Traces
 ) -> None:
-    """Login fixation: somebody else's answer, posted by the victim's browser."""
+    """Login fixation: the victim's browser posts somebody else's response."""
     form = answered(provider, trusting, browser.start(trusting))
     other_browser.start(trusting)
     before = traces(trusting)
@@ -227,7 +227,7 @@ def test_an_answer_belongs_to_the_browser_that_asked(
     refused(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
     assert traces(trusting) == before
-    # Nor did that use it up for who asked.
+    # The browser that began the sign-in can still use it.
     assert browser.post(trusting, form).status_code == 200
 
 
@@ -284,12 +284,12 @@ def test_an_answer_for_another_organization(
     configure: Configure,
     traces: Traces,
 ) -> None:
-    """Both trust the same provider, and one is not the other."""
+    """Two organizations trust the same provider, but are separate audiences."""
     assert configure(other_org, {"metadata_url": provider.metadata_url}).status_code == 200
     before = traces(trusting), traces(other_org)
     form = answered(provider, trusting, browser.start(trusting))
     refused(browser.post(other_org, form), 403, "permission_denied")
-    # Asked for by the other organization, and answered to the first.
+    # The other organization sent the request, and the first one gets the response.
     form = answered(provider, trusting, browser.start(trusting))
     _, relay_state = asked(browser.start(other_org))
     message = refused(
@@ -340,7 +340,7 @@ def test_garbage_is_no_answer(
     answer = browser.post(trusting, form, SAMLResponse=response)
     refused(answer, 422, "unprocessable")
     assert answer.json["error"]["field"] == "SAMLResponse"
-    # It was not an answer, so the sign-in goes on.
+    # It was not a response, so the sign-in is still valid.
     assert browser.post(trusting, form).status_code == 200
 
 

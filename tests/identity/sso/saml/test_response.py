@@ -1,4 +1,4 @@
-"""Every rule of an answer, broken one at a time."""
+"""Every rule for a response, broken one at a time."""
 
 import contextlib
 from collections.abc import Callable
@@ -171,7 +171,7 @@ BROKEN: dict[str, Change] = {
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 def test_a_broken_rule_is_refused(name: str, sign: str, forge: Forge) -> None:
     signed = forge.but(sign=(sign,))
-    # The same without the change is taken, so that it is the change that is refused.
+    # Without the change the response is accepted, so the change is what is refused.
     check(signed.make(), signed.expected())
     if name == "no-assertion" and sign == "assertion":
         signed = signed.but(sign=())
@@ -227,7 +227,7 @@ def test_an_assertion_that_nothing_signed_covers_is_refused(
 
 
 def test_an_unsigned_response_may_not_bring_another_assertion(forge: Forge) -> None:
-    """The response is signed, then its assertion is exchanged for an unsigned one."""
+    """The response is signed, then its assertion is replaced by an unsigned one."""
     root = forge.but(sign=("response",)).make()
     other = assertion(forge.but(subject="eve").tree())
     root.replace(assertion(root), other)
@@ -256,7 +256,7 @@ def test_the_clocks_may_differ_a_little(forge: Forge) -> None:
         assert check(root, forge.expected(now=now)).subject == "ada"
     for now in (forge.now - SKEW - second, end + SKEW + second):
         assert refused(root, forge.expected(now=now))
-    # Made before it was asked for: it belongs to another sign-in.
+    # It was issued before the request, so it belongs to another sign-in.
     late = forge.expected(asked_at=forge.now + SKEW + second)
     assert "issued" in refused(root, late)
 
@@ -320,7 +320,7 @@ def test_attributes_are_known_by_their_usual_names(
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_whatever_is_moved_the_person_stays_the_same(data: st.DataObject) -> None:
-    """Elements of a signed answer moved, copied, dropped and renamed at random."""
+    """Elements of a signed response are moved, copied, dropped and renamed at random."""
     forge = Forge(sign=data.draw(st.sampled_from([("assertion",), ("response",)])))
     root = forge.make()
     untouched = check(root, forge.expected())

@@ -1,4 +1,4 @@
-"""What a signature may be made with, what it may be of, and whose key counts."""
+"""Accepted and refused signatures: algorithms, forms and keys."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ NO_KEY = "no configured key created this signature"
 
 
 class OldSigner(XMLSigner):
-    """Signs with what signxml has given up."""
+    """Signs with algorithms that signxml no longer supports."""
 
     def check_deprecated_methods(self) -> None:
         pass
@@ -79,7 +79,7 @@ def test_other_algorithms_are_refused(
 def test_the_certificate_is_no_shared_secret(
     encoding: Encoding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HMAC with the public certificate as its key: anybody can make that."""
+    """An HMAC with the public certificate as its key, which anybody can create."""
     secret = certificate("rsa").public_bytes(encoding)
     monkeypatch.setattr(saml, "key", lambda _: secret)
     monkeypatch.setattr(saml, "certificate", lambda _: None)
@@ -95,7 +95,7 @@ def _without_certificate(sign: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_the_certificate_in_the_message_does_not_count() -> None:
-    """Rightly signed by a stranger, who sends the certificate along."""
+    """A valid signature of a stranger, who includes the certificate."""
     stranger = Forge(key_name="other")
     root = stranger.make()
     assert find(root, "ds:X509Certificate").text

@@ -1,4 +1,4 @@
-"""Documents that are more than they seem: each is refused while it is read, and soon."""
+"""Malicious XML documents; each must be refused quickly while it is parsed."""
 
 import contextlib
 import time
@@ -68,7 +68,7 @@ def test_a_document_type_hides_in_no_other_encoding(encoding: str) -> None:
 
 
 def test_the_declared_encoding_is_not_believed() -> None:
-    """In UTF-7 this would be a document type; it is read as the UTF-8 that it is."""
+    """As UTF-7 this would be a document type; it is read as UTF-8."""
     root = xml.parse(b"<?xml version='1.0' encoding='utf-7'?><x>+ADw-y/+AD4-</x>")
     assert (root.text, len(root)) == ("+ADw-y/+AD4-", 0)
 
@@ -97,9 +97,10 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 @pytest.mark.parametrize("comment", ["<!---->", "<!-- x -->", "<?x?>", "<![CDATA[]]>"])
 def test_a_name_is_not_cut_off_at_a_comment(comment: str, sign: str) -> None:
-    """Signed without comments, so that one may be put in: some parsers then see half a name.
+    """A comment can be added after signing, and some parsers then read only half of a name.
 
-    CVE-2017-11427 and its kin. Here it is refused, and what is read would be the whole name.
+    See CVE-2017-11427 and similar ones. Such a document is refused here, and a parsed one would
+    have the whole name.
     """
     forge = Forge(subject="ada@example.com.evil.example", sign=(sign,))
     text = etree.tostring(forge.make()).decode()
@@ -107,7 +108,7 @@ def test_a_name_is_not_cut_off_at_a_comment(comment: str, sign: str) -> None:
     assert bent != text
     with pytest.raises(InvalidDocument):
         response.parse(bent.encode())
-    # Were it let through, it would be the whole name or none.
+    # If it were accepted, the result would be the whole name or none.
     with contextlib.suppress(ResponseRefused):
         found = response.verify(etree.fromstring(bent), forge.expected())
         assert found.subject == "ada@example.com.evil.example"
