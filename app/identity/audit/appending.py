@@ -10,8 +10,8 @@ from app.identity.audit.chain import (
     EMPTY_HEAD,
     Block,
     Head,
-    block_hash,
-    head_mac,
+    compute_block_hash,
+    compute_head_mac,
     is_signed,
 )
 from app.kit.logging import get_logger
@@ -45,10 +45,15 @@ def append_pending_entries(organization_id: UUID) -> int:
         entry_digests[entry].digest if entry in entry_digests else ABSENT_DIGEST for entry in ids
     )
     unhashed_block = Block(head.blocks + 1, head.entries, ids, digests, b"")
-    block = replace(unhashed_block, hash=block_hash(organization_id, head.hash, unhashed_block))
+    block = replace(
+        unhashed_block, hash=compute_block_hash(organization_id, head.hash, unhashed_block)
+    )
     new_head = Head(block.number, block.position + len(ids), block.hash, b"")
     queries.append_block(
-        organization_id, block, [row.id for row in pending], head_mac(organization_id, new_head)
+        organization_id,
+        block,
+        [row.id for row in pending],
+        compute_head_mac(organization_id, new_head),
     )
     # The service log is outside the database, so it reveals a database restored to an older state.
     log.info(

@@ -44,7 +44,7 @@ class Head:
 EMPTY_HEAD = Head(0, 0, INITIAL_HASH, b"")
 
 
-def block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
+def compute_block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
     """Return 32 bytes over the previous block's hash, the block's place, and its content.
 
     All parts but the last two have fixed lengths, and the number of entries determines theirs.
@@ -55,7 +55,7 @@ def block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
     return hmac.digest(container.keyring().derived_key("audit chain"), b"".join(parts), "sha256")
 
 
-def head_mac(organization_id: UUID, head: Head) -> bytes:
+def compute_head_mac(organization_id: UUID, head: Head) -> bytes:
     """Return 32 bytes over the chain's length and last hash."""
     message = b"".join(
         [organization_id.bytes, head.blocks.to_bytes(8), head.entries.to_bytes(8), head.hash]
@@ -65,4 +65,4 @@ def head_mac(organization_id: UUID, head: Head) -> bytes:
 
 def is_signed(organization_id: UUID, head: Head) -> bool:
     """Return whether this service signed the head."""
-    return hmac.compare_digest(head_mac(organization_id, head), head.mac)
+    return hmac.compare_digest(compute_head_mac(organization_id, head), head.mac)

@@ -53,13 +53,13 @@ def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any
     """Return a page of an organization's entries."""
     if not filters and organization_id == tenancy.current_organization_id():
         return _ALL_ENTRIES.page(request)
-    keys = _keys(organization_id, filters)
-    statement = _ENTRIES if keys else _ENTRIES.where(*_conditions(organization_id, filters))
-    total = _total(organization_id, filters)
+    keys = _build_keys(organization_id, filters)
+    statement = _ENTRIES if keys else _ENTRIES.where(*_build_conditions(organization_id, filters))
+    total = _build_total(organization_id, filters)
     return paginate(statement, request, sorts=_SORTS, unique=AuditEntry.id, total=total, keys=keys)
 
 
-def _conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
+def _build_conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [AuditEntry.organization_id == organization_id]
     conditions += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD))
     for name, value in filters.items():
@@ -68,21 +68,21 @@ def _conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnEl
     return conditions
 
 
-def _total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
+def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
     after, before = (filters.get(name) for name in _PERIOD)
     where = {name: value for name, value in filters.items() if name not in _PERIOD}
     rows = select(AuditEntry.id)
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):
-        return counters.count(rows.where(*_conditions(organization_id, filters)))
+        return counters.count(rows.where(*_build_conditions(organization_id, filters)))
     between = None
     if has_period:
-        rows = rows.where(*_conditions(organization_id, where))
+        rows = rows.where(*_build_conditions(organization_id, where))
         between = Between("at", AuditEntry.at, after, before, rows)
     return counters.total(AUDIT, where, between=between, organization_id=organization_id)
 
 
-def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
+def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
     """Return the keys by which a page is found when filtered by action, actor kind or type.
 
     The filters can match few entries among very many, so the page is merged from the index ranges
@@ -104,7 +104,7 @@ def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
     keys: Any = select(AuditEntry.at, AuditEntry.id).where(
         AuditEntry.action == branches.c.action,
         AuditEntry.actor_kind == branches.c.actor_kind,
-        *_conditions(organization_id, filters),
+        *_build_conditions(organization_id, filters),
     )
     return [Keys(keys, branches)]
 

@@ -15,7 +15,7 @@ from app.identity.audit.chain import (
     INITIAL_HASH,
     Block,
     Head,
-    block_hash,
+    compute_block_hash,
     is_signed,
 )
 from app.identity.audit.models import NO_ORGANIZATION
@@ -68,7 +68,7 @@ class ChainVerifier:
         if block.number != self._number + 1 or block.position != self._position:
             message = f"blocks {self._number + 1} to {block.number - 1} of the chain are missing"
             self._report("broken", message, None, self._position)
-        elif block_hash(self.id, self._hash, block) != block.hash:
+        elif compute_block_hash(self.id, self._hash, block) != block.hash:
             message = f"block {block.number} was changed, or does not follow the previous one"
             self._report("broken", message, None, block.position)
         self._verify_entries(block)

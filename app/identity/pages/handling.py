@@ -25,7 +25,7 @@ _NEED_ANOTHER_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Turn database errors into API errors, and roll the transaction back on any error."""
     try:
         yield
@@ -46,7 +46,7 @@ def show(page: FormPage) -> Response:
         context = _read(page, token, language)
     except ApiError as error:
         return _refuse(page, error, language)
-    return rendering.render(_form_view(page, token, {}, context, []), language)
+    return rendering.render(_build_form_view(page, token, {}, context, []), language)
 
 
 def submit(page: FormPage) -> Response:
@@ -63,10 +63,10 @@ def submit(page: FormPage) -> Response:
         problems = page.check(form, context)
         if not problems:
             _perform(page, form, context)
-            return rendering.render(_done_view(page, context), language, page.done_status)
+            return rendering.render(_build_done_view(page, context), language, page.done_status)
     except ApiError as error:
         return _show_again(page, form, error, language)
-    view = _form_view(page, form["token"], form, context, problems)
+    view = _build_form_view(page, form["token"], form, context, problems)
     return rendering.render(view, language, _BAD_REQUEST)
 
 
@@ -87,7 +87,7 @@ def _check_site() -> None:
 def _read(page: FormPage, token: str, language: str) -> Context:
     db.set_reading(reading=True)
     try:
-        with _translated():
+        with _translate_errors():
             return page.read(token, language)
     finally:
         # The transaction of the action must read everything again.
@@ -104,7 +104,7 @@ def _perform(page: FormPage, form: Form, context: Context) -> None:
         request_id=g.request_id,
         ip_address=request.remote_addr,
     )
-    with _translated():
+    with _translate_errors():
         page.perform(form, context)
         db.session().commit()
 
@@ -116,7 +116,7 @@ def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> R
     except ApiError:
         return _refuse(page, error, language)
     problem = _explain(page, error, language)
-    view = _form_view(page, form["token"], form, context, [problem])
+    view = _build_form_view(page, form["token"], form, context, [problem])
     return _with_headers(rendering.render(view, language, error.status), error.headers)
 
 
@@ -142,7 +142,7 @@ def _with_headers(response: Response, headers: Mapping[str, str]) -> Response:
     return response
 
 
-def _form_view(
+def _build_form_view(
     page: FormPage, token: str, form: Form, context: Context, problems: list[Problem]
 ) -> View:
     kind = "existing" if context.get("has_account") else "intro"
@@ -158,5 +158,5 @@ def _form_view(
     )
 
 
-def _done_view(page: FormPage, context: Context) -> View:
+def _build_done_view(page: FormPage, context: Context) -> View:
     return View(title=f"{page.name}.done_title", paragraphs=[f"{page.name}.done"], values=context)

@@ -46,16 +46,16 @@ def show(slug: str, resource: str) -> Response:
     if phrase is None:
         view = View(title="open.title", problems=[Problem("target_unknown")])
         return rendering.render(view, language, _NOT_FOUND)
-    return rendering.render(_view(slug, resource, phrase, language), language)
+    return rendering.render(_build_view(slug, resource, phrase, language), language)
 
 
 def _find_target(resource: str) -> str | None:
     return next((name for path, name in TARGETS.items() if re.fullmatch(path, resource)), None)
 
 
-def _view(slug: str, resource: str, phrase: str, language: str) -> View:
+def _build_view(slug: str, resource: str, phrase: str, language: str) -> View:
     settings = container.settings()
-    query = urlencode(_parameters())
+    query = urlencode(_read_parameters())
     path = f"/api/v1/{resource}" + (f"?{query}" if query else "")
     front_end = None
     if settings.frontend_url:
@@ -74,7 +74,7 @@ def _view(slug: str, resource: str, phrase: str, language: str) -> View:
     )
 
 
-def _parameters() -> dict[str, str]:
+def _read_parameters() -> dict[str, str]:
     """Return the request's query parameters that the link of a notification can have."""
     parameters = ((name, request.args.get(name, "")) for name in PARAMETERS)
     return {name: value for name, value in parameters if re.fullmatch(PARAMETERS[name], value)}

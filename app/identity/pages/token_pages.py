@@ -70,7 +70,7 @@ class FormPage:
     done_status: int = 200
 
 
-def _client() -> dict[str, Any]:
+def _client_info() -> dict[str, Any]:
     return {"ip_address": request.remote_addr, "user_agent": request.headers.get("User-Agent")}
 
 
@@ -82,12 +82,12 @@ def _check_new_password(form: Form) -> list[Problem]:
     return []
 
 
-def _account(email: str) -> Input:
+def _account_input(email: str) -> Input:
     """Return the field that tells password managers which account the password belongs to."""
     return Input("email", "email", "username", value=email)
 
 
-def _new_password() -> list[Input]:
+def _new_password_inputs() -> list[Input]:
     return [
         Input("new_password", "password", "new-password", "password", hint="password_hint"),
         Input("repeat", "password", "new-password", "repeat"),
@@ -98,8 +98,8 @@ def _read_reset(token: str, _language: str) -> Context:
     return {"email": links.find_email(token, links.RESET)}
 
 
-def _reset(form: Form, _context: Context) -> None:
-    login = recovery.confirm_reset(token=form["token"], password=form["password"], **_client())
+def _reset_password(form: Form, _context: Context) -> None:
+    login = recovery.confirm_reset(token=form["token"], password=form["password"], **_client_info())
     sessions.discard(login)
 
 
@@ -110,15 +110,15 @@ RESET_PASSWORD = FormPage(
     records="sessions",
     limit="password",
     read=_read_reset,
-    perform=_reset,
+    perform=_reset_password,
     form=NewPasswordForm,
     check=lambda form, _context: _check_new_password(form),
-    inputs=lambda _form, context: [_account(context["email"]), *_new_password()],
+    inputs=lambda _form, context: [_account_input(context["email"]), *_new_password_inputs()],
     again_page=WebPage.FORGOT_PASSWORD,
 )
 
 
-def _check_forgotten(form: Form, _context: Context) -> list[Problem]:
+def _check_email(form: Form, _context: Context) -> list[Problem]:
     email = form["email"].strip()
     if not email:
         return [Problem("email_missing", "email")]
@@ -141,7 +141,7 @@ FORGOT_PASSWORD = FormPage(
     read=lambda _token, _language: {},
     perform=_request_reset,
     form=ForgotPasswordForm,
-    check=_check_forgotten,
+    check=_check_email,
     inputs=lambda form, _context: [
         Input("email", "email", "email", "email", value=form.get("email", ""))
     ],
@@ -203,17 +203,17 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
 
 
 def _invitation_inputs(form: Form, context: Context) -> list[Input]:
-    account = _account(context["email"])
+    account = _account_input(context["email"])
     if context["has_account"]:
         return [account, Input("password", "password", "current-password", "password")]
     name = Input("name", "text", "name", "name", value=form.get("name", ""))
-    return [account, name, *_new_password()]
+    return [account, name, *_new_password_inputs()]
 
 
 def _accept_invitation(form: Form, context: Context) -> None:
     name = None if context["has_account"] else form["name"].strip()
     login = invitations.accept(
-        form["token"], authorization=None, name=name, password=form["password"], **_client()
+        form["token"], authorization=None, name=name, password=form["password"], **_client_info()
     )
     sessions.discard(login)
 
@@ -238,7 +238,7 @@ def _read_sign_on(token: str, _language: str) -> Context:
 
 def _confirm_sign_on(form: Form, _context: Context) -> None:
     login = sso.exchange(
-        code=form["token"], code_verifier=None, browser=cookies.read(), **_client()
+        code=form["token"], code_verifier=None, browser=cookies.read(), **_client_info()
     )
     sessions.discard(login)
 

@@ -26,7 +26,7 @@ class RequestRejected(UnusableResponse):
 
 
 @cache
-def request_slots() -> BoundedSemaphore:
+def get_request_slots() -> BoundedSemaphore:
     """Return the semaphore that limits concurrent requests to providers in this process.
 
     It has as many slots as half of the process's threads.
@@ -40,14 +40,14 @@ def hold_slot() -> Iterator[None]:
 
     Anybody can become an administrator and choose a slow server; it must not block other requests.
     """
-    if not request_slots().acquire(timeout=SLOT_TIMEOUT):
+    if not get_request_slots().acquire(timeout=SLOT_TIMEOUT):
         raise errors.busy(
             "Too many requests are waiting for identity providers. Try again.", retry_after=1
         )
     try:
         yield
     finally:
-        request_slots().release()
+        get_request_slots().release()
 
 
 def fetch(

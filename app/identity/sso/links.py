@@ -14,7 +14,7 @@ def build_api_url(path: str) -> str:
     return f"{container.settings().public_url}{PREFIX}{path}"
 
 
-def allowed_origins(settings: Settings) -> set[str]:
+def get_allowed_origins(settings: Settings) -> set[str]:
     """Return the origins that applications may have: those of CORS_ORIGINS, and our own.
 
     `*` allows none, because a code must not be sent to an arbitrary site.
@@ -28,7 +28,7 @@ def check_redirect(uri: str | None) -> None:
         return
     try:
         parts = urlsplit(uri)
-        is_allowed = _origin(uri) in allowed_origins(container.settings())
+        is_allowed = _origin(uri) in get_allowed_origins(container.settings())
     except ValueError:
         is_allowed = False
     is_plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri

@@ -20,7 +20,9 @@ class AccessLost(Exception):  # noqa: N818 - names what happened
     """The person's groups no longer give access, and the membership was ended."""
 
 
-def matching_entries(configuration: Configuration, groups: Iterable[str]) -> list[dict[str, Any]]:
+def find_matching_entries(
+    configuration: Configuration, groups: Iterable[str]
+) -> list[dict[str, Any]]:
     """Return the mapping entries that match any of the groups."""
     names = set(groups)
     return [entry for entry in configuration.group_mapping if entry["group"] in names]
@@ -28,7 +30,7 @@ def matching_entries(configuration: Configuration, groups: Iterable[str]) -> lis
 
 def choose_role(configuration: Configuration, groups: Iterable[str]) -> str:
     """Return the highest role that the groups map to, or the default role."""
-    roles = [Role[e["role"]] for e in matching_entries(configuration, groups) if e["role"]]
+    roles = [Role[e["role"]] for e in find_matching_entries(configuration, groups) if e["role"]]
     return max(roles).name if roles else configuration.default_role
 
 
@@ -48,7 +50,7 @@ def sync_membership(
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
         return
-    if configuration.require_group and not matching_entries(configuration, groups):
+    if configuration.require_group and not find_matching_entries(configuration, groups):
         _end_membership(membership, user, linked)
         raise AccessLost
     role = choose_role(configuration, groups)
@@ -99,7 +101,7 @@ def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, 
     if not mapped_ids:
         return
     target_ids = {
-        UUID(e["team_id"]) for e in matching_entries(configuration, groups) if e["team_id"]
+        UUID(e["team_id"]) for e in find_matching_entries(configuration, groups) if e["team_id"]
     }
     current_ids = {team["id"] for team in teams.of_users([user_id]).get(user_id, ())}
     teams.join(user_id, target_ids - current_ids)

@@ -91,15 +91,15 @@ def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     """Return the facts to store. Raises `UnusableResponse`, `EgressRefused`."""
     if document.get("issuer") != issuer:
         raise UnusableResponse("it has another issuer; both must be exactly the same")
-    if "code" not in _string_list(document, "response_types_supported"):
+    if "code" not in _read_strings(document, "response_types_supported"):
         raise UnusableResponse("the provider does not support the code flow")
-    if "S256" not in (_string_list(document, "code_challenge_methods_supported") or ["S256"]):
+    if "S256" not in (_read_strings(document, "code_challenge_methods_supported") or ["S256"]):
         raise UnusableResponse("the provider supports PKCE, but not with S256")
-    supported = _string_list(document, "id_token_signing_alg_values_supported")
+    supported = _read_strings(document, "id_token_signing_alg_values_supported")
     algorithms = [name for name in supported if name in keys.ALGORITHMS]
     if not algorithms:
         raise UnusableResponse("the provider signs ID tokens with no accepted algorithm")
-    methods = _string_list(document, "token_endpoint_auth_methods_supported")
+    methods = _read_strings(document, "token_endpoint_auth_methods_supported")
     # Without this member, the provider supports client_secret_basic (Discovery 1.0, section 3).
     basic = not methods or "client_secret_basic" in methods
     return {
@@ -115,7 +115,7 @@ def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _string_list(document: dict[str, Any], name: str) -> list[str]:
+def _read_strings(document: dict[str, Any], name: str) -> list[str]:
     listed = document.get(name)
     if not isinstance(listed, list):
         return []
@@ -203,7 +203,7 @@ def _exchange_code(configuration: Configuration, flow: Flow, code: str) -> dict[
         "code_verifier": flows.decrypt_code_verifier(flow),
     }
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    secret = _client_secret(configuration)
+    secret = _decrypt_client_secret(configuration)
     if secret is not None and configuration.provider["client_auth"] == "client_secret_basic":
         # Both parts are form-encoded before they are joined (RFC 6749, section 2.3.1).
         pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
@@ -219,7 +219,7 @@ def _exchange_code(configuration: Configuration, flow: Flow, code: str) -> dict[
         raise id_tokens.InvalidToken(f"the provider did not accept the code: {declined}") from None
 
 
-def _client_secret(configuration: Configuration) -> str | None:
+def _decrypt_client_secret(configuration: Configuration) -> str | None:
     if configuration.client_secret is None:
         return None
     return container.keyring().decrypt(configuration.client_secret).decode()
@@ -266,19 +266,19 @@ def _build_identity(configuration: Configuration, claims: dict[str, Any]) -> Ext
     groups = [groups] if isinstance(groups, str) else groups
     return ExternalIdentity(
         issuer=claims["iss"],
-        subject=_valid_text(claims["sub"]) or "",
-        email=_valid_text(claims.get("email")),
+        subject=_read_text(claims["sub"]) or "",
+        email=_read_text(claims.get("email")),
         email_verified=_is_verified(claims.get("email_verified")),
-        name=_valid_text(claims.get("name")),
+        name=_read_text(claims.get("name")),
         groups=tuple(
             group
             for group in (groups if isinstance(groups, list) else [])[:_MAX_GROUPS]
-            if _valid_text(group)
+            if _read_text(group)
         ),
     )
 
 
-def _valid_text(value: Any) -> str | None:
+def _read_text(value: Any) -> str | None:
     """Return the value if it is a string that PostgreSQL can store and not too long, else None."""
     if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH or "\x00" in value:
         return None

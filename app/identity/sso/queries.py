@@ -149,8 +149,8 @@ def lock_identity(issuer: str, subject: str) -> Identity | None:
 
 def delete_identities(user_id: UUID, *, keep: UUID | None) -> None:
     """Delete a user's links in the bound organization, except the identity `keep`."""
-    kept = [Identity.id != keep] if keep is not None else []
-    db.session().execute(delete(Identity).where(Identity.user_id == user_id, *kept))
+    conditions = [Identity.id != keep] if keep is not None else []
+    db.session().execute(delete(Identity).where(Identity.user_id == user_id, *conditions))
 
 
 def lock_membership(user_id: UUID) -> Membership | None:

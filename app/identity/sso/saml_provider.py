@@ -39,12 +39,12 @@ An assertion belongs to a flow, which expires after minutes, so it cannot be rep
 """
 
 
-def entity_id(slug: str) -> str:
+def get_entity_id(slug: str) -> str:
     """Return this service's entity id for an organization's provider: the URL of the metadata."""
     return links.build_api_url(METADATA.format(org_slug=slug))
 
 
-def acs_url(slug: str) -> str:
+def get_acs_url(slug: str) -> str:
     """Return the URL to which an organization's provider sends its responses."""
     return links.build_api_url(ACS.format(org_slug=slug))
 
@@ -57,7 +57,7 @@ def build_metadata(slug: str) -> Download:
     """
     if not slugs.is_slug(slug):
         raise errors.not_found()
-    document = metadata.build(entity_id=entity_id(slug), acs_url=acs_url(slug))
+    document = metadata.build(entity_id=get_entity_id(slug), acs_url=get_acs_url(slug))
     return Download(
         read=lambda start, end: iter([document[start:end]]),
         size=len(document),
@@ -94,19 +94,23 @@ class Saml:
     def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
         """Return the provider's URL with an AuthnRequest in it."""
         sso_url = configuration.provider["sso_url"]
-        authn_request = request.authn_request(
+        authn_request = request.build_authn_request(
             request_id=new_flow.flow.request_id,
             sso_url=sso_url,
-            issuer=entity_id(slug),
-            acs_url=acs_url(slug),
+            issuer=get_entity_id(slug),
+            acs_url=get_acs_url(slug),
             name_id_format=configuration.settings["name_id_format"],
             now=db.utc_now(),
         )
-        return request.redirect_url(sso_url, authn_request, new_flow.state)
+        return request.build_redirect_url(sso_url, authn_request, new_flow.state)
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
         """Return the settings, and the values to register with the provider."""
-        return {**configuration.settings, "entity_id": entity_id(slug), "acs_url": acs_url(slug)}
+        return {
+            **configuration.settings,
+            "entity_id": get_entity_id(slug),
+            "acs_url": get_acs_url(slug),
+        }
 
 
 PROVIDERS["saml"] = Saml()
@@ -157,8 +161,8 @@ class PostedResponse:
         expected = ExpectedValues(
             issuer=flow.issuer,
             certificates=metadata.load_certificates(configuration.provider["certificates"]),
-            audience=entity_id(slug),
-            acs_url=acs_url(slug),
+            audience=get_entity_id(slug),
+            acs_url=get_acs_url(slug),
             request_id=flow.request_id,
             asked_at=flow.created_at,
             now=db.utc_now(),

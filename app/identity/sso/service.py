@@ -192,12 +192,12 @@ def start(
     links.check_redirect(redirect_uri)
     with tenancy.across_organizations(reason="finds the organization to sign in to"):
         if email is not None:
-            found = queries.find_by_domain(accounts.parse_domain(email))
+            pair = queries.find_by_domain(accounts.parse_domain(email))
         else:
-            found = queries.find_by_slug(org_slug or "")
-    if found is None:
+            pair = queries.find_by_slug(org_slug or "")
+    if pair is None:
         raise errors.not_found()
-    organization, configuration = found
+    organization, configuration = pair
     with tenancy.organization(organization.id):
         new_flow: NewFlow = flows.begin(
             configuration,
@@ -246,11 +246,11 @@ def exchange(
 
 
 def _check_access(row: Code) -> tuple[Configuration, Any, UUID | None]:
-    found = queries.get_available(row.organization_id, lock=True)
+    available = queries.get_available(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
-    if found is None or user.disabled_at is not None:
+    if available is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is no longer available to you.")
-    organization, configuration = found
+    organization, configuration = available
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.ownership_id != row.ownership_id:
         raise errors.denied("Your role changed after this sign-in began. Sign in again.")
@@ -259,7 +259,7 @@ def _check_access(row: Code) -> tuple[Configuration, Any, UUID | None]:
         sign_in.confirm(organization, configuration, user, membership, row.pending)
     if queries.lock_membership(user.id) is None:
         raise errors.denied("You are not a member of this organization.")
-    return configuration, user, sign_in.session_scope(configuration, user)
+    return configuration, user, sign_in.get_session_scope(configuration, user)
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:

@@ -115,7 +115,7 @@ def _remove_previous_access(user: User, known: Identity | None) -> None:
     queries.delete_identities(user.id, keep=known.id if known is not None else None)
 
 
-def session_scope(configuration: Configuration, user: User) -> UUID | None:
+def get_session_scope(configuration: Configuration, user: User) -> UUID | None:
     """Return the organization that a session is limited to, or None for all of the person's.
 
     An administrator of one organization chose the provider, so it is trusted for that organization

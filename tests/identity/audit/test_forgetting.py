@@ -68,7 +68,7 @@ def _told(owner_sql: Owner, *texts: str) -> int:
     return sum(owner_sql(sql, NO_ORGANIZATION, f"%{text}%")[0].n for text in texts)
 
 
-def test_nothing_but_that_it_was_forgotten_stays(
+def test_only_the_entry_about_the_removal_remains(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     user_id, email = person
@@ -84,7 +84,7 @@ def test_nothing_but_that_it_was_forgotten_stays(
     assert _findings(org) == []
 
 
-def test_somebody_who_is_still_there_is_not_forgotten(
+def test_an_existing_account_is_not_forgotten(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     with org.app.app_context(), db.transaction():
@@ -98,7 +98,7 @@ def test_forgetting_twice_removes_nothing_more(org: Org, person: tuple[UUID, str
         assert service.forget_users([person[0]]) == 0
 
 
-def test_what_waits_for_its_seal_is_forgotten_too(org: Org, owner_sql: Owner) -> None:
+def test_pending_entries_are_forgotten_too(org: Org, owner_sql: Owner) -> None:
     user_id = org.add_user("leaver", "viewer")
     email = org.email("leaver")
     assert _leave(org, user_id) >= 2
@@ -107,7 +107,7 @@ def test_what_waits_for_its_seal_is_forgotten_too(org: Org, owner_sql: Owner) ->
     assert _findings(org) == []
 
 
-def test_what_is_only_called_forgotten_is_found(
+def test_a_false_record_of_forgetting_is_found(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     _leave(org, person[0])
@@ -128,7 +128,7 @@ def test_what_is_only_called_forgotten_is_found(
     owner_sql("INSERT INTO audit_entries SELECT * FROM kept")
 
 
-def test_entries_are_found_by_indexes_however_long_the_log_is(org: Org, owner_sql: Owner) -> None:
+def test_lists_use_indexes_in_a_long_log(org: Org, owner_sql: Owner) -> None:
     (function,) = owner_sql("SELECT prosrc FROM pg_proc WHERE proname = 'audit_forget'")
     own = function.prosrc.split("WITH own AS (")[1].split("), of_sessions AS")[0]
     people = f"CAST(ARRAY['{uuid7()}'] AS {{}}[])"

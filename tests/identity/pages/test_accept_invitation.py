@@ -94,7 +94,7 @@ def test_a_refused_form_leaves_the_invitation_open(
     assert _join(visitor, again).status == 200
 
 
-def test_an_invitation_that_was_accepted_withdrawn_or_is_over(desk: Desk, visitor: Visitor) -> None:
+def test_an_accepted_revoked_or_expired_invitation(desk: Desk, visitor: Visitor) -> None:
     email = address()
     link = _invite(desk, email)
     page = visitor.open(link)
@@ -113,7 +113,7 @@ def test_an_invitation_that_was_accepted_withdrawn_or_is_over(desk: Desk, visito
     assert visitor.open(over).status == 409
 
 
-def test_somebody_who_became_a_member_meanwhile(
+def test_a_person_who_became_a_member_in_between(
     desk: Desk, person: Person, visitor: Visitor
 ) -> None:
     """They keep their role."""
@@ -151,7 +151,7 @@ def test_another_organization_shows_nothing(desk: Desk, other_org: Org, visitor:
     assert str(other_org.id) not in page.answer.text
 
 
-def test_passwords_are_off_for_the_domain(
+def test_passwords_are_turned_off_for_the_domain(
     desk: Desk, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.identity.auth import password_policy  # noqa: PLC0415

@@ -23,7 +23,7 @@ def _move(person: Person, new: str) -> str:
     return _link(person, new)
 
 
-def test_the_present_address_is_confirmed(person: Person, visitor: Visitor) -> None:
+def test_the_current_address_is_confirmed(person: Person, visitor: Visitor) -> None:
     link = _link(person)
     page = visitor.open(link)
     assert (page.status, page.heading) == (200, "Confirm your email address")
@@ -38,7 +38,7 @@ def test_the_present_address_is_confirmed(person: Person, visitor: Visitor) -> N
     assert visitor.send(page).status == 400
 
 
-def test_another_address_is_taken_over(person: Person, visitor: Visitor) -> None:
+def test_a_new_address_is_confirmed(person: Person, visitor: Visitor) -> None:
     new = address()
     done = visitor.send(visitor.open(_move(person, new)))
     assert new in done.text
@@ -47,7 +47,7 @@ def test_another_address_is_taken_over(person: Person, visitor: Visitor) -> None
     assert person.signed_in().get("/users/me").json["data"]["email"] == new
 
 
-def test_an_address_that_somebody_else_has_by_now(person: Person, visitor: Visitor) -> None:
+def test_an_address_taken_by_another_account(person: Person, visitor: Visitor) -> None:
     new = address()
     page = visitor.open(_move(person, new))
     taken = {"email": new, "password": PASSWORD, "name": "Somebody Else"}

@@ -36,7 +36,7 @@ def _identities(org: Org) -> int:
         return len(db.session().scalars(select(Identity)).all())
 
 
-def test_the_browser_that_began_confirms(
+def test_the_browser_of_the_sign_in_confirms(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -59,7 +59,7 @@ def test_the_browser_that_began_confirms(
     assert Browser(org.app).token(org, who)
 
 
-def test_another_browser_uses_nothing_up(
+def test_another_browser_does_not_use_the_code_up(
     org: Org, browser: Browser, other_browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -93,7 +93,7 @@ def test_a_sign_in_that_an_application_began(
     assert browser.exchange(code, code_verifier=verifier).status_code == 200
 
 
-def test_an_expired_link_and_a_code_that_was_not_mailed(
+def test_an_expired_link_and_a_code_that_was_not_emailed(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -112,7 +112,7 @@ def test_an_expired_link_and_a_code_that_was_not_mailed(
     assert newcomer.exchange(code).status_code == 200
 
 
-def test_single_sign_on_was_switched_off_meanwhile(
+def test_single_sign_on_was_turned_off_in_between(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)

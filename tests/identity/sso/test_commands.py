@@ -65,7 +65,7 @@ def test_a_record_is_looked_up(
     assert _shown(org)["verified_at"] is not None
 
 
-def test_what_the_dns_says_now_is_kept(
+def test_the_latest_dns_result_is_stored(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     """A different result is stored even if it does not prove the domain."""
@@ -79,7 +79,7 @@ def test_what_the_dns_says_now_is_kept(
     assert _shown(org)["problem"] == "The DNS record was not found."
 
 
-def test_a_record_that_is_gone_is_noted_and_ends_the_proof(
+def test_a_missing_record_ends_the_proof(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])
@@ -104,7 +104,7 @@ def test_a_domain_that_another_organization_has_proven(
     assert "Another organization" in _shown(other_org)["problem"]
 
 
-def test_what_is_no_listed_domain_is_refused_in_words(
+def test_an_unlisted_domain_is_refused_with_a_message(
     app: Flask, org: Org, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
@@ -117,7 +117,7 @@ def test_what_is_no_listed_domain_is_refused_in_words(
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("enforced", [False, True])
-def test_vouching_in_a_process_of_its_own(
+def test_vouching_in_a_separate_process(
     environ: dict[str, str], org: Org, configure: Configure, domain: str, enforced: bool
 ) -> None:
     configure(org, email_domains=[domain], enforced=enforced)

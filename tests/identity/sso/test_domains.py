@@ -73,7 +73,7 @@ def test_the_record_of_another_organization(
     assert configure(org, email_domains=[domain])["domains"][0]["verified_at"] is None
 
 
-def test_a_domain_is_one_organizations(
+def test_a_domain_belongs_to_one_organization(
     org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     for one in (org, other_org):
@@ -86,7 +86,7 @@ def test_a_domain_is_one_organizations(
 
 
 @pytest.mark.parametrize("failing", ["failing", "silent"])
-def test_a_server_that_does_not_answer_says_nothing(
+def test_a_dns_server_that_does_not_respond_proves_nothing(
     org: Org,
     configure: Configure,
     zone: Zone,
@@ -106,7 +106,7 @@ def test_a_server_that_does_not_answer_says_nothing(
     assert _look(org, work)["verified_at"] is not None
 
 
-def test_silent_servers_keep_nobody_waiting_for_long(
+def test_dns_servers_that_do_not_respond_delay_only_briefly(
     org: Org, configure: Configure, zone: Zone, domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dns_proof, "REQUEST_TIMEOUT", 0.6)
@@ -124,7 +124,7 @@ def _age(org: Org) -> None:
         session.execute(update(Domain).values(missing_since=past))
 
 
-def test_a_proof_lapses_after_three_days_without_the_record(
+def test_a_proof_expires_after_three_days_without_the_record(
     org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
@@ -142,7 +142,7 @@ def test_a_proof_lapses_after_three_days_without_the_record(
     assert _look(org, work)["verified_at"] is None
 
 
-def test_the_hourly_job_looks_at_every_organization(
+def test_the_hourly_job_checks_every_organization(
     app: Flask,
     org: Org,
     configure: Configure,
@@ -158,7 +158,7 @@ def test_the_hourly_job_looks_at_every_organization(
     assert _domain(org)["verified_at"] is not None
 
 
-def test_what_expired_is_forgotten(
+def test_expired_rows_are_deleted(
     app: Flask, org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
 ) -> None:
     configure(org)
@@ -177,7 +177,7 @@ def test_what_expired_is_forgotten(
         assert [flow.id == oldest.id for flow in db.session().scalars(select(Flow))] == [False]
 
 
-def test_the_operators_word_stands_for_the_record(
+def test_the_operator_can_vouch_for_a_domain(
     org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
 ) -> None:
     """For networks whose names no public DNS server knows."""
@@ -206,7 +206,7 @@ def test_the_operator_vouches_on_the_command_line(
     assert _domain(org)["verified_at"] is not None
 
 
-def test_what_was_proven_stays_proven_when_the_rest_is_changed(
+def test_a_proven_domain_stays_proven_when_the_list_changes(
     org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])

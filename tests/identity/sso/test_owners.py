@@ -94,7 +94,7 @@ def test_a_link_from_before_the_promotion_is_confirmed_first(
     _fresh(browser).token(org, who)  # One confirmation is sufficient.
 
 
-def test_each_promotion_asks_again(
+def test_each_promotion_requires_a_new_confirmation(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Work
 ) -> None:
     who, token = _linked(org, browser, configure, domain)
@@ -117,7 +117,7 @@ def test_a_code_from_before_the_promotion_opens_no_session(
     _denied(browser.exchange(code), "Sign in again")
 
 
-def test_a_mailed_code_from_before_the_promotion_confirms_nothing(
+def test_an_emailed_code_from_before_the_promotion_is_invalid(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -127,7 +127,7 @@ def test_a_mailed_code_from_before_the_promotion_confirms_nothing(
     _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
 
 
-def test_a_confirmation_is_of_the_provider_that_was_mailed_about(
+def test_a_confirmation_applies_to_the_provider_in_the_email(
     org: Org, browser: Browser, configure: Configure, hostile: Hostile, work: Work
 ) -> None:
     """An administrator changes the provider after the email and before the confirmation."""
@@ -143,7 +143,7 @@ def test_a_confirmation_is_of_the_provider_that_was_mailed_about(
     assert answer.json["data"]["confirmation"] == "email"
 
 
-def test_a_password_session_goes_on_after_a_promotion(org: Org) -> None:
+def test_a_password_session_continues_after_a_promotion(org: Org) -> None:
     _set_role(org, str(org.users["labeler"]), "owner")
     assert org.api("labeler").get("/auth/session").status_code == 200
 

@@ -48,7 +48,7 @@ def test_another_identity_of_a_removed_person_is_refused(
 
 
 @pytest.mark.parametrize("by", ["admin", "labeler"])
-def test_a_member_who_never_signed_on_is_refused_once_they_are_gone(
+def test_a_removed_member_without_an_identity_is_refused(
     org: Org, browser: Browser, at_home: str, by: str
 ) -> None:
     who = _at_home(org, "labeler", at_home)
@@ -57,7 +57,7 @@ def test_a_member_who_never_signed_on_is_refused_once_they_are_gone(
     assert _role(org, who.email) is None
 
 
-def test_losing_a_group_after_the_removal_lifts_nothing(
+def test_losing_a_group_does_not_undo_the_removal(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
@@ -67,7 +67,7 @@ def test_losing_a_group_after_the_removal_lifts_nothing(
     _denied(_fresh(browser).whole(org, who), "removed")
 
 
-def test_a_new_invitation_lifts_the_removal_for_every_identity(
+def test_a_new_invitation_undoes_the_removal_for_every_identity(
     org: Org, browser: Browser, at_home: str
 ) -> None:
     who = person(at_home)
@@ -79,7 +79,7 @@ def test_a_new_invitation_lifts_the_removal_for_every_identity(
     _fresh(browser).token(org, who)
 
 
-def test_another_organization_still_lets_them_in(
+def test_another_organization_still_accepts_them(
     org: Org, other_org: Org, browser: Browser, configure: Configure, at_home: str
 ) -> None:
     who = _at_home(org, "labeler", at_home)

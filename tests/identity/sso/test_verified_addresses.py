@@ -46,7 +46,7 @@ def _account(org: Org, other_org: Org, kind: str, domain: str) -> str:
 
 @pytest.mark.parametrize("verified", NOT_TRUE, ids=lambda v: "absent" if v is ABSENT else repr(v))
 @pytest.mark.parametrize("kind", ["member", "elsewhere"])
-def test_anything_but_true_is_confirmed_by_mail(
+def test_any_value_but_true_requires_confirmation_by_email(
     org: Org, other_org: Org, come: Come, domain: str, kind: str, verified: Any
 ) -> None:
     answer = come(_account(org, other_org, kind, domain), verified)
@@ -60,7 +60,7 @@ def test_true_links_at_once(org: Org, other_org: Org, come: Come, domain: str, k
     assert answer.json["data"]["code"] is not None
 
 
-def test_the_mail_goes_to_the_account_and_links_it(
+def test_the_email_goes_to_the_account_and_links_it(
     org: Org, other_org: Org, browser: Browser, come: Come, domain: str, work: Any
 ) -> None:
     email = _account(org, other_org, "elsewhere", domain)
@@ -90,7 +90,7 @@ def test_a_new_account_is_unverified_unless_the_claim_is_true(
         }
 
 
-def test_the_claim_of_one_address_does_not_vouch_for_another(
+def test_the_claim_of_one_address_does_not_verify_another(
     org: Org, other_org: Org, hostile: Hostile, come: Come, domain: str
 ) -> None:
     """The ID token has one address; the userinfo endpoint says that another one is verified."""
@@ -103,7 +103,7 @@ def test_the_claim_of_one_address_does_not_vouch_for_another(
     assert come(email, ABSENT, name=None).json["data"]["code"] is not None
 
 
-def test_who_confirms_by_mail_shares_the_account_with_nobody_who_waited_in_it(
+def test_a_confirmation_removes_a_strangers_access(
     org: Org, browser: Browser, come: Come, domain: str, work: Any
 ) -> None:
     """A stranger registered the address, or signed in first with an identity that claimed it."""

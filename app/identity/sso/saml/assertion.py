@@ -82,10 +82,10 @@ def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentit
 def _read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
     _check_head(assertion, expected)
     subject = _only_child(assertion, "Subject")
-    name_id, kind = _name_id(subject, expected)
+    name_id, kind = _read_name_id(subject, expected)
     expiries = [_confirmation_expiry(subject, expected), _conditions_expiry(assertion, expected)]
     _check_statements(assertion, expected)
-    attributes = _attributes(assertion)
+    attributes = _read_attributes(assertion)
     email = _first_value(attributes, names.EMAIL_ATTRIBUTES)
     return AssertedIdentity(
         assertion_id=assertion.get("ID") or "",
@@ -93,8 +93,8 @@ def _read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdenti
         subject=name_id,
         name_id_format=kind,
         email=name_id if email is None and kind == names.EMAIL else email,
-        name=_full_name(attributes),
-        groups=_groups(attributes),
+        name=_read_full_name(attributes),
+        groups=_read_groups(attributes),
         expires_at=min(expiry for expiry in expiries if expiry is not None),
     )
 
@@ -133,7 +133,7 @@ def _only_child(parent: etree._Element, name: str) -> etree._Element:
     return matches[0]
 
 
-def _name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
+def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
     """Return the subject's name and its format."""
     element = _only_child(subject, "NameID")
     name = read_text(element, _MAX_LENGTH)
@@ -211,7 +211,7 @@ def _check_statements(assertion: etree._Element, expected: ExpectedValues) -> No
 Attributes = dict[str, list[str]]
 
 
-def _attributes(assertion: etree._Element) -> Attributes:
+def _read_attributes(assertion: etree._Element) -> Attributes:
     """Return the attributes' values by lower-case name.
 
     Values that are not text are omitted.
@@ -231,7 +231,7 @@ def _first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
     return next((value for name in wanted for value in attributes.get(name, ())), None)
 
 
-def _full_name(attributes: Attributes) -> str | None:
+def _read_full_name(attributes: Attributes) -> str | None:
     full_name = _first_value(attributes, names.NAME_ATTRIBUTES)
     if full_name is not None:
         return full_name
@@ -240,7 +240,7 @@ def _full_name(attributes: Attributes) -> str | None:
     return " ".join(words) or _first_value(attributes, names.LAST_NAME_ATTRIBUTES)
 
 
-def _groups(attributes: Attributes) -> tuple[str, ...]:
+def _read_groups(attributes: Attributes) -> tuple[str, ...]:
     values = (value for name in names.GROUP_ATTRIBUTES for value in attributes.get(name, ()))
     groups = tuple(dict.fromkeys(values))
     if len(groups) > _MAX_GROUPS:

@@ -62,7 +62,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     entity_id = (entity.get("entityID") or "").strip()
     if not entity_id or len(entity_id) > _MAX_ENTITY_ID or not entity_id.isascii():
         raise InvalidDocument("The metadata has no usable entityID.")
-    return Provider(entity_id, _sso_url(role, allow_http=allow_http), _certificates(role))
+    return Provider(entity_id, _read_sso_url(role, allow_http=allow_http), _read_certificates(role))
 
 
 def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element]:
@@ -83,7 +83,7 @@ def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element
     return providers[0]
 
 
-def _sso_url(role: etree._Element, *, allow_http: bool) -> str:
+def _read_sso_url(role: etree._Element, *, allow_http: bool) -> str:
     for service in children(role, METADATA, "SingleSignOnService"):
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
@@ -111,7 +111,7 @@ def _is_web_address(url: str, *, allow_http: bool) -> bool:
     )
 
 
-def _certificates(role: etree._Element) -> tuple[str, ...]:
+def _read_certificates(role: etree._Element) -> tuple[str, ...]:
     texts = [
         "".join((element.text or "").split())
         for descriptor in children(role, METADATA, "KeyDescriptor")

@@ -17,7 +17,7 @@ from app.identity.sso.saml.xml import tag
 _NAMESPACES = {"samlp": PROTOCOL, "saml": ASSERTION}
 
 
-def authn_request(
+def build_authn_request(
     *,
     request_id: str,
     sso_url: str,
@@ -50,7 +50,7 @@ def authn_request(
     return document
 
 
-def redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
+def build_redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
     """Return the URL to which the browser is sent.
 
     The provider returns `relay_state` with its response; it has at most 80 bytes.

@@ -41,7 +41,7 @@ def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdenti
     try:
         _check_head(response, expected)
         _check_shape(response)
-        assertion = _signed_assertion(response, expected)
+        assertion = _verify_assertion(response, expected)
     except signatures.InvalidSignature as failure:
         raise ResponseRefused(failure.reason) from None
     except ValueError as failure:
@@ -49,7 +49,7 @@ def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdenti
     return read(assertion, expected)
 
 
-def _signed_assertion(response: etree._Element, expected: ExpectedValues) -> etree._Element:
+def _verify_assertion(response: etree._Element, expected: ExpectedValues) -> etree._Element:
     signed = None
     if signatures.is_signed(response):
         if response.get("Destination") is None:
@@ -57,12 +57,12 @@ def _signed_assertion(response: etree._Element, expected: ExpectedValues) -> etr
         signed = signatures.verify(response, expected.certificates)
         _check_head(signed, expected)
         _check_shape(signed)
-    own = _assertion(response)
+    own = _get_assertion(response)
     if signed is None or signatures.is_signed(own):
         # Verify the assertion as received. The canonical form of the signed response has lost
         # namespaces that only the assertion's own signature lists.
         return signatures.verify(own, expected.certificates)
-    return _assertion(signed)
+    return _get_assertion(signed)
 
 
 def _check_head(response: etree._Element, expected: ExpectedValues) -> None:
@@ -103,5 +103,5 @@ def _check_shape(response: etree._Element) -> None:
         raise ResponseRefused("an id is not unique")
 
 
-def _assertion(response: etree._Element) -> etree._Element:
+def _get_assertion(response: etree._Element) -> etree._Element:
     return children(response, ASSERTION, "Assertion")[0]

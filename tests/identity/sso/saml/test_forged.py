@@ -25,7 +25,7 @@ def refused(answer: TestResponse) -> str:
     return message
 
 
-def test_what_fits_comes_in(forger: Forger, browser: Browser, traces: Traces) -> None:
+def test_a_matching_response_is_accepted(forger: Forger, browser: Browser, traces: Traces) -> None:
     before = traces(forger.org)
     forge, relay_state = forger.fitting(browser.start(forger.org))
     arrived = browser.post(forger.org, forger.form(forge.make(), relay_state))
@@ -58,7 +58,7 @@ def test_an_assertion_is_used_once(forger: Forger, browser: Browser, traces: Tra
     assert traces(forger.org) == before
 
 
-def test_an_assertion_is_used_once_by_two_at_once(forger: Forger, browser: Browser) -> None:
+def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browser: Browser) -> None:
     forms, answers = _for_both(forger, browser), []
     cookie = browser.client.get_cookie("sso")
     assert cookie is not None
@@ -78,7 +78,7 @@ def test_an_assertion_is_used_once_by_two_at_once(forger: Forger, browser: Brows
     assert sorted(answers) == [200, 401]
 
 
-def test_an_assertion_that_was_refused_may_come_again(forger: Forger, browser: Browser) -> None:
+def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser) -> None:
     """An assertion is recorded only together with the result of the sign-in."""
     first, second = _for_both(forger, browser)
     first["RelayState"], second["RelayState"] = second["RelayState"], first["RelayState"]
@@ -135,7 +135,7 @@ def test_forgeries_are_refused(
     assert traces(forger.org) == before
 
 
-def test_nothing_is_fetched_for_a_document(forger: Forger, browser: Browser) -> None:
+def test_parsing_a_document_fetches_nothing(forger: Forger, browser: Browser) -> None:
     forge, relay_state = forger.fitting(browser.start(forger.org))
     with socket.create_server((HOST, 0)) as server:
         server.settimeout(0.2)
@@ -152,7 +152,7 @@ def test_nothing_is_fetched_for_a_document(forger: Forger, browser: Browser) -> 
             server.accept()
 
 
-def test_a_comment_cuts_no_name_short(forger: Forger, browser: Browser) -> None:
+def test_a_comment_does_not_truncate_a_name(forger: Forger, browser: Browser) -> None:
     forge, relay_state = forger.fitting(browser.start(forger.org))
     text = etree.tostring(forge.make()).decode()
     bent = text.replace(
@@ -165,7 +165,7 @@ def test_a_comment_cuts_no_name_short(forger: Forger, browser: Browser) -> None:
     assert browser.post(forger.org, forger.form(forge.make(), relay_state)).status_code == 200
 
 
-def test_the_cookie_comes_along_from_the_provider_s_site(
+def test_the_cookie_is_sent_from_the_providers_site(
     forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over TLS, the cookie is marked so that browsers send it with a cross-site POST."""

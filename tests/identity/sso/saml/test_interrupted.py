@@ -75,7 +75,7 @@ def check_interrupted(answer: TestResponse) -> None:
 
 
 @STEPS
-def test_an_arrival_that_is_cut_off_leaves_nothing_but_a_used_request(
+def test_an_interrupted_response_only_uses_the_flow_up(
     forger: Forger,
     browser: Browser,
     traces: Traces,
@@ -99,7 +99,7 @@ def test_an_arrival_that_is_cut_off_leaves_nothing_but_a_used_request(
 
 
 @STEPS
-def test_an_exchange_that_is_cut_off_uses_the_code_up_and_opens_no_session(
+def test_an_interrupted_exchange_uses_the_code_up(
     forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch, cut: Cut, step: str
 ) -> None:
     code = get_code(forger, browser)
@@ -115,7 +115,7 @@ def test_an_exchange_that_is_cut_off_uses_the_code_up_and_opens_no_session(
     assert count_sessions(forger) == 1
 
 
-def test_a_wrong_proof_uses_the_code_up_though_the_exchange_fails(
+def test_a_wrong_proof_uses_the_code_up(
     forger: Forger, browser: Browser, other_browser: Browser
 ) -> None:
     """The use is committed although the exchange fails: a stolen code can be tried only once."""

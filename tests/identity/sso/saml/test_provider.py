@@ -65,7 +65,7 @@ def refused(answer: TestResponse, status: int, code: str) -> str:
     ],
     ids=lambda options: "+".join(options) or "plain",
 )
-def test_a_new_person_comes_in(
+def test_a_new_person_signs_in(
     trusting: Org, provider: Provider, browser: Browser, options: dict[str, Any]
 ) -> None:
     who = person()
@@ -82,7 +82,7 @@ def test_a_new_person_comes_in(
     assert api.get("/schemas").status_code == 200
 
 
-def test_a_person_comes_in_from_another_make_of_provider(
+def test_a_person_signs_in_with_another_provider_product(
     org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
     """This provider signs assertion and response, and asks for signed requests."""
@@ -120,7 +120,7 @@ def test_groups_give_roles(
     assert [found["role"] for found in login["organizations"]] == ["reviewer"]
 
 
-def test_an_application_gets_the_code_at_its_address(
+def test_an_application_gets_the_code_by_redirect(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     back = {"redirect_uri": "https://app.example/signed-in", "next": "/inbox"}
@@ -132,7 +132,7 @@ def test_an_application_gets_the_code_at_its_address(
     refused(browser.post(trusting, form), 400, "validation_error")
 
 
-def test_what_the_request_asks_for(
+def test_the_content_of_the_request(
     org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
     settings = {"metadata_url": provider.metadata_url, "name_id_format": PERSISTENT}
@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_the_provider_must_not_send(
+def test_invalid_responses_are_refused(
     name: str, trusting: Org, provider: Provider, browser: Browser, traces: Traces
 ) -> None:
     options, reason = REFUSED[name]
@@ -199,7 +199,7 @@ def test_what_the_provider_must_not_send(
     refused(browser.post(trusting, form), 400, "validation_error")
 
 
-def test_a_refusal_goes_back_to_the_application(
+def test_an_error_is_returned_to_the_application(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     url = browser.start(trusting, redirect_uri="https://app.example/signed-in")
@@ -209,14 +209,16 @@ def test_a_refusal_goes_back_to_the_application(
     assert "error=invalid_credentials" in arrived.headers["Location"]
 
 
-def test_a_provider_that_says_no(trusting: Org, provider: Provider, browser: Browser) -> None:
+def test_a_provider_that_refuses_the_sign_in(
+    trusting: Org, provider: Provider, browser: Browser
+) -> None:
     declined = "urn:oasis:names:tc:SAML:2.0:status:Responder"
     form = answered(provider, trusting, browser.start(trusting), samlStatusCode=declined)
     message = refused(browser.post(trusting, form), 403, "permission_denied")
     assert message.startswith("The identity provider refused the sign-in")
 
 
-def test_an_answer_belongs_to_the_browser_that_asked(
+def test_a_response_is_bound_to_the_browser(
     trusting: Org, provider: Provider, browser: Browser, other_browser: Browser, traces: Traces
 ) -> None:
     """Login fixation: the victim's browser posts somebody else's response."""
@@ -231,7 +233,7 @@ def test_an_answer_belongs_to_the_browser_that_asked(
     assert browser.post(trusting, form).status_code == 200
 
 
-def test_an_answer_belongs_to_its_request(
+def test_a_response_is_bound_to_its_request(
     trusting: Org, provider: Provider, browser: Browser, traces: Traces
 ) -> None:
     first = answered(provider, trusting, browser.start(trusting))
@@ -243,7 +245,7 @@ def test_an_answer_belongs_to_its_request(
 
 
 @pytest.mark.parametrize("relay_state", [None, "", "x", "\u00e9" * 50, "a" * 43])
-def test_answers_that_nobody_asked_for(
+def test_unsolicited_responses(
     trusting: Org, provider: Provider, browser: Browser, relay_state: str | None
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -252,7 +254,7 @@ def test_answers_that_nobody_asked_for(
     assert answer.json["error"]["field"] == "RelayState"
 
 
-def test_of_two_at_once_one_comes_in(
+def test_only_one_of_two_concurrent_posts_succeeds(
     trusting: Org, provider: Provider, browser: Browser, traces: Traces
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -276,7 +278,7 @@ def test_of_two_at_once_one_comes_in(
     assert {k: v - before[k] for k, v in traces(trusting).items()} == dict.fromkeys(before, 1)
 
 
-def test_an_answer_for_another_organization(
+def test_a_response_for_another_organization(
     trusting: Org,
     other_org: Org,
     provider: Provider,
@@ -299,7 +301,7 @@ def test_an_answer_for_another_organization(
     assert (traces(trusting), traces(other_org)) == before
 
 
-def test_an_organization_without_saml_answers_like_none(
+def test_an_organization_without_saml_is_like_an_unknown_one(
     org: Org, other_org: Org, trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -312,7 +314,7 @@ def test_an_organization_without_saml_answers_like_none(
     assert len({answer.data for answer in answers}) == 1
 
 
-def test_a_change_of_the_configuration_ends_what_is_under_way(
+def test_a_configuration_change_ends_open_sign_ins(
     trusting: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -333,7 +335,7 @@ def test_a_change_of_the_configuration_ends_what_is_under_way(
         base64.b64encode(b"<x>" * 1000).decode(),
     ],
 )
-def test_garbage_is_no_answer(
+def test_garbage_is_not_a_response(
     trusting: Org, provider: Provider, browser: Browser, response: str
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -344,12 +346,12 @@ def test_garbage_is_no_answer(
     assert browser.post(trusting, form).status_code == 200
 
 
-def test_large_answers_are_bounded(trusting: Org, browser: Browser) -> None:
+def test_large_responses_are_refused(trusting: Org, browser: Browser) -> None:
     form = {"SAMLResponse": "A" * 300_000, "RelayState": "x"}
     refused(browser.post(trusting, form), 413, "payload_too_large")
 
 
-def test_the_form_may_have_more_members(
+def test_the_form_may_have_additional_members(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -374,7 +376,7 @@ def test_the_metadata_is_the_same_for_every_slug(org: Org, trusting: Org) -> Non
         assert org.anonymous().get(f"/auth/sso/{slug}/saml/metadata").status_code == 404
 
 
-def test_accepted_assertions_are_remembered_and_forgotten(
+def test_accepted_assertions_are_recorded_and_deleted(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting), lifetimeInSeconds=300)

@@ -49,7 +49,7 @@ def forge() -> Forge:
 @pytest.mark.parametrize(
     "sign", [("assertion",), ("response",), ("assertion", "response")], ids="+".join
 )
-def test_a_signed_answer_names_the_person(sign: tuple[str, ...], key_name: str) -> None:
+def test_a_signed_response_identifies_the_person(sign: tuple[str, ...], key_name: str) -> None:
     forge = Forge(sign=sign, key_name=key_name, attributes={"mail": ["a@x.example"], "cn": ["A"]})
     found = check(forge.make(), forge.expected())
     assert (found.issuer, found.subject, found.name_id_format) == (ISSUER, "ada", PERSISTENT)
@@ -197,16 +197,16 @@ FINE: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_what_providers_leave_out_or_add_is_taken(name: str, forge: Forge) -> None:
+def test_optional_parts_may_be_missing_or_added(name: str, forge: Forge) -> None:
     assert check(forge.make(FINE[name]), forge.expected()).subject == "ada"
 
 
-def test_a_signed_response_names_its_destination(forge: Forge) -> None:
+def test_a_signed_response_needs_a_destination(forge: Forge) -> None:
     signed = forge.but(sign=("response",))
     assert "destination" in refused(signed.make(FINE["no-destination"]), signed.expected())
 
 
-def test_one_of_several_audiences_and_confirmations_is_enough(forge: Forge) -> None:
+def test_one_valid_audience_and_confirmation_is_sufficient(forge: Forge) -> None:
     def change(root: etree._Element) -> None:
         first = etree.fromstring(etree.tostring(find(root, "saml:SubjectConfirmation")))
         find(first, DATA).set("Recipient", "https://other.example")
@@ -217,7 +217,7 @@ def test_one_of_several_audiences_and_confirmations_is_enough(forge: Forge) -> N
 
 
 @pytest.mark.parametrize("sign", [(), ("assertion",), ("response",)])
-def test_an_assertion_that_nothing_signed_covers_is_refused(
+def test_an_assertion_without_a_covering_signature_is_refused(
     sign: tuple[str, ...], forge: Forge
 ) -> None:
     root = forge.but(sign=sign).make()
@@ -226,7 +226,7 @@ def test_an_assertion_that_nothing_signed_covers_is_refused(
     assert "Signature" in refused(root, forge.expected())
 
 
-def test_an_unsigned_response_may_not_bring_another_assertion(forge: Forge) -> None:
+def test_an_assertion_replaced_after_signing_is_refused(forge: Forge) -> None:
     """The response is signed, then its assertion is replaced by an unsigned one."""
     root = forge.but(sign=("response",)).make()
     other = assertion(forge.but(subject="eve").tree())
@@ -235,7 +235,7 @@ def test_an_unsigned_response_may_not_bring_another_assertion(forge: Forge) -> N
 
 
 @pytest.mark.parametrize("broken", ["assertion", "response"])
-def test_where_both_are_signed_both_must_be_good(broken: str, forge: Forge) -> None:
+def test_both_signatures_must_be_valid(broken: str, forge: Forge) -> None:
     root = forge.but(sign=("assertion", "response")).make()
     value = find(assertion(root) if broken == "assertion" else root, "ds:SignatureValue")
     value.text = value.text.replace(value.text[:8], "AAAAAAAA", 1)
@@ -249,7 +249,7 @@ def test_a_change_after_signing_is_refused(changed: str, forge: Forge) -> None:
     assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
-def test_the_clocks_may_differ_a_little(forge: Forge) -> None:
+def test_a_small_clock_difference_is_tolerated(forge: Forge) -> None:
     root, second = forge.make(), timedelta(seconds=1)
     end = forge.now + forge.lifetime
     for now in (forge.now - SKEW, end + SKEW - second):
@@ -267,13 +267,13 @@ def test_encrypted_assertions_are_refused_clearly(sign: str, forge: Forge) -> No
     assert "encrypted" in refused(root, forge.expected())
 
 
-def test_the_format_that_was_asked_for_is_required(forge: Forge) -> None:
+def test_the_requested_format_is_required(forge: Forge) -> None:
     root = forge.make()
     assert check(root, forge.expected(name_id_format=PERSISTENT)).subject == "ada"
     assert "format" in refused(root, forge.expected(name_id_format=EMAIL))
 
 
-def test_an_address_may_be_the_name(forge: Forge) -> None:
+def test_the_name_id_may_be_the_email_address(forge: Forge) -> None:
     named = forge.but(format=EMAIL, subject="ada@x.example", attributes={})
     found = check(named.make(), named.expected())
     assert (found.subject, found.email, found.name) == ("ada@x.example", "ada@x.example", None)
@@ -309,7 +309,7 @@ def test_an_address_may_be_the_name(forge: Forge) -> None:
         ),
     ],
 )
-def test_attributes_are_known_by_their_usual_names(
+def test_common_attribute_names_are_known(
     attributes: dict[str, list[str]], email: str | None, name: str | None, groups: tuple[str, ...]
 ) -> None:
     forge = Forge(attributes=attributes)
@@ -319,7 +319,7 @@ def test_attributes_are_known_by_their_usual_names(
 
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
-def test_whatever_is_moved_the_person_stays_the_same(data: st.DataObject) -> None:
+def test_moving_elements_never_changes_the_person(data: st.DataObject) -> None:
     """Elements of a signed response are moved, copied, dropped and renamed at random."""
     forge = Forge(sign=data.draw(st.sampled_from([("assertion",), ("response",)])))
     root = forge.make()
@@ -349,7 +349,7 @@ def test_whatever_is_moved_the_person_stays_the_same(data: st.DataObject) -> Non
     assert found == untouched
 
 
-def test_groups_are_bounded(forge: Forge) -> None:
+def test_the_number_of_groups_is_limited(forge: Forge) -> None:
     many = forge.but(attributes={"groups": [f"g{n}" for n in range(1001)]})
     assert "groups" in refused(many.make(), many.expected())
 

@@ -166,7 +166,7 @@ def test_a_wrapped_signature_is_refused(
 
 
 @pytest.mark.parametrize("sign", ["assertion", "response"])
-def test_a_second_assertion_is_refused_though_it_is_signed_too(sign: str) -> None:
+def test_a_second_signed_assertion_is_refused(sign: str) -> None:
     forge = Forge()
     second = assertion(forge.but(assertion_id="_second", subject="bob").make())
     root = forge.make()

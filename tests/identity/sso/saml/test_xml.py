@@ -61,19 +61,19 @@ def test_documents_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "cp037", "utf-7"])
-def test_a_document_type_hides_in_no_other_encoding(encoding: str) -> None:
+def test_a_document_type_in_another_encoding_is_refused(encoding: str) -> None:
     document = f"<?xml version='1.0' encoding='{encoding}'?>{DOCUMENTS['external-file']}"
     with pytest.raises(InvalidDocument):
         xml.parse(document.encode(encoding))
 
 
-def test_the_declared_encoding_is_not_believed() -> None:
+def test_the_declared_encoding_is_ignored() -> None:
     """As UTF-7 this would be a document type; it is read as UTF-8."""
     root = xml.parse(b"<?xml version='1.0' encoding='utf-7'?><x>+ADw-y/+AD4-</x>")
     assert (root.text, len(root)) == ("+ADw-y/+AD4-", 0)
 
 
-def test_what_is_taken() -> None:
+def test_valid_documents_are_accepted() -> None:
     assert xml.parse(b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<x/>\n").tag == "x"
     assert xml.parse(b"<x>a<!-- b -->c<y/></x>", comments=True).text == "ac"
     siblings = "<y xmlns:xs='a' xmlns:xsi='b'/>" * 1_000
@@ -85,7 +85,7 @@ def test_what_is_taken() -> None:
 @given(
     st.binary(max_size=300) | st.text(alphabet="<>/!?-[]&;# xa='\"", max_size=60).map(str.encode)
 )
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+def test_any_bytes_are_parsed_or_refused(data: bytes) -> None:
     refusal = None
     try:
         root = xml.parse(data)
@@ -96,7 +96,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 @pytest.mark.parametrize("comment", ["<!---->", "<!-- x -->", "<?x?>", "<![CDATA[]]>"])
-def test_a_name_is_not_cut_off_at_a_comment(comment: str, sign: str) -> None:
+def test_a_comment_does_not_truncate_a_name(comment: str, sign: str) -> None:
     """A comment can be added after signing, and some parsers then read only half of a name.
 
     See CVE-2017-11427 and similar ones. Such a document is refused here, and a parsed one would
@@ -114,7 +114,7 @@ def test_a_name_is_not_cut_off_at_a_comment(comment: str, sign: str) -> None:
         assert found.subject == "ada@example.com.evil.example"
 
 
-def test_only_a_response_is_one() -> None:
+def test_other_documents_are_not_responses() -> None:
     for document in (b"<x/>", b"<Response/>", b'<a:Response xmlns:a="urn:x"/>'):
         with pytest.raises(InvalidDocument, match="not a SAML response"):
             response.parse(document)
