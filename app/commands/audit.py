@@ -83,7 +83,7 @@ def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) 
 
 def _latest(organization: str | None, number: int) -> list[dict[str, Any]]:
     with running("tail_audit_log"):
-        return service.latest(organization, most=number)
+        return service.list_latest(organization, limit=number)
 
 
 def _show(entry: dict[str, Any], *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from flask.cli import AppGroup
 from app.commands.running import as_json, load_body, progress, running, show_list, show_record
 from app.identity.control_plane import service
 from app.identity.control_plane.schemas import Provision, SetPlan, Suspend
-from app.identity.erasing.jobs import start_due
+from app.identity.erasing.jobs import enqueue_due
 from app.kit.settings import PLANS
 
 group = AppGroup("org", help="Organizations: create, list, show, change, close.")
@@ -167,7 +167,7 @@ def erase_due(*, wait: bool, as_json: bool) -> None:
     The workers erase them. They also check for due organizations every ten minutes on their own.
     """
     with running("start_erasing"):
-        due = start_due()
+        due = enqueue_due()
         rows = service.list_by_ids(due)
     if wait and due:
         rows = _wait_until_erased(due)
