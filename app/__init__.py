@@ -1,0 +1,1 @@
+"""The labeling and review service."""

@@ -1,0 +1,1 @@
+"""Billing: what organizations used and owe."""

@@ -1,0 +1,1 @@
+"""Delivery: exports, webhooks and notifications."""

@@ -1,0 +1,1 @@
+"""Documents: what is labeled."""

@@ -1,0 +1,1 @@
+"""Libraries that know neither Flask nor the database nor any feature."""

@@ -1,0 +1,1 @@
+"""Identity: people, organizations and how they prove who they are."""

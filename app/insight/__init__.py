@@ -1,0 +1,1 @@
+"""Insight: what happened, and how much work there is."""

@@ -1,0 +1,1 @@
+"""The platform that every feature uses and that knows no feature."""

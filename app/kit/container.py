@@ -25,14 +25,17 @@ class Container:
 
     @cached_property
     def keyring(self) -> Keyring:
+        """The keys that encrypt, sign and hash."""
         return Keyring(self.settings.secret_key, self.settings.encryption_keys)
 
     @cached_property
     def storage(self) -> Storage:
+        """The storage of files."""
         return Storage(self.settings.storage_url, self.reserve)
 
     @cached_property
     def reserve(self) -> Reserve:
+        """The disk space that uploads and exports must leave free."""
         folders = {"data": self.settings.data_dir}
         if self.settings.storage_url.startswith("file://"):
             folders["files"] = Path(self.settings.storage_url.removeprefix("file://"))
@@ -40,6 +43,7 @@ class Container:
 
     @cached_property
     def egress(self) -> Egress:
+        """The client of all outbound HTTP requests."""
         policy = Policy(
             allowed_networks=self.settings.egress_allowed_networks,
             allow_http=self.settings.webhook_allow_http,
@@ -49,6 +53,7 @@ class Container:
 
     @cached_property
     def mailer(self) -> Mailer:
+        """The sender of emails."""
         folder = self.settings.data_dir / "mail"
         settings = self.settings
         return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)

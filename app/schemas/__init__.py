@@ -1,0 +1,1 @@
+"""Schemas: what to label."""

@@ -1,0 +1,1 @@
+"""The workflow: who labels and reviews what, and the results."""

@@ -1,0 +1,1 @@
+"""Billing periods: closing a month."""

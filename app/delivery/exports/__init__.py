@@ -1,0 +1,1 @@
+"""Exports of artifacts and tag sets to files."""

@@ -1,0 +1,1 @@
+"""Notifications in the application and by email."""

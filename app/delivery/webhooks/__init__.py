@@ -1,0 +1,1 @@
+"""Webhooks: subscriptions, signed deliveries and their retries."""

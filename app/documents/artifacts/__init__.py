@@ -1,0 +1,1 @@
+"""Artifacts: documents with their text, pages and files."""

@@ -1,0 +1,1 @@
+"""Login, sessions, registration and recovery of accounts."""

@@ -1,0 +1,1 @@
+"""What the operator does: provision, limit and suspend organizations."""

@@ -1,0 +1,1 @@
+"""Erasing of closed organizations and deleted accounts."""

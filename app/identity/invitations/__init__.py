@@ -1,0 +1,1 @@
+"""Invitations to an organization."""

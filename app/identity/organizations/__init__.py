@@ -1,0 +1,1 @@
+"""Organizations and their settings."""

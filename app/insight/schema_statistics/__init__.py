@@ -1,0 +1,1 @@
+"""Statistics of a schema and its versions."""

@@ -1,0 +1,1 @@
+"""Work lists and workloads of members and teams."""

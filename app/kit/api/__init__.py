@@ -1,0 +1,1 @@
+"""HTTP operations: declaration, validation, responses and documentation."""

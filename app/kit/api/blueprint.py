@@ -171,7 +171,7 @@ def _responder(told: Declaration, *, many: bool) -> Callable[[Any], Response]:
 
 
 def _facts(op: Operation, text: str) -> str:
-    """The docstring, and what else the declaration says."""
+    """Build the operation's documentation from its docstring and its declaration."""
     who = {
         "public": "No credentials needed.",
         "user": "Any signed-in user.",

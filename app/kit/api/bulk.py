@@ -8,7 +8,7 @@ MAX_IDS = 1000
 
 
 def ids(**members: Any) -> List:
-    """A member of a body that lists up to 1,000 records."""
+    """Return a member of a body that lists up to 1,000 records."""
     return List(Uuid(), max_items=MAX_IDS, **members)
 
 
@@ -31,8 +31,11 @@ class BulkOutcome(Schema):
 
 
 class BulkResult(Schema):
-    """What became of all. By id, `outcomes` has each id once, in the order given; by filter, those
-    that failed, up to 1,000."""
+    """The result of a bulk action.
+
+    By id, `outcomes` has each id once, in the order given; by filter, the ones that failed, at most
+    1,000.
+    """
 
     matched = Int(required=True)
     succeeded = Int(required=True)

@@ -55,7 +55,7 @@ class _Plugin(MarshmallowPlugin):
 
 
 def plugin() -> MarshmallowPlugin:
-    """The plugin that turns schemas into components, each named after its class."""
+    """Return the plugin that turns schemas into components, each named after its class."""
     return _Plugin(schema_name_resolver=_name)
 
 
@@ -102,7 +102,7 @@ def tell_apart(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a member of a form or query string: what is not sent there is left out."""
+    """Return the schema of a member of a form or query string, in which nulls are not sent."""
     kinds = schema.get("type")
     if not isinstance(kinds, list):
         return schema

@@ -28,7 +28,7 @@ class Listing:
     _schema: list[type[Schema]] = field(default_factory=list)
 
     def schema(self, operation: str) -> type[Schema]:
-        """The query's schema: common parameters and the filters."""
+        """Return the schema of the query: common parameters and filters."""
         if not self._schema:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
             members: dict[str, Any] = {

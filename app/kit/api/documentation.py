@@ -244,6 +244,6 @@ def _offer_upload(api: Api, op: Operation, found: dict[str, Any]) -> None:
 
 
 def description(api: Api) -> dict[str, Any]:
-    """The description as a dict."""
+    """Return the API description as a dict."""
     spec: dict[str, Any] = api.spec.to_dict()
     return spec

@@ -101,8 +101,11 @@ def _attribute(name: str, _field: fields.Field[Any]) -> str:
 
 @cache
 def compile_dumper(schema_class: type[Schema], hidden: frozenset[str] = frozenset()) -> Dumper:
-    """A function from a record to a plain dict: an object, or a dict that has all members but those
-    with a `dump_default` of None. Members that are `hidden` are null."""
+    """Return a function that turns a record into a plain dict.
+
+    A record is an object, or a dict that has all members but those with a `dump_default` of None.
+    Members that are `hidden` are null.
+    """
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
@@ -121,7 +124,7 @@ def compile_dumper(schema_class: type[Schema], hidden: frozenset[str] = frozense
 def compile_row_dumper(
     schema_class: type[Schema], columns: tuple[str, ...], hidden: frozenset[str] = frozenset()
 ) -> Dumper:
-    """A function from a tuple whose values stand in the order of `columns` to a plain dict."""
+    """Return a function that turns a tuple of values, ordered as `columns`, into a dict."""
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}

@@ -158,8 +158,7 @@ class Bool(fields.Boolean):
 
 
 class QueryBool(fields.Boolean):
-    """`true` or `false` in a query string or form; a JSON boolean where a body holds the filters
-    of a list."""
+    """`true` or `false` in a query string or form, or a JSON boolean in a body of filters."""
 
     # Capitalized as generated Python clients write a form's members.
     truthy = {"true", "True"}

@@ -83,7 +83,7 @@ def _finish(response: Response, security_headers: Mapping[str, str]) -> Response
 
 
 def _told_path() -> str:
-    """The path without the tokens that stand in it: who reads the log must not enter by it."""
+    """Return the path without the tokens in it, so that log readers cannot use them."""
     path = request.path
     if not request.view_args:
         # No operation's path, which could still be one but for a slip: a method, a slash.

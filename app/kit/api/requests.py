@@ -72,7 +72,7 @@ def read_body(limit: int) -> bytes:
 
 
 def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """The JSON body of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422."""
+    """Return the JSON body of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422."""
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
         raise _unsupported(_JSON_TYPES)
     raw = read_body(limit)
@@ -82,9 +82,11 @@ def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
 
 
 def spare_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """The members of a JSON body that may as well be absent or `{}`, as many clients send it; of
-    whatever media type, if it is empty. And raw, which is nothing if there are none. Raises 413,
-    415 or 422."""
+    """Return the members of a JSON body that may be absent, and the raw body.
+
+    Many clients send `{}` or an empty body of any media type where no member is required. The raw
+    body is empty if there are no members. Raises 413, 415 or 422.
+    """
     if not (request.content_length or "Transfer-Encoding" in request.headers):
         return {}, b""
     raw = read_body(limit)
@@ -118,7 +120,10 @@ def _unsupported(supported: tuple[str, ...]) -> ApiError:
 
 
 def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """The URL-encoded form of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422.
+    """Return the URL-encoded form of at most `limit` bytes, validated, and raw.
+
+    Raises 413, 415 or 422.
+
 
     Every value is text; a name may be given once, unless the schema leaves it out.
     """
@@ -197,7 +202,7 @@ def _lists(schema: Schema) -> frozenset[str]:
 
 
 def record_id(text: str) -> UUID:
-    """A path parameter that names a record; what is no UUID names none (404)."""
+    """Return the id that a path parameter names. Raises 404 if it is no UUID."""
     try:
         if len(text) == 36:  # noqa: PLR2004 - the canonical form only
             return UUID(text)
@@ -207,7 +212,7 @@ def record_id(text: str) -> UUID:
 
 
 def if_match() -> int | None:
-    """The revision that `If-Match` carries, if any. `*` asks for nothing."""
+    """Return the revision in `If-Match`, or None if there is none or it is `*`."""
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
         return None

@@ -64,8 +64,10 @@ class Download:
 
 @cache
 def envelope(schema_class: type[Schema], *, many: bool, nullable: bool = False) -> type[Schema]:
-    """The envelope of one record, `nullable` where there may be none, or of a page; a named
-    component."""
+    """Return the schema of an envelope as a named component.
+
+    It holds one record, `nullable` where there may be none, or a page.
+    """
     name = schema_class.__name__ + ("OrNull" if nullable else "")
     data: fields.Field[Any] = fields.Nested(schema_class, required=True, allow_none=nullable)
     meta: fields.Field[Any] = fields.Dict(required=True)
@@ -87,7 +89,7 @@ def encode(value: Any) -> bytes:
 
 
 def json_response(body: bytes, status: int, headers: dict[str, str] | None = None) -> Response:
-    """A response of ready JSON bytes."""
+    """Return a response of JSON bytes."""
     response = Response(body, status, mimetype="application/json")
     if headers:
         response.headers.update(headers)
@@ -111,7 +113,7 @@ def enveloped(result: Any, dump: Callable[[Any], Any] | None, status: int) -> Re
 
 
 def dump_page(page: Page, dump: Callable[[Any], Any] | None) -> Any:
-    """The data of a page."""
+    """Return the data of a page."""
     return dump(page.items) if dump else page.items
 
 

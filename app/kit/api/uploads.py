@@ -30,7 +30,7 @@ class _Sink:
         return 0
 
     def close(self) -> None:
-        """The staged file is closed by its own context."""
+        """Do nothing: the staged file is closed by its own context."""
 
 
 def read(schema: UploadSchema) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
 
 
 def digest(body: dict[str, Any]) -> bytes:
-    """What the idempotency key is compared by: the file's hash, name and the form's members."""
+    """Return the digest of the file's hash and name and of the form, for idempotency keys."""
     upload: Upload | None = body.get("file")
     members = sorted((k, str(v)) for k, v in body.items() if k != "file")
     if upload is None:

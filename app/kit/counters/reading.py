@@ -49,8 +49,11 @@ class Between:
         return within(self.column, after, before)
 
     def edges(self, unit: int) -> tuple[Span | None, list[tuple[int, list[ColumnElement[bool]]]]]:
-        """Return the whole buckets, and the conditions of rows that are to be counted beside, each
-        with 1 or, where they are in those buckets but not in the period, -1."""
+        """Return the whole buckets of the period, and the conditions of rows at its edges.
+
+        Each condition comes with 1 if its rows are counted in addition, or -1 if they are in the
+        buckets but not in the period.
+        """
         period = self.period(self.after, self.before)
         try:
             first = None if self.after is None else spans.round_up(self.after, unit)
@@ -89,8 +92,10 @@ def cells(
 
 
 def prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
-    """Return the same as `cells` of all rows for a statement to be prepared; the organization is
-    its parameter `organization_id`."""
+    """Return the same as `cells` of all rows for a statement to be prepared.
+
+    The organization is its parameter `organization_id`.
+    """
     return _cells(source, shown, {}, None, None)
 
 
@@ -151,8 +156,10 @@ def total(
 
 
 def prepared_total(source: Source, where: Where) -> ColumnElement[int]:
-    """Return the same as `total` for a statement to be prepared; the organization is its parameter
-    `organization_id`."""
+    """Return the same as `total` for a statement to be prepared.
+
+    The organization is its parameter `organization_id`.
+    """
     return _sum(source, where, None, None)
 
 

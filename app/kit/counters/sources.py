@@ -59,8 +59,10 @@ class Source:
         keys: Collection[str] = (),
         level: int | None = None,
     ) -> list[Cube]:
-        """Return the cubes by this bucket that cover these facets, the coarsest first; with `level`
-        only that one."""
+        """Return the cubes by this bucket that cover these facets, the coarsest first.
+
+        With `level`, return only that one.
+        """
         fitting = [
             cube
             for cube in self.cubes

@@ -37,9 +37,11 @@ HORIZON = (
 
 
 class Span(NamedTuple):
-    """Buckets of a facet from `first` up to, not including, `end`, which are beginnings of buckets
-    of the finest cube; None: no bound. With `level` only the buckets of that one are read, and may
-    be shown."""
+    """Buckets of a facet from `first` up to, but not including, `end`; None means no bound.
+
+    Both are beginnings of buckets of the finest cube. With `level` only the buckets of that one are
+    read, and may be shown.
+    """
 
     bucket: str
     first: datetime | None
@@ -63,8 +65,7 @@ class Statement:
     def as_select(
         self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
     ) -> TextualSelect:
-        """Return SQL with the parameters that were added, and `values` of others, as part of
-        another statement."""
+        """Return SQL with its parameters as part of another statement; `values` adds parameters."""
         return self.as_text(sql, values).columns(**columns)
 
     def as_text(self, sql: str, values: Mapping[str, Any] | None = None) -> TextClause:

@@ -141,10 +141,13 @@ class GuardedAdapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}
 
     def cert_verify(self, *args: Any, **kwargs: Any) -> None:
-        """The context does it; requests would load all authorities again for every connection."""
+        """Do nothing: the context verifies certificates.
+
+        requests would load all authorities again for every connection.
+        """
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """What a session calls. Certificates are checked whatever it asks for, no proxy is used.
+        """Send a request for a session, without a proxy; certificates are always checked.
 
         :raises EgressRefused: the door stays shut.
         """

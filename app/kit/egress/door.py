@@ -129,7 +129,7 @@ class Egress:
     def session(
         self, *, deadline: float = 30.0, max_response_bytes: int = 16 * 1024 * 1024
     ) -> requests.Session:
-        """A session for libraries that want one; the same rules hold for each of its requests.
+        """Return a session for libraries that need one; the same rules apply to its requests.
 
         Its requests raise `EgressRefused`, or what requests raises. No redirect is followed, no
         cookie kept, nothing compressed unpacked.
@@ -203,7 +203,7 @@ def _prepare(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRe
 
 
 def _read(response: Response, call: Call, limit: int, answer: _Answer) -> None:
-    """The body up to the limit. The connection is kept only when nothing is left on it."""
+    """Read the body up to the limit; keep the connection only if nothing is left on it."""
     with calling(call):
         try:
             # A body that broke off is noticed by the read after its last bytes.

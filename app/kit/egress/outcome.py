@@ -67,7 +67,7 @@ _TIMEOUTS = (
 
 
 def failure(error: BaseException) -> Failure:
-    """The kind and sentence for an exception, judged by it and by all that it carries."""
+    """Return the kind and message for an exception, by it and by the exceptions it carries."""
     chain = _causes(error)
     for judge in (_known, _timed_out, _by_layer):
         for one in chain:
@@ -110,7 +110,7 @@ def _by_layer(error: BaseException) -> Failure | None:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """The exception and those that it carries: as cause, reason or argument."""
+    """Yield the exception and those that it carries as cause, reason or argument."""
     found: list[BaseException] = []
     waiting: list[object] = [error]
     while waiting:

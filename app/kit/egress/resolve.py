@@ -42,7 +42,7 @@ class ResolutionFailed(Exception):  # noqa: N818 - names what happened
 
 
 def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoint]:
-    """The addresses of a host, in the order to try them.
+    """Return the addresses of a host, in the order to try them.
 
     :param timeout: seconds.
     :raises EgressRefused: one of the addresses may not be reached.
@@ -62,7 +62,7 @@ def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoi
 
 
 def _numeric(host: str, port: int) -> _Infos:
-    """The reading of an address in any of its notations, for which no server is asked."""
+    """Return the address that a text is in any notation, without asking a server."""
     if not _NUMERIC.fullmatch(host):
         return []
     try:

@@ -81,10 +81,10 @@ class Call:
         return not self.fresh and (self.repeatable or idle_seconds <= IDLE_SECONDS)
 
     def may_repeat(self) -> bool:
-        """Return whether a kept connection broke without a sign of an answer, and a new one may be
-        tried.
+        """Return whether a request may be sent again on a new connection.
 
-        The server had closed it at that moment, most likely.
+            A kept connection broke without a sign of a response: most likely the server had just closed
+        it.
         """
         broke = self.reused and not self.received and monotonic() < self.until
         return broke and self.repeatable and not self.fresh
@@ -98,7 +98,7 @@ _current = _Current()
 
 
 def current_call() -> Call:
-    """The call that this thread is making.
+    """Return the call that this thread is making.
 
     :raises RuntimeError: none: somebody uses the connections past the door.
     """

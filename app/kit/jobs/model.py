@@ -118,8 +118,10 @@ def enqueue_many(
     *,
     queue: str | None = None,
 ) -> None:
-    """`enqueue` for each organization and arguments in `work`, in one statement whatever their
-    number. `queue` is another one than the handler's."""
+    """Enqueue a job for each organization and arguments in `work`, in one statement.
+
+    `queue` replaces the handler's queue.
+    """
     if not work:
         return
     organizations, args = zip(*work, strict=True)

@@ -182,7 +182,7 @@ def make(
     connection: Redis,
     stopping: Event,
 ) -> InProcess | Forking:
-    """A worker on `queues` that runs `functions` only, and sets `stopping` when told to end."""
+    """Return a worker on `queues` that runs only `functions`; on a signal it sets `stopping`."""
     worker = kind(
         list(queues),
         connection=connection,

@@ -1,0 +1,1 @@
+"""Artifact schemas, their versions and review policies."""

@@ -13,11 +13,10 @@ from app.kit.tenancy import TenantModel
 
 
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
-    """What to extract from a kind of document. `fields` are the draft's; status draft, active or
-    inactive.
+    """What to extract from a type of document.
 
-    `required_skills` as they were written, `required_skill_keys` case-folded: who labels by it has
-    them all, by the teams they are in.
+    `fields` are the draft's. `status` is draft, active or inactive. `required_skills` are as they
+    were written, `required_skill_keys` case-folded: labelers need all of them, through their teams.
     """
 
     __tablename__ = "schemas"

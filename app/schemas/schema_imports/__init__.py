@@ -1,0 +1,1 @@
+"""Import of schemas from other tools' files."""

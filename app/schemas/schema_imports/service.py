@@ -30,7 +30,7 @@ def import_schema(
     document_type: str | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """A new draft of a file, with `warnings` [{path, message}] of what it could not hold.
+    """Create a draft from a file; `warnings` [{path, message}] say what it could not take over.
 
     A dry run makes it and takes it back: the answer is what would be, without id, times and
     revision. Raises 400 at the culprit's place in `content`, with `details.warnings` where all that

@@ -49,6 +49,6 @@ def templates() -> Mapping[str, Template]:
 
 
 def load(path: Path) -> Template:
-    """The template of a file. Raises TypeError or FieldError where it is none."""
+    """Return the template in a file. Raises TypeError or FieldError if there is none."""
     members = tomllib.loads(path.read_text(encoding="utf-8"))
     return Template(**{**members, "fields": check_fields(members["fields"])})

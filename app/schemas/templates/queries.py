@@ -16,7 +16,7 @@ def page(
     document_type: str | None,
     q: str | None,
 ) -> Page:
-    """A page of rows with an `id`."""
+    """Return a page of rows with an `id`."""
     names = ("id", "name", "industry", "document_type")
     rows = [tuple(getattr(template, name) for name in names) for template in templates]
     table = values(*(column(name, String) for name in names), name="templates").data(rows)

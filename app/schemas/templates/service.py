@@ -20,7 +20,7 @@ def list_templates(
     document_type: str | None = None,
     q: str | None = None,
 ) -> Page:
-    """A page of templates."""
+    """Return a page of templates."""
     every = templates()
     found = queries.page(page, every.values(), industry=industry, document_type=document_type, q=q)
     return replace(found, items=[every[row.id] for row in found.items])
@@ -42,7 +42,7 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """A draft of a template, of all its fields or those of the keys `fields`, in its order.
+    """Create a draft from a template, with all its fields or those of the keys `fields`.
 
     Raises 404, and 400 for a key that the template does not have, or without any.
     """

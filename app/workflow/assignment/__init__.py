@@ -1,0 +1,1 @@
+"""Assignment and claims of artifacts for labeling."""

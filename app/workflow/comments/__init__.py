@@ -1,0 +1,1 @@
+"""Comments on tag sets."""

@@ -1,0 +1,1 @@
+"""The review queue: claims, assignment and escalation of reviews."""

@@ -1,0 +1,1 @@
+"""Routing rules that assign artifacts."""

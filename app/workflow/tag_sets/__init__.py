@@ -1,0 +1,1 @@
+"""Tag sets, from draft to review decision."""

@@ -121,7 +121,8 @@ def selected_ids(filters: dict[str, Any]) -> Select[Any]:
 
 def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
     """A SELECT of those of `artifact_ids` that there are and that `filters` still find. Their words
-    are not searched again."""
+    are not searched again.
+    """
     return still(select(Artifact.id), artifact_ids, filters)
 
 
@@ -136,7 +137,8 @@ def still(
 
 def among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
     """Whether a document is one of these. One value, not a thousand of them: neither SQLAlchemy nor
-    PostgreSQL reads so long a list."""
+    PostgreSQL reads so long a list.
+    """
     return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
 
 
@@ -223,13 +225,15 @@ def _row(statement: Select[Any], artifact_id: UUID) -> Row[Any] | None:
 
 def content(artifact_id: UUID) -> Row[Any] | None:
     """What finding a document's bytes takes: name, media_type, size_bytes, sha256, status,
-    page_count."""
+    page_count.
+    """
     return _row(_CONTENT, artifact_id)
 
 
 def text(artifact_id: UUID) -> Any:
     """Return a document's status, text, its length in code points, its language, and each page's
-    number, start and end in the text; None when there is none."""
+    number, start and end in the text; None when there is none.
+    """
     return _TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
 
 

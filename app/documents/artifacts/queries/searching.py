@@ -75,7 +75,8 @@ _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 class Asked(NamedTuple):
     """What somebody typed, and what it asks of the index (None: nothing). `backlog`: some documents
-    are not in the index yet."""
+    are not in the index yet.
+    """
 
     typed: str
     tsquery: str | None

@@ -101,7 +101,8 @@ def delete_many(artifact_ids: Sequence[UUID]) -> None:
 
 def lock_created_before(moment: datetime, *, most: int) -> Sequence[Row[Any]]:
     """Lock some of the oldest documents that came in before `moment`; what somebody changes just
-    now is left out."""
+    now is left out.
+    """
     oldest = (
         select(Artifact.id)
         .where(Artifact.created_at < moment)

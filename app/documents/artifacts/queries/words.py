@@ -11,7 +11,8 @@ from app.kit import db
 
 def stored(artifact_id: UUID, numbers: Sequence[int], room: int) -> dict[int, str]:
     """Words as JSON, by page number: of the first of `numbers`, and of those after it that together
-    take no more than `room` bytes. The numbers ascend or descend."""
+    take no more than `room` bytes. The numbers ascend or descend.
+    """
     number = ArtifactPage.number
     written = (
         select(number, cast(ArtifactPage.words, Text).label("words"))

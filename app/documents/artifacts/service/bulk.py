@@ -97,7 +97,8 @@ def _for_each(
 
 def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
     """Why documents failed that a filter had found and that were not found again when their turn
-    came: of those that are there, that they have changed."""
+    came: of those that are there, that they have changed.
+    """
     there = queries.there(list(missed)) if missed else []
     error = errors.conflict("The document has changed: the filter finds it no more.")
     return missed | dict.fromkeys(there, error)

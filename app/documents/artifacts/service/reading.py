@@ -27,7 +27,8 @@ def selected_ids(filters: dict[str, Any]) -> Select[Any]:
 
 def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
     """The same of documents named by id: those that there are and that `filters`, whose words are
-    not searched again, still find."""
+    not searched again, still find.
+    """
     return queries.by_ids(artifact_ids, filters)
 
 
@@ -73,13 +74,15 @@ def download(artifact_id: UUID) -> Download:
 
 def get_text(artifact_id: UUID) -> Any:
     """Return its text, length (code points), language and pages' spans. Raises 404, and 409 before
-    it is read."""
+    it is read.
+    """
     return files.readable(queries.text(artifact_id))
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
     """A page of its pages, with words as far as `words.ANSWER_BYTES` go. Raises 404, 409 before it
-    is read."""
+    is read.
+    """
     files.readable(queries.content(artifact_id))
     found = queries.pages(page, artifact_id)
     given = words.of_pages(artifact_id, found.items)

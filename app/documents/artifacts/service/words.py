@@ -18,7 +18,8 @@ _BATCH = 50
 
 def of_pages(artifact_id: UUID, pages: Sequence[Any]) -> dict[int, orjson.Fragment]:
     """Words by page number, for the first of `pages` (rows: number, start, end, flowing) that
-    `ANSWER_BYTES` have room for."""
+    `ANSWER_BYTES` have room for.
+    """
     if not pages:
         return {}
     words = _laid_out(artifact_id, pages) if pages[0].flowing else _stored(artifact_id, pages)

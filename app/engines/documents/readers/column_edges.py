@@ -34,6 +34,7 @@ class Edge:
 
     @property
     def least_lines(self) -> int:
+        """The number of lines that make a column."""
         return LEAST_LINES if self.gutter is None else _LEAST_ALIGNED_LINES
 
     def find_cut(self, segment: Segment) -> int | None:

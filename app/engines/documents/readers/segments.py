@@ -22,20 +22,24 @@ class Segment:
 
     @property
     def height(self) -> float:
+        """The height of the line, without superscripts."""
         return self.bottom - self.top
 
     @property
     def middle(self) -> float:
+        """The vertical center of the line."""
         return (self.top + self.bottom) / 2
 
     @classmethod
     def of(cls, tokens: Sequence[Token]) -> "Segment":
+        """Build a segment of tokens that are in order."""
         segment = cls(tokens[0])
         for token in tokens[1:]:
             segment.add(token)
         return segment
 
     def add(self, token: Token) -> None:
+        """Append a token to the right."""
         self.tokens.append(token)
         self.x1 = max(self.x1, token.x1)
         if token.height > self.height:  # a superscript does not move the line

@@ -68,7 +68,7 @@ def page(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """A page of schemas; fields that are too large for it are null."""
+    """Return a page of schemas; fields that are too large for it are null."""
     statement = select(*_LISTED_COLUMNS, _fitting(ArtifactSchema.fields, request))
     if status is not None:
         statement = statement.where(ArtifactSchema.status == status)
@@ -103,7 +103,7 @@ def version(version_id: UUID) -> SchemaVersion | None:
 
 
 def numbered(schema_id: UUID, number: int) -> SchemaVersion | None:
-    """The schema's version of that number."""
+    """Return the schema's version with this number."""
     statement = select(SchemaVersion).where(
         SchemaVersion.schema_id == schema_id, SchemaVersion.number == number
     )
@@ -117,7 +117,7 @@ def version_page(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """A page of the schema's versions; fields and changes that are too large for it are null."""
+    """Return a page of versions; fields and changes that are too large for it are null."""
     conditions = [SchemaVersion.schema_id == schema_id]
     conditions += within(SchemaVersion.created_at, created_after, created_before)
     statement = select(
@@ -135,13 +135,13 @@ def version_page(
 
 
 def _fitting(column: Any, request: PageRequest) -> Label[Any]:
-    """A JSON column; null where it is larger than a record's share of the page."""
+    """Return a JSON column that is null where it is larger than a record's quota of the page."""
     share = PAGE_BYTES // request.page_size
     return case((func.octet_length(cast(column, String)) <= share, column)).label(column.key)
 
 
 def active_version(schema_id: UUID) -> Row[Any] | None:
-    """The schema's status beside its current version's members, null before the first one."""
+    """Return the schema's status and its current version's members, null before the first one."""
     statement = (
         select(*_ACTIVE_VERSION)
         .select_from(ArtifactSchema)

@@ -1,5 +1,4 @@
-"""Labeling schemas: an editable draft, published as immutable versions, open or closed. What other
-features call is here."""
+"""Artifact schemas: editable drafts, published as immutable versions; called by other features."""
 
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,

@@ -34,7 +34,7 @@ def list_schemas(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of schemas."""
+    """Return a page of schemas."""
     return records.page(
         page,
         status=status,
@@ -55,8 +55,10 @@ def create(
     required_skills: Iterable[str] = (),
     fields: list[dict[str, Any]],
 ) -> ArtifactSchema:
-    """A new draft. Policy members left out are those of `DEFAULT_POLICY`; a skill stands once,
-    however it is spelled. Raises 400 with the code of what is wrong with a field.
+    """Create a draft and return it.
+
+    Policy members that are left out are those of `DEFAULT_POLICY`. A skill is stored once, however
+    it is spelled. Raises 400 with the code of what is wrong with a field.
     """
     schema = ArtifactSchema(
         name=name,
@@ -97,7 +99,7 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
 
 
 def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> ArtifactSchema:
-    """A new draft like another schema's: all that a writer may say of it, under another name.
+    """Create a copy of another schema's draft under another name, and return it.
 
     AI assistance is off, as in any new schema. Raises 404.
     """
@@ -115,7 +117,7 @@ def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> 
 
 
 def copy_name(name: str) -> str:
-    """The name of a copy, no longer than a name may be."""
+    """Return the name of a copy, within the limit of names."""
     return name[: MAX_NAME - len(_COPY)].rstrip() + _COPY
 
 

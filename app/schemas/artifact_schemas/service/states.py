@@ -8,8 +8,10 @@ from app.schemas.artifact_schemas.service.drafts import lock
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Open a schema for labeling. Raises 404, 409 `stale_precondition`, or 409 `conflict` while
-    nothing of it is published."""
+    """Open a schema for labeling.
+
+    Raises 404, 409 `stale_precondition`, or 409 `conflict` if no version is published.
+    """
     schema = lock(schema_id, revision)
     if schema.current_version_id is None:
         raise errors.conflict("Publish the schema before activating it.", state=schema.status)
@@ -19,8 +21,10 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Close a schema for new labeling. Raises 404, 409 `stale_precondition`, or 409 `conflict` when
-    it was never active."""
+    """Close a schema for new labeling.
+
+    Raises 404, 409 `stale_precondition`, or 409 `conflict` if it was never active.
+    """
     schema = lock(schema_id, revision)
     if schema.status == "draft":
         raise errors.conflict("A draft was never open for labeling.", state=schema.status)
@@ -30,8 +34,10 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Turn AI assistance on, for the fields that take it; again, it stays as it is. Raises 404, 409
-    `stale_precondition`."""
+    """Turn AI assistance on for the fields that allow it. Safe to repeat.
+
+    Raises 404, 409 `stale_precondition`.
+    """
     return _assist(schema_id, revision=revision, enabled=True)
 
 

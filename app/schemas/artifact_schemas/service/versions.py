@@ -40,7 +40,7 @@ def list_versions(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of the schema's versions, without fields and changes that are too large for a page.
+    """Return a page of versions, without fields and changes that are too large for it.
 
     Raises 404.
     """
@@ -51,7 +51,7 @@ def list_versions(
 
 
 def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
-    """What one version has otherwise than another, the one before it unless said.
+    """Return the differences of a version from another one, by default the one before it.
 
     {from: {id, number} or None, to: {id, number}, changes, breaking}. All fields of a first version
     were added, and break nothing. Raises 404, or 400 on `against` when it is no version of the same
@@ -91,7 +91,7 @@ def _base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
 
 
 def get_active_version(schema_id: UUID) -> Version:
-    """The version that new label sets use.
+    """Return the version that new tag sets use.
 
     Raises 404, or 409 `conflict` with `details.state` when the schema is not active.
     """
@@ -104,5 +104,5 @@ def get_active_version(schema_id: UUID) -> Version:
 
 
 def compiled(version_id: UUID, fields: list[dict[str, Any]]) -> CompiledFields:
-    """The fields of a published version made ready; kept, as a version never changes."""
+    """Return the compiled fields of a published version, from a cache: versions never change."""
     return cache.compiled(version_id, fields)

@@ -193,8 +193,10 @@ def _allows_self_review(caller: Caller) -> bool:
 
 
 def check_state(tag_set: LockedTagSet, action: Action, revision: int | None) -> None:
-    """Raise 409 `conflict` with `details.state` if the action is not allowed in the tag set's
-    status, or 409 `stale_precondition`."""
+    """Check that the tag set's status allows an action, and that its revision is `revision`.
+
+    Raises 409 `conflict` with `details.state`, or 409 `stale_precondition`.
+    """
     allowed = TRANSITIONS[action].sources
     if tag_set.status not in allowed:
         raise errors.conflict(
