@@ -1,4 +1,4 @@
-"""SQL of a document's history: what several features know of it, as one list."""
+"""SQL query of a document's history: the entries of several features as one list."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -26,16 +26,18 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 
 _NOTHING = literal_column("CAST('{}' AS jsonb)", JSONB())
 _HANDLED = ("claim_user_id", "assignee_id", "assignee_team_id", "escalated", "flags")
-"""What of a label set is of its review. Its changes of state and tags are told by its revisions."""
+"""Members of a tag set that belong to its review. Revisions show changes of its status and tags."""
 
 
 class Sources(NamedTuple):
-    """SELECTs of what happened, as the services that own them describe them: entries of the audit
-    log about the document, about its label sets (None: not for this caller) and comments; acts on
-    the document and on its label sets; and the rules that matched it.
+    """SELECTs of the history's entries, built by the services that own the data.
 
-    With `claims_of` claims of the document by others than this user are left out. Changes of the
-    document's `hidden` members are never told.
+    `document`, `reviews` and `comments` are audit log entries about the document, its tag sets
+    (None hides them from the caller) and their comments. `acts` and `revisions` are actions on the
+    document and on its tag sets. `rules` are the rules that matched the document.
+
+    With `claims_of`, claims of the document by other users are left out. Changes of the document's
+    `hidden` members are never shown.
     """
 
     document: Any
@@ -55,7 +57,7 @@ def page(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of what the sources tell."""
+    """Return a page of the entries of all sources."""
     parts = [
         _of_document(of.document, of.claims_of, of.hidden),
         _of_comments(of.comments),
@@ -128,7 +130,7 @@ def _nothing_but(entry: Any, *names: str) -> Any:
 
 
 def _made(*parts: Any) -> Any:
-    """An id of what has none of its own."""
+    """Return an id for an entry that has none of its own."""
     key = func.concat_ws("/", *(cast(part, String) for part in parts))
     return cast(func.md5(key), Uuid())
 
@@ -136,8 +138,8 @@ def _made(*parts: Any) -> Any:
 def _of_document(entries: Any, claims_of: UUID | None, hidden: tuple[str, ...]) -> Select[Any]:
     entry = entries.subquery("entry").c
     released = entry.action == "artifacts.release"
-    # Whatever is done with a label set changes its document's state and claim: the act itself is
-    # told. Giving it back is told by the claim; the state follows.
+    # An action on a tag set also changes the status and claim of its document. The action has its
+    # own entry, so these changes are left out. Of a release, only the change of the claim is shown.
     follows = or_(
         and_(
             entry.action == "artifacts.update",
@@ -182,7 +184,7 @@ def _of_reviews(entries: Any) -> Select[Any]:
         note=reason,
         changes=cast(entry.changes, JSONB).op("-")("escalation_reason"),
     ).where(
-        # Saves, of which there are most, and whose entries are large, are told by their name.
+        # Saves are excluded by name: they are the most frequent entries, and large.
         entry.action != "tag_sets.replace",
         not_(_changed(entry, "status", "tags")),
         _changed(entry, *_HANDLED),

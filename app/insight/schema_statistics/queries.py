@@ -1,4 +1,4 @@
-"""SQL of the statistics of a schema."""
+"""SQL queries of the statistics of a schema."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,7 +35,7 @@ _TAG_SETS = TagSet.__table__
 
 
 def artifacts(schema_id: UUID, *, first: datetime | None, end: datetime | None) -> dict[str, int]:
-    """How many of the schema's documents there are of each status; archived ones aside."""
+    """Return the number of the schema's documents by status; archived ones count as `archived`."""
     rows = _rows(
         _ARTIFACTS,
         schema_id,
@@ -51,9 +51,9 @@ def artifacts(schema_id: UUID, *, first: datetime | None, end: datetime | None) 
 def label_sets(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> Sequence[Row[Any]]:
-    """What became of the label sets: the whole first (id null), then each version, newest first.
+    """Return the counts of tag sets: the total first (id null), then each version, newest first.
 
-    The counts of a version that nothing was labeled with are null.
+    The counts of a version without tag sets are null.
     """
     sets = _TAG_SETS.c
     rows = _rows(
@@ -105,7 +105,8 @@ def _by_version(cells: Any) -> Subquery:
     return union_all(by_version, whole).subquery()
 
 
-# How many took how many seconds tells the median, whatever their number.
+# The median is computed from the number of tag sets of each duration, so the number of tag sets
+# does not matter.
 _SPEED = """
     WITH told AS (
         SELECT CAST(version_id AS uuid) AS version_id, CAST(seconds AS int) AS seconds, sum(n) AS n
@@ -123,7 +124,7 @@ _SPEED = """
             + min(seconds) FILTER (WHERE upto >= floor((whole + 2) / 2))) / 2.0 AS median
     FROM placed GROUP BY version_id
 """
-# Those of a period are looked at one by one.
+# The tag sets of a period are read one by one.
 _SECONDS = """
     SELECT CAST(schema_version_id AS text) AS version_id,
            CAST(seconds_spent AS text) AS seconds, 1 AS n

@@ -1,4 +1,4 @@
-"""schemas: their statistics."""
+"""Route of the statistics of a schema."""
 
 from typing import Any
 from uuid import UUID

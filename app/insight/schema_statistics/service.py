@@ -1,4 +1,4 @@
-"""What a schema's documents and label sets have come to."""
+"""Statistics of a schema's documents and tag sets."""
 
 from datetime import datetime
 from typing import Any
@@ -15,18 +15,18 @@ _TAG_SETS = ("draft", "submitted", "accepted", "rejected", "total")
 def stats(
     schema_id: UUID, *, first: datetime | None = None, end: datetime | None = None
 ) -> dict[str, Any]:
-    """A schema's documents and label sets, of all time or those created from `first` to `end`,
-    which is the first moment not among them.
+    """Return statistics of a schema's documents and tag sets, of all time or of a period.
 
-    {schema_id, first, end, artifacts, tag_sets, labeling_seconds {mean, median, timed}, decided,
-    acceptance_rate, rejections, auto_accepted, versions}: the members from `tag_sets` on stand for
-    each version too, newest first. Raises 404, or 400 on `from` when it is not before `to`.
+    The period selects those created from `first` until `end`, exclusive. Returns {schema_id, first,
+    end, artifacts, tag_sets, labeling_seconds {mean, median, timed}, decided, acceptance_rate,
+    rejections, auto_accepted, versions}. The items of `versions`, newest first, have the members
+    from `tag_sets` to `auto_accepted` too. Raises 404, or 400 on `from` if it is not before `to`.
     """
     schemas.get(schema_id)
     if first is not None and end is not None and first >= end:
         raise errors.invalid("Must be before the period's end.", "from")
     documents = queries.artifacts(schema_id, first=first, end=end)
-    # The whole sorts first: its number is null.
+    # The total sorts first, because its version number is null.
     whole, *versions = queries.label_sets(schema_id, first=first, end=end)
     return {
         "schema_id": schema_id,

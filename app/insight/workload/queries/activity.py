@@ -1,7 +1,7 @@
-"""SQL of what a person did.
+"""SQL queries of a user's activity.
 
-A submission's outcome is the revision after it: every change of a label set is one, and none other
-than a decision follows a submission.
+The outcome of a submission is the revision after it: every change of a tag set creates a revision,
+and only a decision can follow a submission.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from sqlalchemy import Row, text
 
 from app.kit import db, tenancy
 
-# The partial index on these revisions leaves saves out, hence the condition that says so.
+# The condition on `kind` lets PostgreSQL use the partial index, which excludes saves.
 _DONE = """
     organization_id = :org AND author_id = :me AND kind <> 'save'
     AND created_at >= :start AND created_at < :end
@@ -64,16 +64,16 @@ def _values(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any]:
 
 
 def submitted(user_id: UUID, edges: Sequence[datetime]) -> list[Row[Any]]:
-    """What a user submitted between the first of `edges` and the last, by day, and once with `day`
-    None for all of it. Day n (from 1) starts at the nth edge and ends before the next.
+    """Return a user's submissions by day, and once with `day` None for the whole period.
 
-    `seconds_spent` is the time spent on label sets that were submitted for the last time then,
-    `timed` how many of them tell it.
+    Day n, counted from 1, starts at the nth of `edges` and ends before the next. `seconds_spent` is
+    the time spent on tag sets whose last submission in the period was then; `timed` is the number
+    of these that have a recorded time.
     """
     return list(db.session().execute(_SUBMITTED, _values(user_id, edges)))
 
 
 def reviewed(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:
-    """How many decisions a user made, by day."""
+    """Return the number of a user's review decisions by day."""
     rows = db.session().execute(_REVIEWED, _values(user_id, edges))
     return {row.day: row.reviewed for row in rows}

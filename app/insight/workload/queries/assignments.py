@@ -1,4 +1,4 @@
-"""SQL of one person's list."""
+"""SQL queries of a user's assignments."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,8 +16,8 @@ from app.kit.counters.sql import Statement
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.workflow.tag_sets.service.decisions import RANK_STEP
 
-# By priority, the most urgent first, then by time, then by id. Each part is read in the order of an
-# index, and no further than a page goes.
+# By priority, highest first, then by time, then by id. Each part is read in the order of an index,
+# and only as many rows as a page needs.
 _ORDER = {"rank": int, "at": datetime, "id": UUID}
 _OWN = """
     SELECT 'label' AS kind, 100 - own.priority AS rank, own.at, own.artifact_id AS id,
@@ -42,7 +42,7 @@ _OFFERED = """
     WHERE (reach.named OR able.skilled)
       AND (CAST(:schema_id AS uuid) IS NULL OR able.schema_id = :schema_id)
 """
-# Nothing is looked for where nothing is due in time.
+# Skips assignees and schemas that have no work due in time.
 _DUE = """
     JOIN (
         SELECT CAST(assignee_id AS uuid) AS assignee_id, CAST(schema_id AS uuid) AS schema_id
@@ -104,7 +104,7 @@ _PAGE = f"""
 
 @dataclass(frozen=True)
 class Kinds:
-    """What kinds of work are asked for. `self_review`: also what the person has labeled."""
+    """Kinds of work to list; `self_review` includes tag sets that the user labeled."""
 
     label: bool
     review: bool
@@ -112,7 +112,7 @@ class Kinds:
 
 
 def page(request: PageRequest, wanted: Wanted, kinds: Kinds) -> Page:
-    """A page of what one person has to do."""
+    """Return a page of what one user has to label or review."""
     (user_id,) = wanted.people
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:

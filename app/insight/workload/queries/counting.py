@@ -1,4 +1,4 @@
-"""SQL of how much people have to do. None of it takes longer the longer a backlog is."""
+"""SQL queries that count what users have to do, in a time independent of the backlog's length."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
-"""Whose cells are read, by a common table of `todo`."""
+"""The assignees whose cells are read; `reach` is a common table expression of `todo`."""
 _MICROSECOND = timedelta(microseconds=1)
 _TO_LABEL = f"""
 WITH {todo.PEOPLE}, {todo.BEGUN}, {todo.OFFERED}, {todo.WITHHELD}, due_today AS (
@@ -58,8 +58,10 @@ LEFT JOIN due_today ON due_today.user_id = people.user_id
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to count: of whom, by name or, with `by_team`, by their teams too, and the list's
-    filters."""
+    """The users whose work is counted or listed, and the filters of the list.
+
+    `by_team` includes documents that are assigned to their teams.
+    """
 
     people: Sequence[UUID]
     by_team: bool = False
@@ -69,14 +71,16 @@ class Wanted:
 
     @property
     def until(self) -> datetime | None:
-        """Up to when counts tell what is due. What is due later, but before `due_before`, an index
-        tells."""
+        """Return the end of the due times that counters cover, or None without `due_before`.
+
+        Work due later than this, but before `due_before`, is found through an index.
+        """
         if self.due_before is None:
             return None
         return round_down(self.due_before - _MICROSECOND, DAY)
 
     def values(self) -> dict[str, Any]:
-        """The parameters of the common tables."""
+        """Return the parameters of the common table expressions."""
         return {
             "org": tenancy.current_organization_id(),
             "people": [str(one) for one in self.people],
@@ -89,7 +93,7 @@ class Wanted:
 
 
 def count_to_label(wanted: Wanted) -> Subquery:
-    """How many documents each of the people has to label: user_id, n."""
+    """Return a subquery of the number of documents each user has to label: user_id, n."""
     statement = Statement(tenancy.current_organization_id())
     where: dict[str, Any] = {"assignee_id": ASSIGNEES}
     if wanted.schema_id is not None:
@@ -104,8 +108,10 @@ def count_to_label(wanted: Wanted) -> Subquery:
 
 
 def count_to_review(wanted: Wanted, *, self_review: bool) -> Subquery:
-    """How many items each of the people has to review: user_id, n. What somebody has claimed is
-    looked at one by one, as many as people review at this moment."""
+    """Return a subquery of the number of tag sets each user has to review: user_id, n.
+
+    Claimed tag sets are read one by one; there are as many as users are reviewing at the time.
+    """
     where: dict[str, Any] = {"assignee_id": list(wanted.people), "archived": False}
     if wanted.schema_id is not None:
         where["schema_id"] = wanted.schema_id

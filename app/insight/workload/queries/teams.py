@@ -1,4 +1,4 @@
-"""SQL of a team's workload."""
+"""SQL queries of a team's workload."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ _KINDS = ("submit", "accept", "correction", "reject")
 
 
 def members(team_id: UUID) -> list[Row[Any]] | None:
-    """The members of a team, the lead first: id, email, name, role. None when there is no team."""
+    """Return id, email, name and role of a team's members, lead first; None without such a team."""
     is_lead = TeamMember.user_id == Team.lead_id
     role = case((is_lead, "lead"), else_="member").label("role")
     statement = (
@@ -57,8 +57,12 @@ def numbers(
     end: datetime,
     self_review: bool,
 ) -> dict[UUID, Row[Any]]:
-    """What stands in people's lists by name: to_label, to_review and, of both, overdue; and what
-    they submitted (labeled) and decided (reviewed) from `start` up to `end`."""
+    """Return the numbers of open, overdue and finished work of each user, by user id.
+
+    `to_label` and `to_review` count what users are assigned to by name or have begun; `overdue`
+    counts both. `labeled` and `reviewed` count submissions and decisions from `start` until `end`,
+    exclusive.
+    """
     everything, late = Wanted(user_ids), Wanted(user_ids, due_before=now)
     to_label = counting.count_to_label(everything)
     to_review = counting.count_to_review(everything, self_review=self_review)
@@ -122,8 +126,11 @@ _BEGUN = """
 
 
 def waiting(team_id: UUID, *, now: datetime) -> Row[Any]:
-    """What a team is assigned to and nobody has begun: open, overdue. What people have begun is
-    looked at one by one."""
+    """Return the numbers of open and overdue documents of a team that nobody has begun.
+
+    The counters give all open documents assigned to the team; those that somebody has begun are
+    read one by one and subtracted.
+    """
     work = ArtifactAssignee
     rows = select(work.artifact_id).where(
         work.organization_id == tenancy.current_organization_id(),

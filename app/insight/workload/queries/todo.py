@@ -1,10 +1,11 @@
-"""SQL of what people have to label: common tables of a statement.
+"""Common table expressions that find what users have to label.
 
-Of the people `:people`, who have begun what, what they are assigned to, by name or by a team, and
-what of it they may begin: the rules are those of `assignment.queries.next_artifact`, but that
-an overlapping document is shown while somebody else has it. What people have begun is looked at one
-by one. What they could begin may be as long as a team's backlog: it is counted by
-`OFFERED`, less what is looked at.
+For the users `:people` they find the documents that each has begun, the documents assigned to them
+by name or through a team, and which of these they may begin. The rules are those of
+`assignment.queries.next_artifact`, except that a document that needs several tag sets is listed
+while somebody else has claimed it. Documents that users have begun are read one by one. Documents
+that they could begin may be as many as a team's backlog: the counter `OFFERED` counts them, and the
+exceptions, which are read one by one, are subtracted.
 """
 
 from app.documents.artifacts.models import URGENT_AT
@@ -31,7 +32,7 @@ people AS MATERIALIZED (
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
 """
-"""Who they are, whose assignments are theirs, and of which schemas they label."""
+"""The users, the assignees whose work is theirs (`reach`), and the schemas they label (`able`)."""
 
 OFFER = """
     SELECT bool_or(reach.named) AS named,
@@ -41,7 +42,7 @@ OFFER = """
     JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {whose}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""How somebody comes to a document that they are assigned to: by name, or by which team."""
+"""How a user is assigned to a document: by name, or through which team."""
 
 _FREE = (
     "(document.claim_user_id IS NULL OR document.claim_expires_at <= now()"
@@ -89,7 +90,7 @@ begun AS MATERIALIZED (
     )
 )
 """  # noqa: S608 - made of constants
-"""What they have begun or claimed (`begun`), and what of it stands in their lists (`own`)."""
+"""Documents that users have begun or claimed (`begun`), and those that their lists show (`own`)."""
 
 OFFERED = """
 grouped AS (
@@ -113,8 +114,11 @@ grouped AS (
     GROUP BY grouped.user_id
 )
 """
-"""How many documents they are assigned to whose places are not taken, by their cells. One that is
-assigned to several is in the cells of each, by the hash of all of them."""
+"""The number of documents with a free place that users are assigned to, from the counter's cells.
+
+A document with several assignees is in the cells of each of them, under a hash of all of them, so
+that it counts once.
+"""
 
 WITHHELD = f"""
 candidates AS (
@@ -153,8 +157,11 @@ candidates AS (
     GROUP BY candidates.user_id
 )
 """  # noqa: S608 - made of constants
-"""How many of these they may not begin: somebody works on it, they have skipped it, or they have
-begun it and it is counted already. As many are looked at as people work on at this moment."""
+"""The number of these documents that users may not begin.
+
+Somebody else works on them, the user has skipped them, or the user has begun them and `own` counts
+them. As many rows are read as documents are being worked on at the time.
+"""
 
 MAY_BEGIN = f"""
     array_position(work.labeled_by, {{whose}}) IS NULL AND work.places_taken < able.sets
@@ -168,7 +175,7 @@ MAY_BEGIN = f"""
         WHERE document.organization_id = :org AND document.id = work.artifact_id
           AND {_FREE.format(whose="{whose}")}))
 """  # noqa: S608 - made of constants
-"""Whether somebody may begin what an assignee's row `work` tells of, whom they are by `reach`."""
+"""The condition that a user may begin the document of `work`, an assignee row joined by `reach`."""
 
 OF_TEAM = """
     (CAST(:team_id AS uuid) IS NULL OR (
@@ -179,11 +186,11 @@ OF_TEAM = """
             WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
               AND other.is_open AND (theirs.named OR other.assignee_id < work.assignee_id))))
 """
-"""Whether it is there for them by the team that a list is filtered by."""
+"""The condition that the user has the document through the team that the list is filtered by."""
 
 OWN_FILTERS = """
     (CAST(:schema_id AS uuid) IS NULL OR own.schema_id = :schema_id)
     AND (CAST(:team_id AS uuid) IS NULL OR own.team_id = :team_id)
     AND (CAST(:due_before AS timestamptz) IS NULL OR own.due_at < :due_before)
 """
-"""The same of what they have begun, by all of a list's filters."""
+"""The condition that a document of `own` matches all filters of the list."""

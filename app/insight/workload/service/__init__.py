@@ -1,4 +1,4 @@
-"""What people have to do, and what they did."""
+"""Public functions of workload: assignments, activity and team workloads."""
 
 from app.insight.workload.service.activity import activity
 from app.insight.workload.service.assignments import list_assignments

@@ -1,4 +1,4 @@
-"""What somebody did, day by day."""
+"""Activity of a user by day."""
 
 from datetime import date
 from typing import Any
@@ -15,12 +15,13 @@ _SECONDS_PER_HOUR = 3600
 def activity(
     *, caller: Caller, first: date | None = None, last: date | None = None
 ) -> dict[str, Any]:
-    """What the caller submitted and decided from day `first` to day `last`, both of it, as their
-    time zone counts days; days without work are zeros.
+    """Return the caller's submissions and review decisions per day, with rates and speed.
 
-    A submission counts on its day, and so does what came of it, whenever that was. The acceptance
-    rate is the share of decided submissions that were accepted, corrected ones among them; the
-    `unchanged_rate` that of those accepted as they were. Raises 400 on the period.
+    The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
+    work have zeros. A submission and its outcome count on the day of the submission, whenever it
+    was decided. The acceptance rate is the share of decided submissions that were accepted, with or
+    without corrections; `unchanged_rate` is the share accepted without corrections. Raises 400 on
+    the period.
     """
     asked = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = asked.edges

@@ -1,4 +1,4 @@
-"""One's own list."""
+"""List of the caller's assignments."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -13,12 +13,12 @@ from app.kit.principal import Caller
 
 
 def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
-    """A page of what the caller has to label or to review, the most urgent first: by the priority
-    of the document, then by when it is due or, without, how old it is, as the review queue is.
+    """List what the caller has to label or review, most urgent first.
 
-    To label: drafts, claims, and documents assigned to the caller or a team of theirs that they can
-    begin now. To review: what is assigned to them or claimed by them. `filters`: kind, schema_id,
-    team_id, due_before.
+    The order is that of the review queue: by the priority of the document, then by due time or, if
+    there is none, by age. To label are drafts, claims, and documents assigned to the caller or one
+    of their teams that they can begin now. To review are tag sets that are assigned to the caller
+    or claimed by them. `filters`: kind, schema_id, team_id, due_before.
     """
     kind = filters.pop("kind", None)
     wanted = Wanted([caller.user_id], by_team=True, **filters)
@@ -30,7 +30,7 @@ def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Pa
 
 
 def allows_self_review(caller: Caller) -> bool:
-    """Whether people may review what they labeled themselves."""
+    """Return True if reviewers may review tag sets that they labeled themselves."""
     return caller.org.settings.get("allow_self_review") is True
 
 

@@ -1,4 +1,4 @@
-"""A team's workload."""
+"""Workload of a team."""
 
 from datetime import date
 from typing import Any
@@ -15,12 +15,12 @@ from app.kit.principal import Caller
 def team_workload(
     team_id: UUID, *, caller: Caller, first: date | None = None, last: date | None = None
 ) -> dict[str, Any]:
-    """Open, overdue and finished work of each member of a team, and what waits for any of them.
+    """Return the open, overdue and finished work of each member of a team.
 
-    A member's open work is what stands in their own list by name: whatever it was assigned through,
-    and not what is assigned to the team as a whole and begun by nobody, which is `waiting`.
-    Finished is what they submitted and decided from day `first` to day `last`, in the caller's
-    time zone. Raises 404; 400 on the period.
+    A member's open work is what they are assigned to by name or have begun, in this team or not.
+    Work that is assigned to the team as a whole and that nobody has begun is `waiting`. Finished
+    work is what members submitted and decided from day `first` to day `last`, in the caller's time
+    zone. Raises 404; 400 on the period.
     """
     rows = queries.members(team_id)
     if rows is None:
