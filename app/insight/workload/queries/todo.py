@@ -42,7 +42,7 @@ OFFER = """
     JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {whose}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""How a user is assigned to a document: by name, or through which team."""
+"""The way a user is assigned to a document: by name, or through which team."""
 
 _FREE = (
     "(document.claim_user_id IS NULL OR document.claim_expires_at <= now()"

@@ -1,4 +1,4 @@
-"""SQL of documents as rules see them: only those columns that some rule asks for."""
+"""SQL queries of documents to route, with only the columns that rules need."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ _WAITS_ROUTING = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED
 # A ready document keeps `routing_since` once the rules have seen it, and is announced by
 # `artifact.ingested` only then: that event must not send it through the rules again.
 _IS_UNSEEN = "(document.status = 'processing' OR document.routing_since IS NULL)"
-# Of each attribute that not every document's row has at hand.
+# The columns of attributes that are read only if a rule needs them.
 _COLUMNS = {
     "media_type": "document.media_type",
     "language": "document.language",
@@ -56,7 +56,7 @@ _NEXT = text(
 _COUNT = text(
     f"SELECT count(*) FROM artifacts document WHERE document.organization_id = :org AND {_WAITS}"  # noqa: S608 - as above
 )
-# In the order of their ids, as by any other who takes many.
+# Locked in the order of their ids, as everywhere where many documents are locked.
 _LOCK = f"""
     SELECT document.id FROM artifacts document
     WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
@@ -74,14 +74,14 @@ _LOCK_FRESH = text(
 
 
 class Place(NamedTuple):
-    """How far routing what waits has come: the last document that was looked at."""
+    """Progress of routing unassigned documents: the last document processed."""
 
     created_at: datetime
     id: UUID
 
 
 START = Place(datetime.min.replace(tzinfo=UTC), UUID(int=0))
-"""Before every document."""
+"""The place before all documents."""
 
 
 def _values(**more: Any) -> dict[str, Any]:
@@ -104,14 +104,17 @@ def next_waiting(after: Place, batch: int) -> list[Place]:
 
 
 def lock(ids: Iterable[UUID], *, fresh: bool) -> list[UUID]:
-    """Lock those of the documents that still wait; with `fresh` only those no rule has matched."""
+    """Lock the documents that are still unassigned, with `fresh` only those no rule has matched."""
     statement = _LOCK_FRESH if fresh else _LOCK_WAITING
     return list(db.session().scalars(statement, _values(ids=_texts(ids))))
 
 
 def facts(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
-    """id, name, schema_id, labeled, waiting and what `attributes` need of documents, the oldest
-    first; `metadata` holds the members that are asked for, null for none."""
+    """Return the columns that rules need of documents, oldest first.
+
+    These are id, name, schema_id, labeled, waiting, and those of `attributes`; `metadata` contains
+    the requested members, and is null if the document has none of them.
+    """
     keys = sorted(one.removeprefix(METADATA) for one in attributes if one.startswith(METADATA))
     values = _values(ids=_texts(ids), **({"metadata_keys": keys} if keys else {}))
     wanted = frozenset(attributes & _COLUMNS.keys())

@@ -1,4 +1,4 @@
-"""SQL of who can be given work: members who label, teams, their skills, and what they have open."""
+"""SQL queries of possible assignees: members who label, teams, skills, and open documents."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 
-# No way is longer than the tree is deep; the bound is for a tree that somebody else has bent.
+# The limit ends the recursion if something other than the service has written a cycle of teams.
 _MEMBERS = text(
     f"""
     WITH RECURSIVE tree (root, id, level) AS (
@@ -61,8 +61,10 @@ _MEMBER = text(
 
 
 class Members(NamedTuple):
-    """Of each team the members who can label, by their ids: its own, and those of all teams under
-    it too."""
+    """Members of each team who can label, ordered by id.
+
+    `own` are the team's own members; `below` includes those of all teams under it.
+    """
 
     own: dict[UUID, list[UUID]]
     below: dict[UUID, list[UUID]]

@@ -26,12 +26,18 @@ _ORDER = text(
 
 
 def lock() -> None:
-    """Wait until nobody else changes the organization's rules, or routes by them."""
+    """Take the organization's routing lock until the transaction ends.
+
+    It is held by those who change the rules and by those who route with them.
+    """
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/routing"})
 
 
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of rules. `filters`: columns and their values, created_after, created_before."""
+    """Return a page of rules.
+
+    `filters` maps columns to values; also created_after and created_before.
+    """
     statement = select(RoutingRule)
     for name, value in filters.items():
         if name == "created_after":
@@ -44,7 +50,7 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 
 def one(rule_id: UUID) -> RoutingRule | None:
-    """Return a rule."""
+    """Return a rule, or None."""
     statement = select(RoutingRule).where(RoutingRule.id == rule_id)
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
@@ -76,7 +82,7 @@ def ids_in_order() -> list[UUID]:
 
 
 def put_in_order(rule_ids: Sequence[UUID]) -> None:
-    """Give the rules their positions, 1 to n; those that stand right already are not written."""
+    """Set the positions of the rules to 1..n; write only the rules that move."""
     values = {"org": tenancy.current_organization_id(), "ids": [str(one) for one in rule_ids]}
     db.session().execute(_ORDER, values)
 

@@ -1,4 +1,4 @@
-"""SQL of writing down what rules did: one statement for a batch of documents."""
+"""SQL statement that records the matches of a batch of documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 
-# A document counts once for a rule, however often it is routed: what was there before is told by
-# the row that is not new (its xmax is that of the update).
+# A document counts once for a rule, however often it is routed: only a row that this statement
+# inserted has an xmax of 0; an updated row has that of the update.
 _RECORD = text(
     """
     WITH told AS (
@@ -40,7 +40,7 @@ _RECORD = text(
 
 
 class Routing(NamedTuple):
-    """That a rule matched a document, and what the document was given."""
+    """Match of a rule with a document, and the outcome for the document."""
 
     artifact_id: UUID
     rule_id: UUID
@@ -49,12 +49,12 @@ class Routing(NamedTuple):
 
 
 def outcome(values: Mapping[str, object]) -> bytes:
-    """What a document was given, as it is stored."""
+    """Encode the outcome for a document as it is stored."""
     return orjson.dumps(values)
 
 
 def record(routings: Sequence[Routing], turns: Mapping[UUID, UUID]) -> None:
-    """Note which rule matched what, count it, and keep whose turn it was last by rule."""
+    """Store and count matches, and store by rule the user whose turn it was last."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": [str(one.artifact_id) for one in routings],

@@ -1,8 +1,8 @@
-"""Routing documents: a batch at a time, in a few statements whatever its size.
+"""Routing of documents in batches, each in a few statements whatever its size.
 
-Of one organization only one batch is routed at a time (`records.lock`), so that turns are taken one
-after the other and nobody's load is counted twice. Documents are locked first, then the people they
-go to, then the rules.
+Only one batch per organization is routed at a time (`records.lock`), so that turns follow one
+another and no load is counted twice. Documents are locked first, then their assignees, then the
+rules.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ log = get_logger(__name__)
 
 BATCH = 1000
 WITH_TEXT = 100
-"""How many documents' texts are in memory at once, where a rule asks for the text."""
+"""Maximum number of documents' texts in memory at once, if a rule needs the text."""
 
 Checkpoint = Callable[[], None]
 Report = Callable[[int, int], None]
@@ -48,10 +48,10 @@ class Matched:
 
 
 def route_ingested(artifact_ids: Sequence[UUID]) -> int:
-    """Route documents that came in and make them available; return how many matched a rule.
+    """Route ingested documents, make them available, and return how many matched a rule.
 
-    Those that somebody has assigned meanwhile are not assigned again, nor are those that a rule has
-    matched already: it may be done twice.
+    Documents that were assigned in the meantime or that a rule has matched already are not assigned
+    again, so the call is safe to repeat.
     """
     ids = sorted(set(artifact_ids))
     matched = 0
@@ -72,11 +72,11 @@ def route_waiting(
     checkpoint: Checkpoint,
     report: Report = lambda _done, _total: None,
 ) -> int:
-    """Route all documents that are ready and assigned to nobody, the oldest first; how many matched
-    a rule.
+    """Route all ready, unassigned documents, oldest first; return how many matched a rule.
 
-    `checkpoint` commits, after each batch: broken off, it begins anew with what is left. Rules are
-    those of the moment, batch by batch. `report` is told how many of how many were looked at.
+    `checkpoint` commits after each batch; after an interruption, the next call starts with the
+    documents that are left. Each batch reads the current rules. `report` receives the number of
+    documents processed and the total.
     """
     total, looked_at, routed, place = documents.count_waiting(), 0, 0, documents.START
     while True:
@@ -94,8 +94,10 @@ def route_waiting(
 
 
 def matches(artifact_id: UUID) -> Any:
-    """A SELECT, for another statement, of the rules that matched a document, each when last: at,
-    rule_id, rule_name, assigned (whether it said who gets the document) and note."""
+    """Return a SELECT of the rules that matched a document, each with its latest match.
+
+    Columns: at, rule_id, rule_name, assigned (True if the rule set the assignee), and note.
+    """
     return trail.matches(artifact_id)
 
 
@@ -111,8 +113,10 @@ def match(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[Matched]:
 
 
 def of_row(row: Any, matched: list[Rule]) -> Matched:
-    """What the rules want for a document. One with label sets keeps its schema: they were made by
-    it."""
+    """Merge the actions of the rules that a document matched.
+
+    A document with tag sets keeps its schema, because they were created with it.
+    """
     wanted = ready.wanted(matched)
     keeps = row.labeled and row.schema_id is not None
     schema_id = row.schema_id if keeps else wanted.schema_id or row.schema_id
@@ -142,7 +146,7 @@ def _in_force() -> list[Rule]:
 
 
 def choose(found: Sequence[Matched]) -> tuple[Chooser, list[Choice]]:
-    """Whom each document goes to, as things are now."""
+    """Choose the assignee of each document from current data, without locks."""
     giving = {id(one.wanted.by): one.wanted.by for one in found if one.wanted.by is not None}
     asked = choosing.people(giving.values(), {one.schema_id for one in found if one.schema_id})
     chooser = Chooser(asked)
@@ -154,7 +158,7 @@ def choose(found: Sequence[Matched]) -> tuple[Chooser, list[Choice]]:
 
 
 def _choose(found: Sequence[Matched]) -> tuple[Chooser, list[Choice]]:
-    """The same for good: whoever is chosen is there, and stays until the transaction ends."""
+    """Choose the assignees and lock them, so that they stay members until the transaction ends."""
     while True:
         chooser, choices = choose(found)
         chosen = {one.user_id for one in choices if one.user_id is not None}

@@ -1,4 +1,4 @@
-"""What a rule must keep to: each breach is a 400 with its path in the body."""
+"""Validation of rules: each error is a 400 with the path of the invalid member."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from app.workflow.routing_rules.service import rules
 
 
 def conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
-    """Conditions made ready. Raises 400 on the place of the first that breaks a rule."""
+    """Compile conditions. Raises 400 on the path of the first invalid one."""
     try:
         return rules.compiled(value)
     except ConditionError as refused:
@@ -20,8 +20,11 @@ def conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
 
 
 def action(value: Mapping[str, Any], prefix: str = "") -> None:
-    """Raise 400 on the member that is wrong: a team and a user, a strategy without a team, nothing
-    at all, or what is not there; and on a user who cannot label."""
+    """Raise 400 on the path of the invalid member if an action is invalid.
+
+    An action must not have a team and a user, a strategy without a team, only null members, a team,
+    user or schema that does not exist, or a user who cannot label.
+    """
     path = f"{prefix}action"
     team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]
     if team_id is not None and user_id is not None:

@@ -20,8 +20,10 @@ NOT_THEY = "user_cannot_label"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A user or a team, or neither: then the document stays in the pool. `note` says why it is
-    another than the strategy would choose."""
+    """The chosen user or team; with neither, the document stays in the pool.
+
+    `note` says why it is not the one that the strategy would choose.
+    """
 
     user_id: UUID | None = None
     team_id: UUID | None = None
@@ -40,8 +42,10 @@ class People:
 
 
 def people(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> People:
-    """What is to be known for the rules that name somebody and documents of these schemas, in a few
-    statements whatever their number; none where no strategy asks."""
+    """Load the data for choosing assignees by these rules, for documents of these schemas.
+
+    Runs a few statements whatever their number, and none that no rule needs.
+    """
     rules = list(rules)
     teams: dict[str, set[UUID]] = defaultdict(set)
     for rule in rules:
@@ -64,8 +68,10 @@ def people(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> People:
 
 @dataclass
 class Chooser:
-    """Chooses for one document after the other, and counts what it gave. `turns` is by the position
-    of a rule whose turn it was last."""
+    """Choose assignees for one document after another, and add each to the assignee's load.
+
+    `turns` maps the position of a round-robin rule to the user whose turn it was last.
+    """
 
     people: People
     turns: dict[int, UUID] = field(default_factory=dict)
@@ -96,7 +102,7 @@ class Chooser:
         if not members:
             return Choice(team_id=team_id, note=NOBODY)
         last = self.turns.get(rule.position, rule.cursor_user_id)
-        # After whoever was last by id: who came or left meanwhile does not disturb the others.
+        # The next id after the last user's: members who joined or left do not change the order.
         place = 0 if last is None else bisect_right(members, last) % len(members)
         self.turns[rule.position] = members[place]
         return self._given(members[place])
@@ -124,10 +130,10 @@ class Chooser:
 
 
 class _Pool:
-    """Candidates by their load, the least first; equals by their ids.
+    """Candidates ordered by load, least first, then by id.
 
-    Loads only grow while a batch is routed, by other pools too, so an entry that is out of date is
-    too small: it comes up, and is put right then.
+    Loads only grow while a batch is routed, also through other pools. An outdated entry is
+    therefore too small: it comes to the top and is corrected there.
     """
 
     def __init__(self, user_ids: list[UUID], loads: Counter[UUID]) -> None:

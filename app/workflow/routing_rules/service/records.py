@@ -1,7 +1,7 @@
-"""Rules as records: made, changed, put in order, deleted.
+"""Creation, update, reordering and deletion of rules.
 
-Whatever changes a rule takes the organization's routing lock first: the order is whole at any time,
-and no batch is routed by half of a change.
+Every change takes the organization's routing lock first, so that the order is always complete, and
+no batch is routed with half of a change.
 """
 
 from collections.abc import Sequence
@@ -44,9 +44,9 @@ def create(
     position: int | None = None,
     apply: bool = False,
 ) -> RoutingRule:
-    """A new rule, last or at a position; the rules from there on move down.
+    """Create a rule, last or at a position; the rules from there on move down.
 
-    Raises 400 on what breaks a rule of conditions or action, 409 when there are `MAX_RULES`.
+    Raises 400 on invalid conditions or an invalid action; 409 if there are `MAX_RULES` rules.
     """
     checking.conditions(conditions)
     checking.action(action)
@@ -79,8 +79,8 @@ def update(
 ) -> RoutingRule:
     """Change a rule; `action` replaces the whole action, `position` moves it.
 
-    A rule that is enabled must have an action that still stands. Raises 404; 409
-    `stale_precondition`; 400 as `create`.
+    Enabling a rule validates its action again. Raises 404; 409 `stale_precondition`; the same 400
+    as `create`.
     """
     get(rule_id)
     if "conditions" in changes:
@@ -116,10 +116,10 @@ def delete(rule_id: UUID, *, revision: int | None) -> None:
 
 
 def reorder(*, rule_ids: Sequence[UUID], asked_by: UUID, apply: bool = False) -> dict[str, Any]:
-    """Put all rules in this order: {rules}.
+    """Put all rules in this order and return them as {rules}.
 
-    Raises 400 on a rule named twice; 409 `conflict` unless they are the rules that there are, with
-    `details.missing` and `details.unknown`.
+    Raises 400 on a duplicate id; 409 `conflict` with `details.missing` and `details.unknown` if the
+    ids are not exactly those of the existing rules.
     """
     for index, rule_id in enumerate(rule_ids):
         if rule_id in rule_ids[:index]:

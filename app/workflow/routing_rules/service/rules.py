@@ -1,4 +1,4 @@
-"""Rules made ready, and which of them a document matches."""
+"""Compiled rules, and the search for those that a document matches."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule as it is applied. `id` is None for one that is not saved."""
+    """A compiled rule; `id` is None if the rule is not saved."""
 
     id: UUID | None
     name: str
@@ -39,7 +39,7 @@ class Rule:
 
 
 def of_record(record: RoutingRule) -> Rule:
-    """A saved rule. Its conditions were checked when they were saved."""
+    """Compile a saved rule, whose conditions were validated when it was saved."""
     return Rule(
         id=record.id,
         name=record.name,
@@ -53,8 +53,10 @@ def of_record(record: RoutingRule) -> Rule:
 
 
 def compiled(conditions: dict[str, Any]) -> Compiled:
-    """Conditions made ready; kept by what they say, so that nothing has to be forgotten when a rule
-    is edited. Raises `app.engines.conditions.ConditionError`."""
+    """Compile conditions. Raises `app.engines.conditions.ConditionError`.
+
+    The cache key is the content of the conditions, so an edited rule needs no invalidation.
+    """
     return _compiled(orjson.dumps(conditions))
 
 
@@ -69,7 +71,7 @@ def attributes(rules: Iterable[Rule]) -> frozenset[str]:
 
 
 def facts(row: Any, wanted: frozenset[str]) -> Facts:
-    """A document's row as conditions see it."""
+    """Return the values of a document's row that conditions need."""
     values = row._mapping  # noqa: SLF001 - SQLAlchemy's public name of it
     found = {name: values[name] for name in wanted if not name.startswith(METADATA)}
     if found.get("schema_id") is not None:
@@ -80,10 +82,10 @@ def facts(row: Any, wanted: frozenset[str]) -> Facts:
 
 
 class RuleSet:
-    """Rules in their order, made ready to be tried on many documents.
+    """Ordered rules, indexed to be matched with many documents.
 
-    Most rules of many ask for one vendor, type or schema out of many: these are looked up by what
-    the document has, and only then tried.
+    In a large set, most rules require one vendor, type or schema out of many. They are indexed by
+    that value, and only those with the document's value are evaluated.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -119,8 +121,10 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What rules together want for a document; what a later one sets stands over an earlier one's.
-    `by` is the rule that says whom it goes to."""
+    """Merged actions of the rules that a document matches; later rules override earlier ones.
+
+    `by` is the rule that sets the assignee.
+    """
 
     by: Rule | None
     priority: int | None

@@ -1,4 +1,4 @@
-"""What the rules would do, and why: nothing is written, no turn is taken."""
+"""Simulation of routing, which writes nothing and uses up no round-robin turn."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,11 +15,11 @@ from app.workflow.routing_rules.service.choosing import Choice
 from app.workflow.routing_rules.service.rules import Rule
 
 MAX_EXPLAINED = 50_000
-"""How many conditions one answer explains: some 20 MB."""
+"""Maximum number of conditions that one response explains, about 20 MB."""
 
 
 class _Document(NamedTuple):
-    """A document to try; `facts` are asked for once it is its turn."""
+    """A stored or described document of a simulation; `facts` are the values that rules test."""
 
     id: UUID | None
     name: str | None
@@ -35,11 +35,11 @@ def simulate(
     documents: Sequence[dict[str, Any]] | None = None,
     rules: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """What the saved rules, or `rules` instead, make of stored or of described documents.
+    """Return what the saved rules, or `rules` instead, would do with documents.
 
-    Documents are taken one after the other, as a batch of routing would: turns and loads go on from
-    one to the next. Raises 400 on a document that is not there, on what breaks a rule in `rules`,
-    and when more than `MAX_EXPLAINED` conditions would be explained.
+    The documents are processed in order, like a batch of routing: turns and loads carry over from
+    one to the next. Raises 400 on a document that does not exist, on an invalid rule in `rules`,
+    and if more than `MAX_EXPLAINED` conditions would be explained.
     """
     tried = _saved() if rules is None else _unsaved(rules)
     size = sum(rule.compiled.size + 1 for rule in tried if rule.enabled)
