@@ -24,7 +24,7 @@ def stats(
     """
     schemas.get(schema_id)
     if first is not None and end is not None and first >= end:
-        raise errors.invalid("Must be before the period's end.", "from")
+        raise errors.invalid("Must be before `to`.", "from")
     documents = queries.artifacts(schema_id, first=first, end=end)
     # The total sorts first, because its version number is null.
     whole, *versions = queries.label_sets(schema_id, first=first, end=end)

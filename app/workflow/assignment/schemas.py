@@ -43,7 +43,8 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
         validate=OneOf(STRATEGIES),
         load_default="everyone",
         metadata={
-            "description": "`round_robin`: in turn; `least_loaded`: to who has the fewest open artifacts."
+            "description": "`round_robin` assigns in turn, `least_loaded` to the user with"
+            " the fewest open artifacts."
         },
     )
 

@@ -92,7 +92,7 @@ def _group(value: Any) -> dict[str, Any]:
     if unknown:
         raise ValidationError({name: ["Unknown field."] for name in unknown})
     if len(value) != 1:
-        raise ValidationError("Must have either all or any.")
+        raise ValidationError("Must have exactly one of `all` and `any`.")
     ((mode, members),) = value.items()
     if not isinstance(members, list):
         raise ValidationError({mode: ["Not a valid list."]})
@@ -124,8 +124,8 @@ def _member(value: Any) -> None:
 class RoutingActionBody(Schema):
     """Action of a rule on matching documents; omitted or null members change nothing.
 
-    The assignee is either `team_id` or `user_id`. `strategy` chooses members of the team; without
-    one, the document is assigned to the whole team.
+    The assignee is either `team_id` or `user_id`. `strategy` chooses a member of the team;
+    without one, or with `everyone`, the document is assigned to the whole team.
     """
 
     team_id = Uuid(allow_none=True, load_default=None)
@@ -239,7 +239,9 @@ class RoutingRule(Schema):
         required=True,
         allow_none=True,
         validate=OneOf(REASONS),
-        metadata={"description": "Why the service disabled the rule; null if it did not."},
+        metadata={
+            "description": "Why the service disabled the rule, such as the deletion of its team."
+        },
     )
     position = Int(required=True)
     conditions = StoredConditions(

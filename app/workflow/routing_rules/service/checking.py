@@ -28,21 +28,21 @@ def action(value: Mapping[str, Any], prefix: str = "") -> None:
     path = f"{prefix}action"
     team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]
     if team_id is not None and user_id is not None:
-        raise errors.invalid("Either a team or a user.", f"{path}.user_id")
+        raise errors.invalid("Set either a team or a user, not both.", f"{path}.user_id")
     if value["strategy"] is not None and team_id is None:
-        raise errors.invalid("Chooses among a team's members: name a team.", f"{path}.strategy")
+        raise errors.invalid("A strategy requires a team; set `team_id`.", f"{path}.strategy")
     if all(member is None for member in value.values()):
-        raise errors.invalid("A rule gives a document something.", path)
+        raise errors.invalid("At least one member of the action must be set.", path)
     if user_id is not None:
         _labeler(people.role_of(user_id), f"{path}.user_id")
     if team_id is not None and not people.is_team(team_id):
-        raise errors.invalid("There is no such team.", f"{path}.team_id")
+        raise errors.invalid("Must be the id of a team.", f"{path}.team_id")
     if schema_id is not None and not people.is_schema(schema_id):
-        raise errors.invalid("There is no such schema.", f"{path}.schema_id")
+        raise errors.invalid("Must be the id of a schema.", f"{path}.schema_id")
 
 
 def _labeler(role: str | None, path: str) -> None:
     if role is None:
         raise errors.invalid("Must be a member of the organization.", path)
     if Role[role] < Role.labeler:
-        raise errors.invalid("A viewer cannot label.", path)
+        raise errors.invalid("Must be a member who can label; a viewer cannot.", path)

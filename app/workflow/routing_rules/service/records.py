@@ -53,7 +53,9 @@ def create(
     queries.lock()
     order = queries.ids_in_order()
     if len(order) >= MAX_RULES:
-        raise errors.conflict(f"There are {MAX_RULES} rules already.", limit=MAX_RULES)
+        raise errors.conflict(
+            f"The limit of {MAX_RULES} rules is reached. Delete a rule first.", limit=MAX_RULES
+        )
     rule = RoutingRule(
         name=name,
         enabled=enabled,
@@ -123,12 +125,12 @@ def reorder(*, rule_ids: Sequence[UUID], asked_by: UUID, apply: bool = False) ->
     """
     for index, rule_id in enumerate(rule_ids):
         if rule_id in rule_ids[:index]:
-            raise errors.invalid("Named twice.", f"rule_ids.{index}")
+            raise errors.invalid("Each id must occur only once.", f"rule_ids.{index}")
     queries.lock()
     known = queries.ids_in_order()
     if set(known) != set(rule_ids):
         raise errors.conflict(
-            "These are not the rules that there are. Read them again.",
+            "The ids must be those of all existing rules. Read the rules again.",
             missing=[one for one in known if one not in set(rule_ids)],
             unknown=[one for one in rule_ids if one not in set(known)],
         )

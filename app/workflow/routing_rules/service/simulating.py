@@ -46,7 +46,7 @@ def simulate(
     asked = len(artifact_ids or documents or ())
     if size * asked > MAX_EXPLAINED:
         raise errors.invalid(
-            "Too many documents for so many conditions at once.",
+            "Too many documents for this number of conditions. Send fewer.",
             "documents" if artifact_ids is None else "artifact_ids",
             at_most=max(1, MAX_EXPLAINED // size),
         )
@@ -83,7 +83,7 @@ def _stored(artifact_ids: Sequence[UUID], wanted: frozenset[str]) -> list[_Docum
     found = {row.id: row for row in queries.facts(artifact_ids, wanted)}
     for index, artifact_id in enumerate(artifact_ids):
         if artifact_id not in found:
-            raise errors.invalid("There is no such document.", f"artifact_ids.{index}")
+            raise errors.invalid("Must be the id of a document.", f"artifact_ids.{index}")
     return [
         _Document(
             row.id, row.name, row.schema_id, row.labeled, row.waiting, ready.facts(row, wanted)
