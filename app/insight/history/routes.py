@@ -23,4 +23,4 @@ def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any
     Lists what happened to the document, its tag sets and their comments, with actor and time,
     newest first.
     """
-    return service.history(artifact_id, caller=caller, **query)
+    return service.list_history(artifact_id, caller=caller, **query)

@@ -14,7 +14,9 @@ from app.workflow.routing_rules import service as routing_rules
 from app.workflow.tag_sets import service as tag_sets
 
 
-def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime) -> Page:
+def list_history(
+    artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime
+) -> Page:
     """List what happened to a document, newest first by default.
 
     `created`: created_after, created_before. Saves are left out, because they are revisions of
@@ -23,16 +25,16 @@ def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: 
     404.
     """
     artifacts.show(artifact_id)
-    own = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
+    only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
     reviews = audit.about("tag_sets", tag_sets.ids_of(artifact_id, caller=caller))
     sources = queries.Sources(
         document=audit.about("artifacts", artifact_id),
         reviews=reviews if caller.has(Role.reviewer) else None,
-        comments=comments.acts(artifact_id, caller=caller),
-        acts=tag_sets.select_actions(artifact_id, by=own),
+        comments=comments.select_actions(artifact_id, caller=caller),
+        actions=tag_sets.select_actions(artifact_id, by=only_user_id),
         revisions=tag_sets.acts(artifact_id, caller=caller),
-        rules=routing_rules.matches(artifact_id),
-        claims_of=own,
+        rules=routing_rules.select_matches(artifact_id),
+        claims_by=only_user_id,
         hidden=() if caller.has(Role.reviewer) else ("gold",),
     )
-    return queries.page(page, sources, **created)
+    return queries.get_page(page, sources, **created)

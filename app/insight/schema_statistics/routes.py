@@ -22,4 +22,4 @@ def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> 
 
     Counts the schema's artifacts and tag sets by status, with labeling time and acceptance rate.
     """
-    return service.stats(schema_id, **query)
+    return service.get_statistics(schema_id, **query)

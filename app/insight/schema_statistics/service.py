@@ -12,7 +12,7 @@ _STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed"
 _TAG_SETS = ("draft", "submitted", "accepted", "rejected", "total")
 
 
-def stats(
+def get_statistics(
     schema_id: UUID, *, first: datetime | None = None, end: datetime | None = None
 ) -> dict[str, Any]:
     """Return statistics of a schema's documents and tag sets, of all time or of a period.
@@ -25,24 +25,27 @@ def stats(
     schemas.get(schema_id)
     if first is not None and end is not None and first >= end:
         raise errors.invalid("Must be before `to`.", "from")
-    documents = queries.artifacts(schema_id, first=first, end=end)
+    artifacts = queries.count_artifacts(schema_id, first=first, end=end)
     # The total sorts first, because its version number is null.
-    whole, *versions = queries.label_sets(schema_id, first=first, end=end)
+    total, *versions = queries.count_tag_sets(schema_id, first=first, end=end)
     return {
         "schema_id": schema_id,
         "first": first,
         "end": end,
         "artifacts": {
-            "total": sum(documents.get(status, 0) for status in _STATUSES),
-            "by_status": {status: documents.get(status, 0) for status in _STATUSES},
-            "archived": documents.get("archived", 0),
+            "total": sum(artifacts.get(status, 0) for status in _STATUSES),
+            "by_status": {status: artifacts.get(status, 0) for status in _STATUSES},
+            "archived": artifacts.get("archived", 0),
         },
-        **_outcome(whole),
-        "versions": [{"id": one.id, "number": one.number, **_outcome(one)} for one in versions],
+        **_build_outcome(total),
+        "versions": [
+            {"id": version.id, "number": version.number, **_build_outcome(version)}
+            for version in versions
+        ],
     }
 
 
-def _outcome(row: Any) -> dict[str, Any]:
+def _build_outcome(row: Any) -> dict[str, Any]:
     accepted, rejections = row.accepted or 0, int(row.rejections or 0)
     decided = accepted + rejections
     return {

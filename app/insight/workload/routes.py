@@ -30,7 +30,7 @@ def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> A
     Returns the open and overdue work of each member and what they finished in the period, and the
     work assigned to the team that nobody has begun.
     """
-    return service.team_workload(team_id, caller=caller, **query)
+    return service.get_team_workload(team_id, caller=caller, **query)
 
 
 @mine.get(
@@ -54,4 +54,4 @@ def get_my_activity(caller: Caller, query: dict[str, Any]) -> Any:
     Returns the numbers of submissions and review decisions per day, the acceptance rate, and the
     speed of labeling.
     """
-    return service.activity(caller=caller, **query)
+    return service.get_activity(caller=caller, **query)

@@ -14,7 +14,7 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_OTHERS = {
+_SECONDS_SPENT = {
     "description": "Time spent on tag sets, on the day of their last submission in the period."
 }
 
@@ -129,7 +129,7 @@ class ActivityCounts(Schema):
     rejected = Int(required=True)
     pending = Int(required=True)
     reviewed = Int(required=True)
-    seconds_spent = Int(required=True, metadata=_OTHERS)
+    seconds_spent = Int(required=True, metadata=_SECONDS_SPENT)
 
 
 class ActivityDay(ActivityCounts):

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, cast, func, select
 
 from app.documents.artifacts.counters import OFFERED
 from app.insight.workload.queries import counting, todo
-from app.insight.workload.queries.counting import Wanted
+from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import db, tenancy
 from app.kit.counters import Span
 from app.kit.counters.sql import Statement
@@ -28,19 +28,19 @@ _OFFERED = """
     SELECT DISTINCT 'label' AS kind, 100 - found.priority AS rank, found.urgent_at AS at,
            found.artifact_id AS id, found.artifact_id
     FROM reach
-    JOIN able ON able.user_id = reach.user_id
+    JOIN user_schemas ON user_schemas.user_id = reach.user_id
     {due}
     CROSS JOIN LATERAL (
         SELECT work.priority, work.urgent_at, work.artifact_id
         FROM artifact_assignees work
         WHERE work.organization_id = :org AND work.assignee_id = reach.assignee_id
-          AND work.is_open AND work.schema_id = able.schema_id AND {may_begin} AND {of_team}
+          AND work.is_open AND work.schema_id = user_schemas.schema_id AND {may_begin} AND {of_team}
           AND (CAST(:due_before AS timestamptz) IS NULL OR work.due_at < :due_before)
           {edge}
         ORDER BY {order} LIMIT :limit
     ) AS found
-    WHERE (reach.named OR able.skilled)
-      AND (CAST(:schema_id AS uuid) IS NULL OR able.schema_id = :schema_id)
+    WHERE (reach.by_name OR user_schemas.has_skills)
+      AND (CAST(:schema_id AS uuid) IS NULL OR user_schemas.schema_id = :schema_id)
 """
 # Skips assignees and schemas that have no work due in time.
 _DUE = """
@@ -52,7 +52,7 @@ _DUE = """
         FROM reach JOIN artifact_assignees work ON work.organization_id = :org
          AND work.assignee_id = reach.assignee_id AND work.is_open
          AND work.due_at > :until AND work.due_at < :due_before
-    ) AS due ON due.assignee_id = reach.assignee_id AND due.schema_id = able.schema_id
+    ) AS due ON due.assignee_id = reach.assignee_id AND due.schema_id = user_schemas.schema_id
 """
 _RANK = f"CAST(item.review_rank / {RANK_STEP} AS int)"
 _AT = f"to_timestamp(CAST(item.review_rank % {RANK_STEP} AS float8) / 1000)"
@@ -84,7 +84,7 @@ _PAGE = f"""
            schemas.name AS schema_name,
            CASE WHEN item.id IS NULL THEN document.due_at ELSE item.due_at END AS due_at,
            CASE WHEN own.artifact_id IS NOT NULL THEN own.team_id
-                WHEN item.id IS NULL AND NOT offer.named THEN offer.team_id END AS team_id,
+                WHEN item.id IS NULL AND NOT offer.by_name THEN offer.team_id END AS team_id,
            CASE WHEN item.id IS NULL AND document.claim_user_id = :me
                  AND document.claim_expires_at > now() THEN document.claim_expires_at
                 WHEN item.claim_user_id = :me AND item.claim_expires_at > now()
@@ -111,61 +111,65 @@ class Kinds:
     self_review: bool
 
 
-def page(request: PageRequest, wanted: Wanted, kinds: Kinds) -> Page:
+def get_page(request: PageRequest, criteria: WorkCriteria, kinds: Kinds) -> Page:
     """Return a page of what one user has to label or review."""
-    (user_id,) = wanted.people
+    (user_id,) = criteria.user_ids
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
         if not (kinds.label or kinds.review):
             return [], 0
-        values = {**wanted.values(), **edge.values, "me": user_id, "limit": edge.limit}
-        values["self_review"] = kinds.self_review
+        parameters = {**criteria.parameters(), **edge.values, "me": user_id, "limit": edge.limit}
+        parameters["self_review"] = kinds.self_review
         statement = Statement(tenancy.current_organization_id())
-        sql = _sql(edge, kinds, _due(statement, wanted))
-        rows = list(db.session().execute(statement.as_text(sql, values)))
-        return rows, _count(wanted, kinds) if edge.is_first else None
+        sql = _build_sql(edge, kinds, _build_due_join(statement, criteria))
+        rows = list(db.session().execute(statement.as_text(sql, parameters)))
+        return rows, _count(criteria, kinds) if edge.is_first else None
 
     return paginate_rows(request, _ORDER, fetch)
 
 
-def _due(statement: Statement, wanted: Wanted) -> str:
-    if wanted.until is None:
+def _build_due_join(statement: Statement, criteria: WorkCriteria) -> str:
+    if criteria.counted_until is None:
         return ""
     where = {"assignee_id": counting.ASSIGNEES}
-    span = Span("due", None, wanted.until)
+    span = Span("due", None, criteria.counted_until)
     cells = statement.select_cells(OFFERED, ("assignee_id", "schema_id"), where, span)
     return _DUE.format(cells=cells)
 
 
-def _sql(edge: Edge, kinds: Kinds, due: str) -> str:
-    down = edge.descending
-    order = "rank DESC, at DESC, id DESC" if down else "rank, at, id"
+def _build_sql(edge: Edge, kinds: Kinds, due: str) -> str:
+    descending = edge.descending
+    order = "rank DESC, at DESC, id DESC" if descending else "rank, at, id"
     parts = []
     if kinds.label:
-        beyond = _from_edge(edge, "100 - own.priority", "own.at", "own.artifact_id")
-        parts.append(_OWN.format(own_filters=f"{todo.OWN_FILTERS} {beyond}"))
-        beyond = _from_edge(edge, "100 - work.priority", "work.urgent_at", "work.artifact_id")
-        if beyond:
-            beyond += f" AND work.priority {'>=' if down else '<='} 100 - :rank"
+        after_edge = _build_edge_condition(edge, "100 - own.priority", "own.at", "own.artifact_id")
+        parts.append(_OWN.format(own_filters=f"{todo.OWN_FILTERS} {after_edge}"))
+        after_edge = _build_edge_condition(
+            edge, "100 - work.priority", "work.urgent_at", "work.artifact_id"
+        )
+        if after_edge:
+            after_edge += f" AND work.priority {'>=' if descending else '<='} 100 - :rank"
         parts.append(
             _OFFERED.format(
                 may_begin=todo.MAY_BEGIN.format(whose="reach.user_id"),
                 of_team=todo.OF_TEAM,
                 due=due,
-                edge=beyond,
+                edge=after_edge,
                 order="work.priority, work.urgent_at DESC, work.artifact_id DESC"
-                if down
+                if descending
                 else "work.priority DESC, work.urgent_at, work.artifact_id",
             )
         )
     if kinds.review:
-        beyond = _from_edge(edge, _RANK, _AT, "item.id")
-        if beyond:
-            bound = f"< (:rank + 1) * {RANK_STEP}" if down else f">= :rank * {RANK_STEP}"
-            beyond += f" AND item.review_rank {bound}"
-        in_queue = "item.review_rank DESC, item.id DESC" if down else "item.review_rank, item.id"
+        after_edge = _build_edge_condition(edge, _RANK, _AT, "item.id")
+        if after_edge:
+            bound = f"< (:rank + 1) * {RANK_STEP}" if descending else f">= :rank * {RANK_STEP}"
+            after_edge += f" AND item.review_rank {bound}"
+        queue_order = (
+            "item.review_rank DESC, item.id DESC" if descending else "item.review_rank, item.id"
+        )
         parts += [
-            _ITEMS.format(whose=whose, edge=beyond, order=in_queue)
+            _ITEMS.format(whose=whose, edge=after_edge, order=queue_order)
             for whose in (_ASSIGNED, _CLAIMED)
         ]
     keys = " UNION ALL ".join(
@@ -175,7 +179,7 @@ def _sql(edge: Edge, kinds: Kinds, due: str) -> str:
     return _PAGE.format(keys=keys, order=order)
 
 
-def _from_edge(edge: Edge, rank: str, at: str, identifier: str) -> str:
+def _build_edge_condition(edge: Edge, rank: str, at: str, identifier: str) -> str:
     if edge.is_first:
         return ""
     sign = "<" if edge.descending else ">"
@@ -185,12 +189,12 @@ def _from_edge(edge: Edge, rank: str, at: str, identifier: str) -> str:
     )
 
 
-def _count(wanted: Wanted, kinds: Kinds) -> int:
+def _count(criteria: WorkCriteria, kinds: Kinds) -> int:
     parts = []
     if kinds.label:
-        parts.append(counting.count_to_label(wanted))
+        parts.append(counting.count_to_label(criteria))
     if kinds.review:
-        parts.append(counting.count_to_review(wanted, self_review=kinds.self_review))
+        parts.append(counting.count_to_review(criteria, self_review=kinds.self_review))
     total: Any = 0
     for part in parts:
         total += select(func.coalesce(func.sum(part.c.n), 0)).scalar_subquery()

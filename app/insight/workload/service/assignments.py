@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from app.insight.workload.queries import assignments as queries
-from app.insight.workload.queries.counting import Wanted
+from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import db
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
@@ -21,12 +21,12 @@ def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Pa
     or claimed by them. `filters`: kind, schema_id, team_id, due_before.
     """
     kind = filters.pop("kind", None)
-    wanted = Wanted([caller.user_id], by_team=True, **filters)
-    reviews = caller.has(Role.reviewer) and kind != "label" and wanted.team_id is None
+    criteria = WorkCriteria([caller.user_id], by_team=True, **filters)
+    reviews = caller.has(Role.reviewer) and kind != "label" and criteria.team_id is None
     kinds = queries.Kinds(kind != "review", reviews, allows_self_review(caller))
-    found = queries.page(page, wanted, kinds)
+    found = queries.get_page(page, criteria, kinds)
     now = db.utc_now()
-    return replace(found, items=[_item(row, now) for row in found.items])
+    return replace(found, items=[_build_item(row, now) for row in found.items])
 
 
 def allows_self_review(caller: Caller) -> bool:
@@ -34,7 +34,7 @@ def allows_self_review(caller: Caller) -> bool:
     return caller.org.settings.get("allow_self_review") is True
 
 
-def _item(row: Any, now: datetime) -> dict[str, Any]:
+def _build_item(row: Any, now: datetime) -> dict[str, Any]:
     schema = None
     if row.schema_name is not None:
         schema = {"id": row.schema_id, "name": row.schema_name}
