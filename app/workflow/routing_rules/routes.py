@@ -50,7 +50,7 @@ def create_routing_rule(caller: Caller, body: dict[str, Any]) -> Any:
     The rule is inserted at its position, and the rules from there on move down. With `apply`, all
     rules are applied to all unassigned documents in the background.
     """
-    return service.create(**body, asked_by=caller.user_id)
+    return service.create(**body, requested_by=caller.user_id)
 
 
 @blueprint.post(
@@ -61,7 +61,7 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
 
     Sets the order of all rules. Returns 409 unless the request contains exactly the existing rules.
     """
-    return service.reorder(**body, asked_by=caller.user_id)
+    return service.reorder(**body, requested_by=caller.user_id)
 
 
 @blueprint.post(
@@ -106,7 +106,7 @@ def update_routing_rule(
     """
     apply = body.pop("apply")
     return service.update(
-        rule_id, revision=revision, changes=body, asked_by=caller.user_id, apply=apply
+        rule_id, revision=revision, changes=body, requested_by=caller.user_id, apply=apply
     )
 
 

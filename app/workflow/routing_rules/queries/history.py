@@ -8,7 +8,7 @@ from sqlalchemy import String, cast, select
 from app.workflow.routing_rules.models import ArtifactRouting
 
 
-def matches(artifact_id: UUID) -> Any:
+def select_matches(artifact_id: UUID) -> Any:
     """Return a SELECT of the rules that matched a document.
 
     Columns: at, rule_id, rule_name, assigned, note.

@@ -7,19 +7,19 @@ from app.engines.conditions import Compiled, ConditionError
 from app.kit import errors
 from app.kit.permissions import Role
 from app.workflow.routing_rules.queries import people
-from app.workflow.routing_rules.service import rules
+from app.workflow.routing_rules.service import compiled_rules
 
 
-def conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
+def validate_conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
     """Compile conditions. Raises 400 on the path of the first invalid one."""
     try:
-        return rules.compiled(value)
-    except ConditionError as refused:
-        place = f"{prefix}conditions.{refused.path}".rstrip(".")
-        raise errors.invalid(refused.message, place) from None
+        return compiled_rules.compile_cached(value)
+    except ConditionError as error:
+        path = f"{prefix}conditions.{error.path}".rstrip(".")
+        raise errors.invalid(error.message, path) from None
 
 
-def action(value: Mapping[str, Any], prefix: str = "") -> None:
+def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
     """Raise 400 on the path of the invalid member if an action is invalid.
 
     An action must not have a team and a user, a strategy without a team, only null members, a team,
@@ -34,14 +34,14 @@ def action(value: Mapping[str, Any], prefix: str = "") -> None:
     if all(member is None for member in value.values()):
         raise errors.invalid("At least one member of the action must be set.", path)
     if user_id is not None:
-        _labeler(people.role_of(user_id), f"{path}.user_id")
-    if team_id is not None and not people.is_team(team_id):
+        _validate_labeler(people.lock_role(user_id), f"{path}.user_id")
+    if team_id is not None and not people.lock_team(team_id):
         raise errors.invalid("Must be the id of a team.", f"{path}.team_id")
-    if schema_id is not None and not people.is_schema(schema_id):
+    if schema_id is not None and not people.lock_schema(schema_id):
         raise errors.invalid("Must be the id of a schema.", f"{path}.schema_id")
 
 
-def _labeler(role: str | None, path: str) -> None:
+def _validate_labeler(role: str | None, path: str) -> None:
     if role is None:
         raise errors.invalid("Must be a member of the organization.", path)
     if Role[role] < Role.labeler:
