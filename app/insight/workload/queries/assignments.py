@@ -25,8 +25,8 @@ _OWN = """
     FROM own WHERE {own_filters}
 """
 _OFFERED = """
-    SELECT DISTINCT 'label' AS kind, 100 - found.priority AS rank, found.urgent_at AS at,
-           found.artifact_id AS id, found.artifact_id
+    SELECT DISTINCT 'label' AS kind, 100 - document.priority AS rank, document.urgent_at AS at,
+           document.artifact_id AS id, document.artifact_id
     FROM reach
     JOIN user_schemas ON user_schemas.user_id = reach.user_id
     {due}
@@ -38,7 +38,7 @@ _OFFERED = """
           AND (CAST(:due_before AS timestamptz) IS NULL OR work.due_at < :due_before)
           {edge}
         ORDER BY {order} LIMIT :limit
-    ) AS found
+    ) AS document
     WHERE (reach.by_name OR user_schemas.has_skills)
       AND (CAST(:schema_id AS uuid) IS NULL OR user_schemas.schema_id = :schema_id)
 """
@@ -61,7 +61,7 @@ _ITEMS = f"""
     FROM (
         SELECT item.id, item.artifact_id, item.review_rank FROM tag_sets item
         WHERE item.organization_id = :org AND item.status = 'submitted'
-          AND NOT item.artifact_archived AND {{whose}}
+          AND NOT item.artifact_archived AND {{is_mine}}
           AND (:self_review OR item.labeler_id IS DISTINCT FROM :me)
           AND (CAST(:schema_id AS uuid) IS NULL OR item.schema_id = :schema_id)
           AND (CAST(:due_before AS timestamptz) IS NULL OR item.due_at < :due_before)
@@ -97,7 +97,7 @@ _PAGE = f"""
      AND document.id = page.artifact_id
     LEFT JOIN schemas ON schemas.organization_id = :org
      AND schemas.id = coalesce(item.schema_id, own.schema_id, document.schema_id)
-    CROSS JOIN LATERAL ({todo.OFFER.format(whose=":me")}) AS offer
+    CROSS JOIN LATERAL ({todo.OFFER.format(user=":me")}) AS offer
     ORDER BY {{order}}
 """  # noqa: S608 - made of constants
 
@@ -151,7 +151,7 @@ def _build_sql(edge: Edge, kinds: Kinds, due: str) -> str:
             after_edge += f" AND work.priority {'>=' if descending else '<='} 100 - :rank"
         parts.append(
             _OFFERED.format(
-                may_begin=todo.MAY_BEGIN.format(whose="reach.user_id"),
+                may_begin=todo.MAY_BEGIN.format(user="reach.user_id"),
                 of_team=todo.OF_TEAM,
                 due=due,
                 edge=after_edge,
@@ -169,8 +169,8 @@ def _build_sql(edge: Edge, kinds: Kinds, due: str) -> str:
             "item.review_rank DESC, item.id DESC" if descending else "item.review_rank, item.id"
         )
         parts += [
-            _ITEMS.format(whose=whose, edge=after_edge, order=queue_order)
-            for whose in (_ASSIGNED, _CLAIMED)
+            _ITEMS.format(is_mine=is_mine, edge=after_edge, order=queue_order)
+            for is_mine in (_ASSIGNED, _CLAIMED)
         ]
     keys = " UNION ALL ".join(
         f"(SELECT * FROM ({part}) AS part ORDER BY {order} LIMIT :limit)"  # noqa: S608 - made of constants

@@ -42,7 +42,7 @@ WITH {todo.PEOPLE}, {todo.BEGUN}, {todo.OFFERED}, {todo.WITHHELD}, due_today AS 
      AND work.assignee_id = reach.assignee_id AND work.is_open
      AND work.schema_id = user_schemas.schema_id
      AND work.due_at > :until AND work.due_at < :due_before
-    WHERE {todo.MAY_BEGIN.format(whose="reach.user_id")} AND {todo.OF_TEAM}
+    WHERE {todo.MAY_BEGIN.format(user="reach.user_id")} AND {todo.OF_TEAM}
       AND (CAST(:schema_id AS uuid) IS NULL OR work.schema_id = :schema_id)
     GROUP BY reach.user_id
 )

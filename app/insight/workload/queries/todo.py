@@ -33,21 +33,21 @@ people AS MATERIALIZED (
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
 """
-"""The users, the assignees whose work is theirs (`reach`), and the schemas each may label."""
+"""The users, the assignee ids of each user (`reach`), and the schemas each labels."""
 
 OFFER = """
     SELECT bool_or(reach.by_name) AS by_name,
            (array_agg(work.assignee_id ORDER BY work.assignee_id)
             FILTER (WHERE NOT reach.by_name))[1] AS team_id
     FROM artifact_assignees work
-    JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {whose}
+    JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
 """The way a user is assigned to a document: by name, or through which team."""
 
 _FREE = (
     "(document.claim_user_id IS NULL OR document.claim_expires_at <= now()"
-    " OR document.claim_user_id = {whose})"
+    " OR document.claim_user_id = {user})"
 )
 BEGUN = f"""
 begun AS MATERIALIZED (
@@ -73,7 +73,7 @@ begun AS MATERIALIZED (
     FROM begun
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = begun.artifact_id AND NOT document.archived
-    CROSS JOIN LATERAL ({OFFER.format(whose="begun.user_id")}) AS offer
+    CROSS JOIN LATERAL ({OFFER.format(user="begun.user_id")}) AS offer
     LEFT JOIN user_schemas ON user_schemas.user_id = begun.user_id
      AND user_schemas.schema_id = document.schema_id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
@@ -83,7 +83,7 @@ begun AS MATERIALIZED (
         AND (skip.user_id IS NULL OR skip.created_at <= since)
     ) OR (
         user_schemas.schema_id IS NOT NULL
-        AND (required_labels > 1 OR {_FREE.format(whose="begun.user_id")})
+        AND (required_labels > 1 OR {_FREE.format(user="begun.user_id")})
         AND array_position(document.labeled_by, begun.user_id) IS NULL
         AND cardinality(document.labeled_by)
           + cardinality(array_remove(document.reserved_for, begun.user_id)) < required_labels
@@ -142,7 +142,7 @@ candidates AS (
     FROM candidates
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = candidates.artifact_id
-    CROSS JOIN LATERAL ({OFFER.format(whose="candidates.user_id")}) AS offer
+    CROSS JOIN LATERAL ({OFFER.format(user="candidates.user_id")}) AS offer
     JOIN user_schemas ON user_schemas.user_id = candidates.user_id
      AND user_schemas.schema_id = document.schema_id
     LEFT JOIN begun ON begun.user_id = candidates.user_id
@@ -156,7 +156,7 @@ candidates AS (
       AND (CAST(:schema_id AS uuid) IS NULL OR document.schema_id = :schema_id)
       AND (CAST(:until AS timestamptz) IS NULL OR document.due_at <= :until)
       AND (begun.user_id IS NOT NULL
-           OR required_labels <= 1 AND NOT {_FREE.format(whose="candidates.user_id")}
+           OR required_labels <= 1 AND NOT {_FREE.format(user="candidates.user_id")}
            OR NOT offer.by_name AND skip.user_id IS NOT NULL)
     GROUP BY candidates.user_id
 )
@@ -168,17 +168,17 @@ them. As many rows are read as documents are being worked on at the time.
 """
 
 MAY_BEGIN = f"""
-    array_position(work.labeled_by, {{whose}}) IS NULL
+    array_position(work.labeled_by, {{user}}) IS NULL
     AND work.places_taken < user_schemas.required_labels
     AND (reach.by_name OR user_schemas.has_skills)
     AND NOT EXISTS (SELECT FROM begun
-        WHERE begun.user_id = {{whose}} AND begun.artifact_id = work.artifact_id)
+        WHERE begun.user_id = {{user}} AND begun.artifact_id = work.artifact_id)
     AND (reach.by_name OR NOT EXISTS (SELECT FROM artifact_skips skip
-        WHERE skip.organization_id = :org AND skip.user_id = {{whose}}
+        WHERE skip.organization_id = :org AND skip.user_id = {{user}}
           AND skip.artifact_id = work.artifact_id))
     AND (user_schemas.required_labels > 1 OR EXISTS (SELECT FROM artifacts document
         WHERE document.organization_id = :org AND document.id = work.artifact_id
-          AND {_FREE.format(whose="{whose}")}))
+          AND {_FREE.format(user="{user}")}))
 """  # noqa: S608 - made of constants
 """The condition that a user may begin the document of `work`, an assignee row joined by `reach`."""
 

@@ -24,9 +24,9 @@ def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Pa
     criteria = WorkCriteria([caller.user_id], by_team=True, **filters)
     reviews = caller.has(Role.reviewer) and kind != "label" and criteria.team_id is None
     kinds = queries.Kinds(kind != "review", reviews, allows_self_review(caller))
-    found = queries.get_page(page, criteria, kinds)
+    assignments = queries.get_page(page, criteria, kinds)
     now = db.utc_now()
-    return replace(found, items=[_build_item(row, now) for row in found.items])
+    return replace(assignments, items=[_build_item(row, now) for row in assignments.items])
 
 
 def allows_self_review(caller: Caller) -> bool:

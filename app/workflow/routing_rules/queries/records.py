@@ -29,7 +29,7 @@ _ORDER = text(
 def lock() -> None:
     """Take the organization's routing lock until the transaction ends.
 
-    It is held by those who change the rules and by those who route with them.
+    Both changes of the rules and routing take it, so that they do not overlap.
     """
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/routing"})
 

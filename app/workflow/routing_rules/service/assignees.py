@@ -22,7 +22,7 @@ USER_CANNOT_LABEL = "user_cannot_label"
 class Choice:
     """The chosen user or team; with neither, the document stays in the pool.
 
-    `note` says why it is not the one that the strategy would choose.
+    `note` says why it is not what the strategy would choose.
     """
 
     user_id: UUID | None = None
