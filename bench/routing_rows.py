@@ -117,7 +117,7 @@ def _rules(org: Org, *, reading: bool) -> None:
 
 def _route(org: Org) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        return service.route_waiting(db.checkpoint)
+        return service.route_unassigned(db.checkpoint)
 
 
 def _floor(service_: Service, rows: int) -> float:

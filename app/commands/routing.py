@@ -22,5 +22,5 @@ def apply(slug: str, *, as_json: bool) -> None:
     with running("apply_routing_rules"), progress("Routing") as report:
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
-            matched = service.route_waiting(db.checkpoint, report)
+            matched = service.route_unassigned(db.checkpoint, report)
     show_record({"matched": matched}, as_json=as_json)

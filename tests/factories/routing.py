@@ -62,7 +62,7 @@ class Router:
     def apply(self) -> int:
         """Route what waits; how many matched."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
-            return service.route_waiting(db.checkpoint)
+            return service.route_unassigned(db.checkpoint)
 
     def artifact(self, artifact_id: Any) -> dict[str, Any]:
         """A document as the API shows it."""

@@ -1,4 +1,4 @@
-"""artifacts: what happened to a document."""
+"""Route of a document's history."""
 
 from typing import Any
 from uuid import UUID
@@ -18,5 +18,9 @@ blueprint = Blueprint("history", tag="artifacts")
     returns=HistoryEntry,
 )
 def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Any:
-    """Tell what happened to a document and its label sets, by whom and when."""
-    return service.history(artifact_id, caller=caller, **query)
+    """Get the history of an artifact.
+
+    Lists what happened to the document, its tag sets and their comments, with actor and time,
+    newest first.
+    """
+    return service.list_history(artifact_id, caller=caller, **query)

@@ -1,4 +1,4 @@
-"""What a document's history shows."""
+"""Query and response schemas of a document's history."""
 
 from app.kit import audit
 from app.kit.api.fields import JsonObject, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
@@ -7,14 +7,14 @@ KINDS = ("artifact", "tag_set", "comment")
 
 
 class HistoryFilters(Schema):
-    """Filters of what happened: by its time."""
+    """Filters of the history by time."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class HistoryActor(Schema):
-    """Who acted. A job is `system`."""
+    """Actor of an entry; background jobs are `system`."""
 
     kind = Str(required=True, validate=OneOf(audit.KINDS))
     id = Uuid(required=True, allow_none=True)
@@ -22,14 +22,14 @@ class HistoryActor(Schema):
 
 
 class RuleOfThen(Schema):
-    """A routing rule, by the name that it had."""
+    """A routing rule with the name that it had at the time."""
 
     id = Uuid(required=True)
     name = Str(required=True)
 
 
 class HistoryEntry(Schema):
-    """One thing that happened."""
+    """One entry of the history."""
 
     id = Uuid(required=True)
     at = UtcDateTime(required=True)
@@ -37,18 +37,22 @@ class HistoryEntry(Schema):
         required=True,
         validate=OneOf(KINDS),
         metadata={
-            "description": "What it happened to: the document, one of its label sets, or a comment."
+            "description": "What the entry is about: the document, a tag set of it, or a comment."
         },
     )
     action = Str(
         required=True,
-        metadata={"description": "As in `artifacts.update`, `tag_sets.submit`, `tag_sets.reject`."},
+        metadata={
+            "description": "For example `artifacts.update`, `tag_sets.submit` or `tag_sets.reject`."
+        },
     )
     actor = Nested(HistoryActor, required=True)
     tag_set_id = Uuid(required=True, allow_none=True)
     comment_id = Uuid(required=True, allow_none=True)
     field = Str(
-        required=True, allow_none=True, metadata={"description": "What a comment is about."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The field that a comment is about."},
     )
     rule = Nested(
         RuleOfThen,
@@ -60,15 +64,15 @@ class HistoryEntry(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "What was said: the reason of a skip, a rejection or an escalation, the"
-            " beginning of a comment. Of what was accepted without a reviewer, what spared it one:"
+            "description": "The reason for a skip, a rejection or an escalation, or the beginning"
+            " of a comment. If a tag set was accepted without a reviewer, why it needed none:"
             " `sampling`, `confidence` or `agreement`."
         },
     )
     changes = JsonObject(
         required=True,
         metadata={
-            "description": "Of the document, by member what it was and what it became:"
-            " `[from, to]`. What a label set held stands in its revisions."
+            "description": "Changed members with their old and new values, as `[from, to]`. The"
+            " tags of a tag set are in its revisions."
         },
     )

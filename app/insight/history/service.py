@@ -1,5 +1,4 @@
-"""A document's history: what the audit log, the label sets' revisions, comments and routing know of
-it."""
+"""History of a document, from the audit log, tag set revisions, comments and routing."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,25 +14,27 @@ from app.workflow.routing_rules import service as routing_rules
 from app.workflow.tag_sets import service as tag_sets
 
 
-def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime) -> Page:
-    """A page of what happened to a document, the newest first unless told otherwise. `created`:
-    created_after, created_before.
+def list_history(
+    artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime
+) -> Page:
+    """List what happened to a document, newest first by default.
 
-    Saves are left out: they stand in their label sets' revisions. Who must label blind learns
-    nothing of what others do with the document; who does not review, nothing of who reviews
-    what, of others' drafts and of gold. Raises 404.
+    `created`: created_after, created_before. Saves are left out, because they are revisions of
+    their tag sets. Callers who must label blind see nothing of what others do with the document.
+    Callers who cannot review do not see who reviews what, the drafts of others, and gold. Raises
+    404.
     """
     artifacts.show(artifact_id)
-    own = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
+    only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
     reviews = audit.select_entries("tag_sets", tag_sets.ids_of(artifact_id, caller=caller))
     sources = queries.Sources(
         document=audit.select_entries("artifacts", artifact_id),
         reviews=reviews if caller.has(Role.reviewer) else None,
-        comments=comments.acts(artifact_id, caller=caller),
-        acts=tag_sets.select_actions(artifact_id, by=own),
+        comments=comments.select_actions(artifact_id, caller=caller),
+        actions=tag_sets.select_actions(artifact_id, by=only_user_id),
         revisions=tag_sets.acts(artifact_id, caller=caller),
-        rules=routing_rules.matches(artifact_id),
-        claims_of=own,
+        rules=routing_rules.select_matches(artifact_id),
+        claims_by=only_user_id,
         hidden=() if caller.has(Role.reviewer) else ("gold",),
     )
-    return queries.page(page, sources, **created)
+    return queries.get_page(page, sources, **created)

@@ -1,4 +1,4 @@
-"""SQL of the statistics of a schema."""
+"""SQL queries of the statistics of a schema."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,59 +35,62 @@ _ARTIFACTS = Artifact.__table__
 _TAG_SETS = TagSet.__table__
 
 
-def artifacts(schema_id: UUID, *, first: datetime | None, end: datetime | None) -> dict[str, int]:
-    """How many of the schema's documents there are of each status; archived ones aside."""
-    rows = _rows(
+def count_artifacts(
+    schema_id: UUID, *, first: datetime | None, end: datetime | None
+) -> dict[str, int]:
+    """Return the number of the schema's documents by status; archived ones count as `archived`."""
+    rows = _select_rows(
         _ARTIFACTS,
         schema_id,
         _ARTIFACTS.c.status,
         cast(_ARTIFACTS.c.archived, Text).label("archived"),
     )
-    cells = _cells("artifacts", ("status", "archived"), schema_id, _ARTIFACTS, rows, first, end)
+    cells = _select_cells(
+        "artifacts", ("status", "archived"), schema_id, _ARTIFACTS, rows, first, end
+    )
     state = case((cells.c.archived == "true", "archived"), else_=cells.c.status)
-    counted = select(state.label("state"), func.sum(cells.c.n).label("n")).group_by(state)
-    return {row.state: int(row.n) for row in db.session().execute(counted)}
+    counts = select(state.label("state"), func.sum(cells.c.n).label("n")).group_by(state)
+    return {row.state: int(row.n) for row in db.session().execute(counts)}
 
 
-def label_sets(
+def count_tag_sets(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> Sequence[Row[Any]]:
-    """What became of the label sets: the whole first (id null), then each version, newest first.
+    """Return the counts of tag sets: the total first (id null), then each version, newest first.
 
-    The counts of a version that nothing was labeled with are null.
+    The counts of a version without tag sets are null.
     """
-    sets = _TAG_SETS.c
-    rows = _rows(
+    tag_sets = _TAG_SETS.c
+    rows = _select_rows(
         _TAG_SETS,
         schema_id,
-        cast(sets.schema_version_id, Text).label("version_id"),
-        sets.status,
-        cast(sets.reviewer_id.is_not(None), Text).label("reviewed"),
-        sets.rejections.label("measure"),
+        cast(tag_sets.schema_version_id, Text).label("version_id"),
+        tag_sets.status,
+        cast(tag_sets.reviewer_id.is_not(None), Text).label("reviewed"),
+        tag_sets.rejections.label("measure"),
     )
     shown = ("version_id", "status", "reviewed")
-    counted = _by_version(_cells("tag_sets", shown, schema_id, _TAG_SETS, rows, first, end))
-    speed = _speed(schema_id, first, end)
+    counts = _sum_by_version(
+        _select_cells("tag_sets", shown, schema_id, _TAG_SETS, rows, first, end)
+    )
+    times = _select_labeling_times(schema_id, first, end)
     versions = union_all(
         select(SchemaVersion.id, SchemaVersion.number).where(SchemaVersion.schema_id == schema_id),
         select(cast(null(), Uuid), null()),
     ).subquery()
-    same, as_fast = (
-        one.c.version_id.is_not_distinct_from(versions.c.id) for one in (counted, speed)
-    )
     statement = (
         select(
-            counted, speed.c.timed, speed.c.mean, speed.c.median, versions.c.id, versions.c.number
+            counts, times.c.timed, times.c.mean, times.c.median, versions.c.id, versions.c.number
         )
         .select_from(versions)
-        .outerjoin(counted, same)
-        .outerjoin(speed, as_fast)
+        .outerjoin(counts, counts.c.version_id.is_not_distinct_from(versions.c.id))
+        .outerjoin(times, times.c.version_id.is_not_distinct_from(versions.c.id))
         .order_by(versions.c.number.desc())
     )
     return db.session().execute(statement).all()
 
 
-def _by_version(cells: Any) -> Subquery:
+def _sum_by_version(cells: Any) -> Subquery:
     """Add up cells of tag sets: all of them (version_id null), and those of each version."""
     accepted = cells.c.status == TagSetStatus.ACCEPTED
     counts: dict[str, Any] = {
@@ -96,36 +99,37 @@ def _by_version(cells: Any) -> Subquery:
         "auto_accepted": accepted & (cells.c.reviewed == "false"),
     }
     numbers = [
-        cast(func.sum(case((which, cells.c.n), else_=0)), BigInteger).label(name)
-        for name, which in counts.items()
+        cast(func.sum(case((condition, cells.c.n), else_=0)), BigInteger).label(name)
+        for name, condition in counts.items()
     ]
     rejections = cast(func.sum(cells.c.total), BigInteger).label("rejections")
     version = cast(cells.c.version_id, Uuid)
     by_version = select(version.label("version_id"), *numbers, rejections).group_by(version)
-    whole = select(cast(null(), Uuid), *numbers, rejections).having(func.count() > 0)
-    return union_all(by_version, whole).subquery()
+    total = select(cast(null(), Uuid), *numbers, rejections).having(func.count() > 0)
+    return union_all(by_version, total).subquery()
 
 
-# How many took how many seconds tells the median, whatever their number.
-_SPEED = """
-    WITH told AS (
+# The median is computed from how many tag sets there are of each duration, so that its cost does
+# not grow with the number of tag sets.
+_LABELING_TIMES = """
+    WITH durations AS (
         SELECT CAST(version_id AS uuid) AS version_id, CAST(seconds AS int) AS seconds, sum(n) AS n
         FROM ({cells}) AS cells
         GROUP BY GROUPING SETS ((version_id, seconds), (seconds)) HAVING sum(n) > 0
-    ), placed AS (
+    ), ranked AS (
         SELECT version_id, seconds, n,
-               sum(n) OVER (PARTITION BY version_id ORDER BY seconds) AS upto,
-               sum(n) OVER (PARTITION BY version_id) AS whole
-        FROM told
+               sum(n) OVER (PARTITION BY version_id ORDER BY seconds) AS cumulative,
+               sum(n) OVER (PARTITION BY version_id) AS total
+        FROM durations
     )
     SELECT version_id, CAST(sum(n) AS bigint) AS timed,
            CAST(sum(seconds * n) / sum(n) AS float8) AS mean,
-           (min(seconds) FILTER (WHERE upto >= floor((whole + 1) / 2))
-            + min(seconds) FILTER (WHERE upto >= floor((whole + 2) / 2))) / 2.0 AS median
-    FROM placed GROUP BY version_id
+           (min(seconds) FILTER (WHERE cumulative >= floor((total + 1) / 2))
+            + min(seconds) FILTER (WHERE cumulative >= floor((total + 2) / 2))) / 2.0 AS median
+    FROM ranked GROUP BY version_id
 """
-# Those of a period are looked at one by one.
-_SECONDS = """
+# The tag sets of a period are read one by one.
+_SECONDS_OF_PERIOD = """
     SELECT CAST(schema_version_id AS text) AS version_id,
            CAST(seconds_spent AS text) AS seconds, 1 AS n
     FROM tag_sets
@@ -137,7 +141,7 @@ _SECONDS = """
 """
 
 
-def _speed(schema_id: UUID, first: datetime | None, end: datetime | None) -> Any:
+def _select_labeling_times(schema_id: UUID, first: datetime | None, end: datetime | None) -> Any:
     statement = Statement(tenancy.current_organization_id())
     if first is None and end is None:
         source = counters.SOURCES["labeling_seconds"]
@@ -145,26 +149,26 @@ def _speed(schema_id: UUID, first: datetime | None, end: datetime | None) -> Any
             source, ("version_id", "seconds"), {"schema_id": schema_id}, None
         )
     else:
-        cells = _SECONDS.format(
+        cells = _SECONDS_OF_PERIOD.format(
             organization=statement.organization,
             schema=statement.add(str(schema_id)),
             first=statement.add(first),
             end=statement.add(end),
         )
     columns = {"version_id": Uuid(), "timed": BigInteger(), "mean": Float(), "median": Float()}
-    return statement.as_select(_SPEED.format(cells=cells), columns).subquery()
+    return statement.as_select(_LABELING_TIMES.format(cells=cells), columns).subquery()
 
 
-def _rows(of: Any, schema_id: UUID, *columns: Any) -> Select[Any]:
-    ours = of.c.organization_id == tenancy.current_organization_id()
-    return select(*columns).where(ours, of.c.schema_id == schema_id)
+def _select_rows(table: Any, schema_id: UUID, *columns: Any) -> Select[Any]:
+    is_own = table.c.organization_id == tenancy.current_organization_id()
+    return select(*columns).where(is_own, table.c.schema_id == schema_id)
 
 
-def _cells(
+def _select_cells(
     source: str,
     shown: Sequence[str],
     schema_id: UUID,
-    of: Any,
+    table: Any,
     rows: Select[Any],
     first: datetime | None,
     end: datetime | None,
@@ -172,5 +176,5 @@ def _cells(
     where = {"schema_id": schema_id}
     if first is None and end is None:
         return counters.cells(counters.SOURCES[source], shown, where)
-    between = Between("created", of.c.created_at, first, end, rows)
+    between = Between("created", table.c.created_at, first, end, rows)
     return counters.cells_between(counters.SOURCES[source], shown, where, between)

@@ -1,4 +1,4 @@
-"""schemas: their statistics."""
+"""Route of the statistics of a schema."""
 
 from typing import Any
 from uuid import UUID
@@ -22,4 +22,4 @@ def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> 
 
     Counts the schema's artifacts and tag sets by status, with labeling time and acceptance rate.
     """
-    return service.stats(schema_id, **query)
+    return service.get_statistics(schema_id, **query)

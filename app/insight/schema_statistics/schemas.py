@@ -3,19 +3,19 @@
 from app.documents.artifacts.schemas.stats import DocumentCounts
 from app.kit.api.fields import Float, Int, List, Nested, Schema, UtcDateTime, Uuid
 
-_TIMED = {"description": "How many label sets tell how long they took: by people, submitted."}
-_DECIDED = {"description": "Label sets accepted now, and all rejections that there were."}
+_TIMED = {"description": "Number of submitted tag sets by people that have a recorded time."}
+_DECIDED = {"description": "Number of tag sets that are accepted now, plus all their rejections."}
 
 
 class StatsQuery(Schema):
     """The period in which the counted artifacts and tag sets were created; by default all."""
 
     first = UtcDateTime(data_key="from")
-    end = UtcDateTime(data_key="to", metadata={"description": "The first moment after the period."})
+    end = UtcDateTime(data_key="to", metadata={"description": "The end of the period, exclusive."})
 
 
 class TagSetCounts(Schema):
-    """Label sets by status."""
+    """Numbers of tag sets by status."""
 
     draft = Int(required=True)
     submitted = Int(required=True)
@@ -25,7 +25,7 @@ class TagSetCounts(Schema):
 
 
 class LabelingSeconds(Schema):
-    """How long labeling took; null where no label set tells."""
+    """Labeling time in seconds; null if no tag set has a recorded time."""
 
     mean = Float(required=True, allow_none=True)
     median = Float(required=True, allow_none=True)
@@ -33,7 +33,10 @@ class LabelingSeconds(Schema):
 
 
 class Outcome(Schema):
-    """What became of label sets. The rate is in 0..1, null where nothing was decided."""
+    """Numbers of tag sets and their outcome.
+
+    The rate is between 0 and 1, and null without decisions.
+    """
 
     tag_sets = Nested(TagSetCounts, required=True)
     labeling_seconds = Nested(LabelingSeconds, required=True)
@@ -44,14 +47,14 @@ class Outcome(Schema):
 
 
 class VersionOutcome(Outcome):
-    """What became of the label sets of one version."""
+    """Outcome of the tag sets of one version."""
 
     id = Uuid(required=True)
     number = Int(required=True)
 
 
 class SchemaStats(Outcome):
-    """Documents and label sets of a schema; the versions' newest first."""
+    """Statistics of a schema and of each version, newest first."""
 
     schema_id = Uuid(required=True)
     first = UtcDateTime(required=True, allow_none=True, data_key="from")

@@ -1,4 +1,4 @@
-"""What a schema's documents and label sets have come to."""
+"""Statistics of a schema's documents and tag sets."""
 
 from datetime import datetime
 from typing import Any
@@ -13,37 +13,40 @@ _STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed"
 _TAG_SETS = (*TagSetStatus, "total")
 
 
-def stats(
+def get_statistics(
     schema_id: UUID, *, first: datetime | None = None, end: datetime | None = None
 ) -> dict[str, Any]:
-    """A schema's documents and label sets, of all time or those created from `first` to `end`,
-    which is the first moment not among them.
+    """Return statistics of a schema's documents and tag sets, of all time or of a period.
 
-    {schema_id, first, end, artifacts, tag_sets, labeling_seconds {mean, median, timed}, decided,
-    acceptance_rate, rejections, auto_accepted, versions}: the members from `tag_sets` on stand for
-    each version too, newest first. Raises 404, or 400 on `from` when it is not before `to`.
+    The period selects those created from `first` until `end`, exclusive. Returns {schema_id, first,
+    end, artifacts, tag_sets, labeling_seconds {mean, median, timed}, decided, acceptance_rate,
+    rejections, auto_accepted, versions}. The items of `versions`, newest first, have the members
+    from `tag_sets` to `auto_accepted` too. Raises 404, or 400 on `from` if it is not before `to`.
     """
     schemas.get(schema_id)
     if first is not None and end is not None and first >= end:
-        raise errors.invalid("Must be before the period's end.", "from")
-    documents = queries.artifacts(schema_id, first=first, end=end)
-    # The whole sorts first: its number is null.
-    whole, *versions = queries.label_sets(schema_id, first=first, end=end)
+        raise errors.invalid("Must be before `to`.", "from")
+    artifacts = queries.count_artifacts(schema_id, first=first, end=end)
+    # The total sorts first, because its version number is null.
+    total, *versions = queries.count_tag_sets(schema_id, first=first, end=end)
     return {
         "schema_id": schema_id,
         "first": first,
         "end": end,
         "artifacts": {
-            "total": sum(documents.get(status, 0) for status in _STATUSES),
-            "by_status": {status: documents.get(status, 0) for status in _STATUSES},
-            "archived": documents.get("archived", 0),
+            "total": sum(artifacts.get(status, 0) for status in _STATUSES),
+            "by_status": {status: artifacts.get(status, 0) for status in _STATUSES},
+            "archived": artifacts.get("archived", 0),
         },
-        **_outcome(whole),
-        "versions": [{"id": one.id, "number": one.number, **_outcome(one)} for one in versions],
+        **_build_outcome(total),
+        "versions": [
+            {"id": version.id, "number": version.number, **_build_outcome(version)}
+            for version in versions
+        ],
     }
 
 
-def _outcome(row: Any) -> dict[str, Any]:
+def _build_outcome(row: Any) -> dict[str, Any]:
     accepted, rejections = row.accepted or 0, int(row.rejections or 0)
     decided = accepted + rejections
     return {

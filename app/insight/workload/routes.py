@@ -1,4 +1,4 @@
-"""teams and users: what people have to do, and what they did."""
+"""Routes of team workloads, and of the caller's assignments and activity."""
 
 from typing import Any
 from uuid import UUID
@@ -25,8 +25,12 @@ mine = Blueprint("my-work", tag="users")
     returns=TeamWorkload,
 )
 def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> Any:
-    """Open and overdue work of a team by member, and what they finished in the period."""
-    return service.team_workload(team_id, caller=caller, **query)
+    """Get the workload of a team.
+
+    Returns the open and overdue work of each member and what they finished in the period, and the
+    work assigned to the team that nobody has begun.
+    """
+    return service.get_team_workload(team_id, caller=caller, **query)
 
 
 @mine.get(
@@ -36,11 +40,18 @@ def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> A
     returns=Assignment,
 )
 def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Any:
-    """List what the caller should label or review, the most urgent first."""
+    """List the caller's assignments.
+
+    Lists the documents to label and the tag sets to review, most urgent first.
+    """
     return service.list_assignments(caller=caller, **query)
 
 
 @mine.get("/users/me/activity", permission="activity:read", query=PeriodQuery, returns=Activity)
 def get_my_activity(caller: Caller, query: dict[str, Any]) -> Any:
-    """What the caller did: counts per day, acceptance rate and speed."""
-    return service.activity(caller=caller, **query)
+    """Get the caller's activity.
+
+    Returns the numbers of submissions and review decisions per day, the acceptance rate, and the
+    speed of labeling.
+    """
+    return service.get_activity(caller=caller, **query)

@@ -1,4 +1,4 @@
-"""Questions and answers of workload."""
+"""Request and response schemas of workload."""
 
 from app.kit.api.fields import (
     Bool,
@@ -14,19 +14,24 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_OTHERS = {"description": "Of label sets submitted for the last time that day."}
+_SECONDS_SPENT = {
+    "description": "Time spent on tag sets, on the day of their last submission in the period."
+}
 
 
 class WorkReference(Schema):
-    """A document or a schema."""
+    """Id and name of an artifact or a schema."""
 
     id = Uuid(required=True)
     name = Str(required=True)
 
 
 class Assignment(Schema):
-    """Something to do. `id` is the document's where it is to label, the label set's where it is to
-    review. `team_id` is set where it is there for the caller by a team only."""
+    """A document to label or a tag set to review.
+
+    `id` is the id of the artifact to label, or of the tag set to review. `team_id` is set if the
+    document is assigned to the caller only through this team.
+    """
 
     id = Uuid(required=True)
     kind = Str(required=True, validate=OneOf(("label", "review")))
@@ -35,7 +40,7 @@ class Assignment(Schema):
     tag_set_id = Uuid(
         required=True,
         allow_none=True,
-        metadata={"description": "The caller's draft, or the label set to review."},
+        metadata={"description": "The caller's draft, or the tag set to review."},
     )
     team_id = Uuid(required=True, allow_none=True)
     priority = Int(required=True)
@@ -45,7 +50,7 @@ class Assignment(Schema):
 
 
 class AssignmentFilters(Schema):
-    """Filters of one's own list."""
+    """Filters of the caller's assignments."""
 
     kind = Str(validate=OneOf(("label", "review")))
     schema_id = Uuid()
@@ -54,14 +59,16 @@ class AssignmentFilters(Schema):
 
 
 class PeriodQuery(Schema):
-    """Days as the caller's time zone counts them; without any, the last 30."""
+    """A period in days of the caller's time zone; by default the last 30 days."""
 
     first = Date(data_key="from", metadata={"description": "The first day."})
-    last = Date(data_key="to", metadata={"description": "The last day; at most 366 in all."})
+    last = Date(
+        data_key="to", metadata={"description": "The last day; a period has at most 366 days."}
+    )
 
 
 class WorkPerson(Schema):
-    """Who works."""
+    """Id, email address and name of a member."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -69,7 +76,11 @@ class WorkPerson(Schema):
 
 
 class MemberWorkload(Schema):
-    """A member's work: `open` is to_label and to_review, `finished` labeled and reviewed."""
+    """Workload of one member.
+
+    `open` is the sum of `to_label` and `to_review`; `finished` is the sum of `labeled` and
+    `reviewed`.
+    """
 
     user = Nested(WorkPerson, required=True)
     role = Str(required=True, validate=OneOf(("lead", "member")))
@@ -83,14 +94,14 @@ class MemberWorkload(Schema):
 
 
 class WaitingWork(Schema):
-    """Assigned to the team, and begun by nobody."""
+    """Work that is assigned to the team as a whole and that nobody has begun."""
 
     open = Int(required=True)
     overdue = Int(required=True)
 
 
 class WorkTotals(Schema):
-    """The sums: what waits, and what the members have."""
+    """Sums over all members and the work that nobody has begun."""
 
     open = Int(required=True)
     overdue = Int(required=True)
@@ -98,7 +109,7 @@ class WorkTotals(Schema):
 
 
 class TeamWorkload(Schema):
-    """A team's open and overdue work, and what was finished in the period."""
+    """Open and overdue work of a team, and the work that was finished in the period."""
 
     team_id = Uuid(required=True)
     time_zone = Str(required=True)
@@ -110,26 +121,29 @@ class TeamWorkload(Schema):
 
 
 class ActivityCounts(Schema):
-    """What was submitted, what came of it, and what was decided on label sets of others."""
+    """Numbers of the caller's submissions, by outcome, and of their review decisions."""
 
     submitted = Int(required=True)
-    accepted = Int(required=True, metadata={"description": "As they were."})
+    accepted = Int(required=True, metadata={"description": "Accepted without corrections."})
     corrected = Int(required=True, metadata={"description": "Accepted with corrections."})
     rejected = Int(required=True)
     pending = Int(required=True)
     reviewed = Int(required=True)
-    seconds_spent = Int(required=True, metadata=_OTHERS)
+    seconds_spent = Int(required=True, metadata=_SECONDS_SPENT)
 
 
 class ActivityDay(ActivityCounts):
-    """A day of work."""
+    """Activity of one day."""
 
     date = Date(required=True)
 
 
 class Activity(Schema):
-    """What the caller did in the period. Rates are in 0..1, null where nothing was decided; speed
-    is null where no label set tells how long it took."""
+    """Activity of the caller in the period.
+
+    Rates are between 0 and 1, and null without decisions. The median and the number per hour are
+    null if no tag set has a recorded time.
+    """
 
     time_zone = Str(required=True)
     first = Date(required=True, data_key="from")

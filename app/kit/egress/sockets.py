@@ -83,8 +83,8 @@ class Call:
     def may_repeat(self) -> bool:
         """Return whether a request may be sent again on a new connection.
 
-            A kept connection broke without a sign of a response: most likely the server had just closed
-        it.
+        A kept connection broke without a sign of a response: most likely the server had just
+        closed it.
         """
         broke = self.reused and not self.received and monotonic() < self.until
         return broke and self.repeatable and not self.fresh

@@ -1,4 +1,4 @@
-"""artifacts: assignment and claims."""
+"""Routes of the assignment and claims of artifacts."""
 
 from typing import Any
 from uuid import UUID

@@ -15,12 +15,14 @@ class _Assignees(AlternativesSchema):
     alternatives = (("user_ids",), ("team_id",))
 
     user_ids = List(
-        Uuid(), max_items=MAX_ASSIGNEES, metadata={"description": "Nobody, if it is empty."}
+        Uuid(),
+        max_items=MAX_ASSIGNEES,
+        metadata={"description": "An empty list leaves the artifact unassigned."},
     )
     team_id = Uuid()
     due_at = UtcDateTime(
         allow_none=True,
-        metadata={"description": "Until when; null for no time. Stays as it is without."},
+        metadata={"description": "Due time; null removes it. If omitted, it does not change."},
     )
 
 
@@ -41,7 +43,8 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
         validate=OneOf(STRATEGIES),
         load_default="everyone",
         metadata={
-            "description": "round_robin: by turns; least_loaded: to who has least open documents."
+            "description": "`round_robin` assigns in turn, `least_loaded` to the user with"
+            " the fewest open artifacts."
         },
     )
 
@@ -49,18 +52,24 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
 class NextArtifact(Schema):
     """Claim criteria for the next artifact; every field is optional."""
 
-    schema_ids = List(Uuid(), max_items=100, metadata={"description": "Of one of these schemas."})
-    team_id = Uuid(metadata={"description": "Assigned to this team of the caller's."})
+    schema_ids = List(
+        Uuid(), max_items=100, metadata={"description": "Only artifacts of one of these schemas."}
+    )
+    team_id = Uuid(
+        metadata={"description": "Only artifacts that are assigned to this team of the caller."}
+    )
     language = Str(max_length=35)
     exclude = List(
         Uuid(),
         max_items=MAX_HELD,
         load_default=list,
-        metadata={"description": "None of these: what a client that looks ahead has got already."},
+        metadata={
+            "description": "Artifacts to leave out, such as those that the client has prefetched."
+        },
     )
     skip_held = Bool(
         load_default=False,
-        metadata={"description": "Another one than those that the caller holds."},
+        metadata={"description": "Leave out the artifacts that the caller has claimed."},
     )
 
 

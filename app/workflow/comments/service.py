@@ -95,7 +95,7 @@ def _check_mentions(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> l
     return list(dict.fromkeys(mentions))
 
 
-def acts(artifact_id: UUID, *, caller: Caller) -> Any:
+def select_actions(artifact_id: UUID, *, caller: Caller) -> Any:
     """Return a SELECT of the audit entries about comments on an artifact's tag sets.
 
     Only tag sets that the caller may see are included. Columns: those of `audit.select_entries`,

@@ -1,4 +1,4 @@
-"""review-queue: the label sets that wait for a reviewer."""
+"""Routes of the review queue."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ from app.workflow.review_queue.schemas import (
 
 blueprint = Blueprint(
     "review-queue",
-    description="Submitted label sets that wait for review.",
+    description="Submitted tag sets that are pending review.",
     records="tag_sets",
 )
 
@@ -34,7 +34,10 @@ blueprint = Blueprint(
     returns=ReviewItem,
 )
 def list_review_queue(caller: Caller, query: dict[str, Any]) -> Any:
-    """List the label sets that wait for review, the most urgent first."""
+    """List review items.
+
+    Lists the tag sets that are pending review, most urgent first.
+    """
     return service.list_items(caller=caller, **query)
 
 
@@ -42,7 +45,11 @@ def list_review_queue(caller: Caller, query: dict[str, Any]) -> Any:
     "/review-queue/stats", permission="review_queue:read", query=StatsQuery, returns=ReviewStats
 )
 def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> Any:
-    """Tell how long and how old the queue is, and how it was decided, by schema and reviewer."""
+    """Get review queue statistics.
+
+    Returns the number and age of pending items now, and the review decisions of a period, by day,
+    schema and reviewer.
+    """
     return service.stats(caller=caller, **query)
 
 
@@ -55,19 +62,30 @@ def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> Any:
     idempotent=True,
 )
 def claim_next_review(caller: Caller, body: dict[str, Any]) -> Any:
-    """Claim the next label set to review; `data` is null when nothing is there for the caller."""
+    """Claim the next review item.
+
+    Items that the caller has claimed come first, then items assigned to the caller, to their teams,
+    and to nobody; the most urgent first in each group. `data` is null if no item matches.
+    """
     return service.claim_next(caller=caller, **body)
 
 
 @blueprint.get("/review-queue/{item_id}", permission="review_queue:read", returns=ReviewItemDetail)
 def get_review_item(caller: Caller, item_id: UUID) -> Any:
-    """Read one queue item with its label set, its document and the model's prediction."""
+    """Get a review item.
+
+    Returns the item with its tag set, its artifact, and the prediction of the model.
+    """
     return service.get(item_id, caller=caller)
 
 
 @blueprint.post("/review-queue/{item_id}/claim", permission="review_queue:work", returns=ReviewItem)
 def claim_review_item(caller: Caller, item_id: UUID) -> Any:
-    """Take an item for a limited time, or renew one's claim on it."""
+    """Claim a review item.
+
+    Claims the item for the organization's claim_minutes, or renews the caller's claim. An admin may
+    take over the claim of another reviewer.
+    """
     return service.claim(item_id, caller=caller)
 
 
@@ -75,7 +93,10 @@ def claim_review_item(caller: Caller, item_id: UUID) -> Any:
     "/review-queue/{item_id}/release", permission="review_queue:work", returns=ReviewItem
 )
 def release_review_item(caller: Caller, item_id: UUID) -> Any:
-    """Give an item back; an admin may take it from whoever holds it."""
+    """Release a review item.
+
+    Ends the caller's claim. An admin may release what another reviewer has claimed.
+    """
     return service.release(item_id, caller=caller)
 
 
@@ -86,7 +107,10 @@ def release_review_item(caller: Caller, item_id: UUID) -> Any:
     returns=ReviewItem,
 )
 def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) -> Any:
-    """Hand an item to another reviewer or to a team, with a reason."""
+    """Escalate a review item.
+
+    Assigns the item to another reviewer or a team, with a reason, and ends its claim.
+    """
     return service.escalate(item_id, caller=caller, **body)
 
 
@@ -98,7 +122,10 @@ def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) ->
     idempotent=is_by_id,
 )
 def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Accept many items, by id or by filter; it answers what became of each."""
+    """Accept many review items.
+
+    The items are chosen by id or by filter. Returns the result of each.
+    """
     return service.accept_many(caller=caller, **body)
 
 
@@ -110,7 +137,11 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
     idempotent=is_by_id,
 )
 def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Reject many items, by id or by filter, for one reason; it answers what became of each."""
+    """Reject many review items.
+
+    The items are chosen by id or by filter, and rejected for one reason. Returns the result of
+    each.
+    """
     return service.reject_many(caller=caller, **body)
 
 
@@ -122,5 +153,8 @@ def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
     idempotent=is_by_id,
 )
 def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> Any:
-    """Assign many items, by id or by filter, to reviewers, spread evenly, or to a team."""
+    """Assign many review items.
+
+    The items are chosen by id or by filter, and spread evenly over reviewers or assigned to a team.
+    """
     return service.assign_many(caller=caller, **body)

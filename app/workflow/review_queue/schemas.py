@@ -67,12 +67,16 @@ class ReviewItem(Schema):
     tag_set = Nested(LISTED_TAG_SET, required=True)
     artifact = Nested(ArtifactReference, required=True)
     schema = Nested(SchemaReference, required=True)
-    age_seconds = Int(required=True, metadata={"description": "Since it was submitted."})
-    priority = Int(required=True, metadata={"description": "The document's, 0 to 100."})
+    age_seconds = Int(
+        required=True, metadata={"description": "Seconds since the tag set was submitted."}
+    )
+    priority = Int(required=True, metadata={"description": "Priority of the document, 0 to 100."})
     due_at = UtcDateTime(
         required=True,
         allow_none=True,
-        metadata={"description": "The review's if it was assigned with one, or the document's."},
+        metadata={
+            "description": "Due time of the review if it has one, else that of the document."
+        },
     )
     claim = Nested(ReviewClaim, required=True, allow_none=True)
     assignee_id = Uuid(required=True, allow_none=True)
@@ -93,7 +97,7 @@ class ReviewItemDetail(ReviewItem):
         TAG_SET,
         required=True,
         allow_none=True,
-        metadata={"description": "The latest label set of the document that a model made."},
+        metadata={"description": "The latest tag set of the document that a model created."},
     )
 
 
@@ -102,11 +106,11 @@ class ReviewFilters(Schema):
 
     schema_id = Uuid()
     assignee_id = Uuid()
-    team_id = Uuid(metadata={"description": "Assigned to this team."})
+    team_id = Uuid(metadata={"description": "Only items that are assigned to this team."})
     labeler_id = Uuid()
-    claimed = QueryBool(metadata={"description": "Whether a reviewer works on it now."})
+    claimed = QueryBool(metadata={"description": "Whether a reviewer has claimed the item."})
     mine = QueryBool(
-        metadata={"description": "Held by the caller, or assigned to them or their team."}
+        metadata={"description": "Claimed by the caller, or assigned to them or their team."}
     )
     escalated = QueryBool()
     flag = Str(validate=OneOf(FLAGS))
@@ -121,17 +125,19 @@ class NextReview(Schema):
     flags = List(
         Str(validate=OneOf(FLAGS)),
         max_items=len(FLAGS),
-        metadata={"description": "Only items with one of these."},
+        metadata={"description": "Only items with one of these flags."},
     )
     exclude = List(
         Uuid(),
         max_items=MAX_HELD,
         load_default=list,
-        metadata={"description": "None of these: what a client that looks ahead has got already."},
+        metadata={
+            "description": "Items to leave out, such as those that the client has prefetched."
+        },
     )
     skip_held = Bool(
         load_default=False,
-        metadata={"description": "Another one than those that the caller holds."},
+        metadata={"description": "Leave out the items that the caller has claimed."},
     )
 
 
@@ -199,7 +205,9 @@ class StatsQuery(Schema):
 
     schema_id = Uuid()
     first = Date(data_key="from", metadata={"description": "The first day."})
-    last = Date(data_key="to", metadata={"description": "The last day; at most 366 in all."})
+    last = Date(
+        data_key="to", metadata={"description": "The last day; a period has at most 366 days."}
+    )
 
 
 class QueueAge(Schema):
@@ -233,7 +241,7 @@ class Decided(Schema):
     rejected = Int(required=True)
     acceptance_rate = Float(required=True, allow_none=True)
     mean_seconds_to_decision = Float(
-        required=True, allow_none=True, metadata={"description": "From submission to verdict."}
+        required=True, allow_none=True, metadata={"description": "From submission to decision."}
     )
 
 

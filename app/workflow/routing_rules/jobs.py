@@ -9,7 +9,7 @@ from app.kit.jobs import Job
 from app.workflow.routing_rules import service
 
 
-def _give_up(job: Job, error: str) -> None:
+def _end_routing(job: Job, error: str) -> None:
     artifacts.give_up_routing(UUID(job.args["data"]["artifact_id"]), error)
 
 
@@ -20,23 +20,23 @@ def _give_up(job: Job, error: str) -> None:
     listens=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
-    on_failure=_give_up,
+    on_failure=_end_routing,
 )
-def route(arrived: Sequence[Job]) -> None:
+def route(batch: Sequence[Job]) -> None:
     """Assign new artifacts as the routing rules specify."""
-    service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in arrived])
+    service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 
 @jobs.handler("routing_rules.apply", queue="bulk", listens=("routing.requested",), resumable=True)
 def apply(job: Job) -> None:
     """Route all unassigned artifacts."""
-    service.route_waiting(job.checkpoint)
+    service.route_unassigned(job.checkpoint)
 
 
 @jobs.handler("routing_rules.follow_role", listens=("member.role_changed",))
 def follow_role(job: Job) -> None:
     """Disable the rules that assign to a member who became a viewer."""
-    service.disable_of_viewer(UUID(job.args["data"]["user_id"]))
+    service.disable_rules_of_viewer(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("routing_rules.release_delayed")

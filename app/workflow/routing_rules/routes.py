@@ -1,4 +1,4 @@
-"""routing-rules: which work goes to whom."""
+"""Routes of routing rules."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,9 @@ from app.workflow.routing_rules.schemas import (
 )
 from app.workflow.routing_rules.simulation_schemas import RoutingSimulation
 
-blueprint = Blueprint("routing-rules", description="Rules that give work to teams and people.")
+blueprint = Blueprint(
+    "routing-rules", description="Rules that assign documents to teams and users."
+)
 _READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
 
 
@@ -28,7 +30,10 @@ _READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
     returns=RoutingRule,
 )
 def list_routing_rules(caller: Caller, query: dict[str, Any]) -> Any:
-    """List rules in the order in which they apply."""
+    """List routing rules.
+
+    Lists the rules in the order in which they apply, unless another order is requested.
+    """
     return service.list_rules(**query)
 
 
@@ -40,16 +45,23 @@ def list_routing_rules(caller: Caller, query: dict[str, Any]) -> Any:
     status=201,
 )
 def create_routing_rule(caller: Caller, body: dict[str, Any]) -> Any:
-    """Create a rule: conditions, and whom the work goes to."""
-    return service.create(**body, asked_by=caller.user_id)
+    """Create a routing rule.
+
+    The rule is inserted at its position, and the rules from there on move down. With `apply`, all
+    rules are applied to all unassigned documents in the background.
+    """
+    return service.create(**body, requested_by=caller.user_id)
 
 
 @blueprint.post(
     "/routing-rules/reorder", permission=_MANAGE, body=ReorderRoutingRules, returns=RoutingOrder
 )
 def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
-    """Set the order of all rules; 409 unless all of them are named."""
-    return service.reorder(**body, asked_by=caller.user_id)
+    """Reorder routing rules.
+
+    Sets the order of all rules. Returns 409 unless the request contains exactly the existing rules.
+    """
+    return service.reorder(**body, requested_by=caller.user_id)
 
 
 @blueprint.post(
@@ -61,13 +73,20 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
     writes=False,
 )
 def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
-    """Which rules would take given or existing documents, and why; changes nothing."""
+    """Simulate routing rules.
+
+    Returns which rules match the stored or described documents, why, and whom the documents would
+    be assigned to. Changes nothing.
+    """
     return service.simulate(**body)
 
 
 @blueprint.get("/routing-rules/{rule_id}", permission=_READ, returns=RoutingRule)
 def get_routing_rule(caller: Caller, rule_id: UUID) -> Any:
-    """Read one rule with how often it matched."""
+    """Get a routing rule.
+
+    Returns the rule with the number of documents that it matched.
+    """
     return service.get(rule_id)
 
 
@@ -81,14 +100,20 @@ def get_routing_rule(caller: Caller, rule_id: UUID) -> Any:
 def update_routing_rule(
     caller: Caller, rule_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Change a rule, its enabled mark and its place included."""
+    """Update a routing rule.
+
+    Changes the conditions or the action, enables or disables the rule, or moves it.
+    """
     apply = body.pop("apply")
     return service.update(
-        rule_id, revision=revision, changes=body, asked_by=caller.user_id, apply=apply
+        rule_id, revision=revision, changes=body, requested_by=caller.user_id, apply=apply
     )
 
 
 @blueprint.delete("/routing-rules/{rule_id}", permission=_MANAGE, revision="optional")
 def delete_routing_rule(caller: Caller, rule_id: UUID, revision: int | None) -> None:
-    """Delete a rule; those behind it move up."""
+    """Delete a routing rule.
+
+    The rules after it move up.
+    """
     service.delete(rule_id, revision=revision)

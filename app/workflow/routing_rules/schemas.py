@@ -1,7 +1,6 @@
-"""Bodies and answers of routing rules.
+"""Request and response schemas of routing rules.
 
-What a condition may look like is declared here (422); which conditions make sense is decided by
-`app.engines.conditions` (400).
+The shape of conditions is validated here (422), their meaning by `app.engines.conditions` (400).
 """
 
 import re
@@ -42,7 +41,9 @@ _ATTRIBUTE = {
 }
 _OPERATOR = {"description": f"One of {', '.join(OPERATORS)}.", "enum": list(OPERATORS)}
 _ITSELF = "app.workflow.routing_rules.schemas.RoutingCondition"
-_VALUE = {"description": "A text, a number, a boolean, an id, or a list of them, by the operator."}
+_VALUE = {
+    "description": "A string, number, boolean, id, or a list of these, depending on the operator."
+}
 
 _LEAF_KEYWORDS = {
     "required": ["attribute", "operator"],
@@ -74,7 +75,7 @@ class RoutingConditions(Schema):
 
 
 class Conditions(Nested):
-    """A tree of conditions, its shape checked node by node; kept as it is written."""
+    """A tree of conditions, validated node by node and stored as it was sent."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(RoutingConditions, **kwargs)
@@ -91,7 +92,7 @@ def _group(value: Any) -> dict[str, Any]:
     if unknown:
         raise ValidationError({name: ["Unknown field."] for name in unknown})
     if len(value) != 1:
-        raise ValidationError("Must have either all or any.")
+        raise ValidationError("Must have exactly one of `all` and `any`.")
     ((mode, members),) = value.items()
     if not isinstance(members, list):
         raise ValidationError({mode: ["Not a valid list."]})
@@ -121,9 +122,10 @@ def _member(value: Any) -> None:
 
 
 class RoutingActionBody(Schema):
-    """What a matching document is given; what is left out or null is left to the document.
+    """Action of a rule on matching documents; omitted or null members change nothing.
 
-    `team_id` or `user_id`; `strategy` says who of the team, without one everyone.
+    The assignee is either `team_id` or `user_id`. `strategy` chooses a member of the team;
+    without one, or with `everyone`, the document is assigned to the whole team.
     """
 
     team_id = Uuid(allow_none=True, load_default=None)
@@ -144,11 +146,11 @@ class TriedRule(Schema):
     stop = Bool(load_default=True)
 
 
-_APPLY = {"description": "Route what waits unassigned through all rules, in the background."}
+_APPLY = {"description": "Also apply all rules to all unassigned documents, in the background."}
 
 
 class CreateRoutingRule(TriedRule):
-    """A new rule; without a position it stands last."""
+    """A new rule; without a position it becomes the last one."""
 
     position = Int(minimum=1, maximum=MAX_RULES)
     apply = Bool(load_default=False, metadata=_APPLY)
@@ -168,7 +170,7 @@ class UpdateRoutingRule(Schema):
 
 
 class ReorderRoutingRules(Schema):
-    """Every rule, in the order in which they are to apply."""
+    """The ids of all rules in the order in which they are to apply."""
 
     rule_ids = bulk.ids(required=True)
     apply = Bool(load_default=False, metadata=_APPLY)
@@ -185,7 +187,7 @@ class RoutingRuleFilters(Schema):
 
 
 class DescribedDocument(Schema):
-    """A document that need not be there."""
+    """Description of a document, which does not have to exist."""
 
     name = Str(max_length=1000, load_default=None, allow_none=True)
     media_type = Str(max_length=200, load_default=None, allow_none=True)
@@ -200,8 +202,10 @@ class DescribedDocument(Schema):
 
 
 class SimulateRoutingRules(AlternativesSchema):
-    """Documents to try the rules on: stored ones, or described ones. With `rules`, those instead of
-    the saved ones."""
+    """Stored or described documents to simulate the rules on.
+
+    With `rules`, these are simulated instead of the saved rules.
+    """
 
     alternatives = (("artifact_ids",), ("documents",))
 
@@ -211,7 +215,7 @@ class SimulateRoutingRules(AlternativesSchema):
 
 
 class RoutingAction(Schema):
-    """What a matching document is given."""
+    """Action of a rule on matching documents."""
 
     team_id = Uuid(required=True, allow_none=True)
     user_id = Uuid(required=True, allow_none=True)
@@ -222,7 +226,7 @@ class RoutingAction(Schema):
 
 
 class StoredConditions(JsonObject):
-    """Conditions as they are kept: not nested, so that they go out as the JSON they are."""
+    """Conditions as stored; not nested, so that they are returned as JSON without conversion."""
 
 
 class RoutingRule(Schema):
@@ -235,15 +239,17 @@ class RoutingRule(Schema):
         required=True,
         allow_none=True,
         validate=OneOf(REASONS),
-        metadata={"description": "Why the service disabled it: what it named is gone."},
+        metadata={
+            "description": "Why the service disabled the rule, such as the deletion of its team."
+        },
     )
     position = Int(required=True)
     conditions = StoredConditions(
-        required=True, metadata={"description": "As RoutingConditions describes them."}
+        required=True, metadata={"description": "In the format of RoutingConditions."}
     )
     action = Nested(RoutingAction, required=True)
     stop = Bool(required=True)
-    match_count = Int(required=True, metadata={"description": "Documents it matched, each once."})
+    match_count = Int(required=True, metadata={"description": "Number of documents it matched."})
     last_matched_at = UtcDateTime(required=True, allow_none=True)
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)

@@ -1,18 +1,18 @@
-"""Bodies of simulated routing: what the rules would make of documents."""
+"""Response schemas of simulated routing."""
 
 from app.kit.api.fields import Bool, Int, JsonObject, List, Nested, OneOf, Schema, Str, Uuid
 from app.workflow.routing_rules.models import STRATEGIES
 
 
 class MatchedRule(Schema):
-    """A rule that matched; `rule_id` is null for one that is not saved."""
+    """A rule that matched; `rule_id` is null if the rule is not saved."""
 
     rule_id = Uuid(required=True, allow_none=True)
     name = Str(required=True)
 
 
 class RoutingOutcome(Schema):
-    """What the document would be given. With neither user nor team it stays in the pool."""
+    """Values the document would get; without user and team it stays in the pool."""
 
     team_id = Uuid(required=True, allow_none=True)
     user_id = Uuid(required=True, allow_none=True)
@@ -20,7 +20,7 @@ class RoutingOutcome(Schema):
     note = Str(
         required=True,
         allow_none=True,
-        metadata={"description": "Why it is another than the strategy would choose."},
+        metadata={"description": "Why the assignee is not the one the strategy would choose."},
     )
     priority = Int(required=True, allow_none=True)
     due_in_hours = Int(required=True, allow_none=True)
@@ -28,8 +28,11 @@ class RoutingOutcome(Schema):
 
 
 class ExplainedRule(MatchedRule):
-    """How one rule came out. `conditions` is the tree, each node with `matched`, each condition
-    with its `actual` value; null where the rule was not looked at."""
+    """Result of one rule.
+
+    `conditions` is the tree with `matched` in each node and the `actual` value in each condition;
+    null if the rule was not evaluated.
+    """
 
     position = Int(required=True)
     matched = Bool(required=True)
@@ -44,7 +47,9 @@ class SimulatedDocument(Schema):
     name = Str(required=True, allow_none=True)
     waiting = Bool(
         required=True,
-        metadata={"description": "Whether routing would touch it now: ready and unassigned."},
+        metadata={
+            "description": "Whether routing would process the document now: ready and unassigned."
+        },
     )
     matched = List(Nested(MatchedRule), required=True)
     outcome = Nested(RoutingOutcome, required=True)

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.kit import db, tenancy
 from app.kit.jobs import LostLease
-from app.workflow.routing_rules.service import applying
+from app.workflow.routing_rules.service import routing
 from tests.factories.counting import statements
 from tests.factories.desk import tag
 from tests.factories.routing import Router, where
@@ -220,7 +220,7 @@ def test_a_change_or_a_new_order_can_ask_for_it_too(
 
 
 def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch: Any) -> None:
-    monkeypatch.setattr(applying, "BATCH", 2)
+    monkeypatch.setattr(routing, "BATCH", 2)
     team = router.team("ann", "ben")
     rule = router.rule(team_id=team, strategy="round_robin")
     ids = [router.desk.artifact() for _ in range(7)]
@@ -239,7 +239,7 @@ def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch:
         pytest.raises(LostLease),
         db.transaction(),
     ):
-        applying.route_waiting(checkpoint)
+        routing.route_unassigned(checkpoint)
     assert [router.goes_to(one) is not None for one in ids] == [True] * 4 + [False] * 3
     assert router.apply() == 3
     given = [router.goes_to(one) for one in ids]

@@ -9,7 +9,7 @@ import pytest
 
 from app.documents.artifacts import service as artifacts
 from app.kit import db, tenancy
-from app.workflow.routing_rules.service import applying
+from app.workflow.routing_rules.service import routing
 from tests.factories.routing import Router, where
 
 
@@ -95,14 +95,14 @@ def test_the_event_of_a_routed_document_does_not_route_it_again(
 ) -> None:
     router.rule(where("name", "equals", "other.txt"), user_id=str(router.org.users["reviewer"]))
     made = _upload(router, router.desk.schema())["id"]
-    matched = applying.match
+    matched = routing.find_matches
     seen: list[str] = []
 
     def record(ids: Sequence[UUID], rules: Any) -> Any:
         seen.extend(str(one) for one in ids)
         return matched(ids, rules)
 
-    monkeypatch.setattr(applying, "match", record)
+    monkeypatch.setattr(routing, "find_matches", record)
     work()
     assert router.artifact(made)["status"] == "ready"
     assert router.desk.events("artifact.ingested")
@@ -118,7 +118,7 @@ def test_routing_that_fails_for_good_hides_no_document(
     def fail(*_: Any) -> None:
         raise RuntimeError("Routing is broken.")
 
-    monkeypatch.setattr(applying, "_route", fail)
+    monkeypatch.setattr(routing, "_route", fail)
     router.desk.sql(
         "UPDATE jobs SET attempts = 9 WHERE organization_id = :org AND function = :function",
         org=router.org.id,

@@ -10,7 +10,7 @@ import pytest
 
 from app.kit import db, tenancy
 from app.kit.permissions import Role
-from app.workflow.routing_rules.service import applying
+from app.workflow.routing_rules.service import routing
 from tests.factories.routing import Router, where
 from tests.factories.teams import make_team
 
@@ -175,7 +175,7 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
 ) -> None:
     team = router.team("ann", "ben")
     router.rule(team_id=team, strategy="round_robin")
-    lock, left = applying.lock_eligible, []
+    lock, left = routing.lock_eligible, []
 
     def lock_late(user_ids: Any, role: Role) -> set[UUID]:
         if not left:
@@ -186,7 +186,7 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
             assert answer.status_code == 204
         return lock(user_ids, role)
 
-    monkeypatch.setattr(applying, "lock_eligible", lock_late)
+    monkeypatch.setattr(routing, "lock_eligible", lock_late)
     ids = [router.desk.artifact() for _ in range(4)]
     router.route(*ids)
     assert _given(router, ids) == ["ben"] * 4
@@ -217,7 +217,7 @@ def test_what_comes_in_twice_at_once_is_routed_once(router: Router) -> None:
 def test_a_rule_edited_meanwhile_holds_for_the_next_batch(
     router: Router, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
 ) -> None:
-    monkeypatch.setattr(applying, "BATCH", 5)
+    monkeypatch.setattr(routing, "BATCH", 5)
     rule = router.rule(priority=10)
     ids = [router.desk.artifact() for _ in range(10)]
     edited: list[Any] = []
@@ -232,7 +232,7 @@ def test_a_rule_edited_meanwhile_holds_for_the_next_batch(
                 )
 
     with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
-        applying.route_waiting(checkpoint)
+        routing.route_unassigned(checkpoint)
     assert edited[0].status_code == 200
     assert [router.artifact(one)["priority"] for one in ids] == [10] * 5 + [20] * 5
     assert router.read(rule)["match_count"] == 10

@@ -9,7 +9,7 @@ import pytest
 from app.kit import db, tenancy
 from app.kit.jobs import LostLease
 from app.kit.jobs.handlers import HANDLERS
-from app.workflow.routing_rules.service import applying
+from app.workflow.routing_rules.service import routing
 from tests.factories.routing import Router, where
 
 Work = Callable[[], None]
@@ -17,7 +17,7 @@ Work = Callable[[], None]
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(applying, "BATCH", 2)
+    monkeypatch.setattr(routing, "BATCH", 2)
 
 
 def _told(router: Router) -> Counter[tuple[str, str]]:
@@ -51,7 +51,7 @@ def test_a_run_that_goes_on_tells_of_what_is_left(router: Router, work: Work) ->
 
     def run(checkpoint: Callable[[], None]) -> None:
         with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
-            applying.route_waiting(checkpoint)
+            routing.route_unassigned(checkpoint)
 
     with pytest.raises(LostLease):
         run(lost)
@@ -68,14 +68,14 @@ def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
 ) -> None:
     router.rule(user_id=str(router.org.users["labeler"]))
     artifacts = [router.desk.artifact() for _ in range(5)]
-    poisoned, write = max(artifacts), applying._write
+    poisoned, write = max(artifacts), routing._write_assignments
 
-    def fail(found: list[applying.Matched], *more: object) -> None:
+    def fail(found: list[routing.MatchedDocument], *more: object) -> None:
         if poisoned in {one.artifact_id for one in found}:
             raise RuntimeError
         write(found, *more)
 
-    monkeypatch.setattr(applying, "_write", fail)
+    monkeypatch.setattr(routing, "_write_assignments", fail)
     once = replace(HANDLERS["routing_rules.apply"], max_attempts=1)
     monkeypatch.setitem(HANDLERS, once.name, once)
     router.rule(where("name", "equals", "never"), priority=1, apply=True)

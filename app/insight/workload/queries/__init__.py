@@ -1,1 +1,1 @@
-"""SQL of what people have to do, and of what they did."""
+"""SQL queries of workload."""

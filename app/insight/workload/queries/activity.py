@@ -1,7 +1,7 @@
-"""SQL of what a person did.
+"""SQL queries of a user's activity.
 
-A submission's outcome is the revision after it: every change of a label set is one, and none other
-than a decision follows a submission.
+The outcome of a submission is the revision after it: every change of a tag set creates a revision,
+and only a decision can follow a submission.
 """
 
 from collections.abc import Sequence
@@ -13,31 +13,32 @@ from sqlalchemy import Row, text
 
 from app.kit import db, tenancy
 
-# The partial index on these revisions leaves saves out, hence the condition that says so.
-_DONE = """
+# The condition on `kind` lets PostgreSQL use the partial index, which excludes saves.
+_ACTED_IN_PERIOD = """
     organization_id = :org AND author_id = :me AND kind <> 'save'
     AND created_at >= :start AND created_at < :end
 """
 _SUBMITTED = text(
     f"""
-    WITH sent AS (
+    WITH submissions AS (
         SELECT tag_set_id, number + 1 AS next,
                width_bucket(created_at, CAST(:days AS timestamptz[])) AS day,
                lead(number) OVER (PARTITION BY tag_set_id ORDER BY number) IS NULL AS last
-        FROM tag_set_revisions WHERE {_DONE} AND kind = 'submit'
+        FROM tag_set_revisions WHERE {_ACTED_IN_PERIOD} AND kind = 'submit'
     ), timed AS (
-        SELECT sent.day, verdict.kind AS verdict,
+        SELECT submissions.day, decision.kind AS decision,
                CASE WHEN last AND seconds_spent > 0 THEN seconds_spent END AS seconds
-        FROM sent
-        JOIN tag_sets ON tag_sets.organization_id = :org AND tag_sets.id = sent.tag_set_id
-        LEFT JOIN tag_set_revisions verdict ON verdict.organization_id = :org
-         AND verdict.tag_set_id = sent.tag_set_id AND verdict.number = sent.next
+        FROM submissions
+        JOIN tag_sets ON tag_sets.organization_id = :org
+         AND tag_sets.id = submissions.tag_set_id
+        LEFT JOIN tag_set_revisions decision ON decision.organization_id = :org
+         AND decision.tag_set_id = submissions.tag_set_id AND decision.number = submissions.next
     )
     SELECT day, count(*) AS submitted,
-           count(*) FILTER (WHERE verdict = 'accept') AS accepted,
-           count(*) FILTER (WHERE verdict = 'correction') AS corrected,
-           count(*) FILTER (WHERE verdict = 'reject') AS rejected,
-           count(*) FILTER (WHERE verdict IS NULL) AS pending,
+           count(*) FILTER (WHERE decision = 'accept') AS accepted,
+           count(*) FILTER (WHERE decision = 'correction') AS corrected,
+           count(*) FILTER (WHERE decision = 'reject') AS rejected,
+           count(*) FILTER (WHERE decision IS NULL) AS pending,
            coalesce(sum(seconds), 0) AS seconds_spent, count(seconds) AS timed,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS median_seconds
     FROM timed GROUP BY GROUPING SETS ((day), ())
@@ -47,13 +48,13 @@ _REVIEWED = text(
     f"""
     SELECT width_bucket(created_at, CAST(:days AS timestamptz[])) AS day, count(*) AS reviewed
     FROM tag_set_revisions
-    WHERE {_DONE} AND kind IN ('accept', 'correction', 'reject')
+    WHERE {_ACTED_IN_PERIOD} AND kind IN ('accept', 'correction', 'reject')
     GROUP BY 1
     """  # noqa: S608 - made of the parts above
 )
 
 
-def _values(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any]:
+def _build_parameters(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any]:
     return {
         "org": tenancy.current_organization_id(),
         "me": user_id,
@@ -63,17 +64,17 @@ def _values(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any]:
     }
 
 
-def submitted(user_id: UUID, edges: Sequence[datetime]) -> list[Row[Any]]:
-    """What a user submitted between the first of `edges` and the last, by day, and once with `day`
-    None for all of it. Day n (from 1) starts at the nth edge and ends before the next.
+def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Row[Any]]:
+    """Return a user's submissions by day, and once with `day` None for the whole period.
 
-    `seconds_spent` is the time spent on label sets that were submitted for the last time then,
-    `timed` how many of them tell it.
+    Day n, counted from 1, starts at the nth of `edges` and ends before the next. `seconds_spent` is
+    the time spent on tag sets whose last submission in the period was then; `timed` is the number
+    of these that have a recorded time.
     """
-    return list(db.session().execute(_SUBMITTED, _values(user_id, edges)))
+    return list(db.session().execute(_SUBMITTED, _build_parameters(user_id, edges)))
 
 
-def reviewed(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:
-    """How many decisions a user made, by day."""
-    rows = db.session().execute(_REVIEWED, _values(user_id, edges))
+def count_reviews(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:
+    """Return the number of a user's review decisions by day."""
+    rows = db.session().execute(_REVIEWED, _build_parameters(user_id, edges))
     return {row.day: row.reviewed for row in rows}

@@ -1,4 +1,4 @@
-"""SQL of how much people have to do. None of it takes longer the longer a backlog is."""
+"""SQL queries that count what users have to do, in a time independent of the backlog's length."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,18 +32,18 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
-"""Whose cells are read, by a common table of `todo`."""
+"""The assignees whose cells are read; `reach` is a common table expression of `todo`."""
 _MICROSECOND = timedelta(microseconds=1)
 _TO_LABEL = f"""
 WITH {todo.PEOPLE}, {todo.BEGUN}, {todo.OFFERED}, {todo.WITHHELD}, due_today AS (
     SELECT reach.user_id, count(DISTINCT work.artifact_id) AS n
     FROM reach
-    JOIN able ON able.user_id = reach.user_id
+    JOIN user_schemas ON user_schemas.user_id = reach.user_id
     JOIN artifact_assignees work ON work.organization_id = :org
      AND work.assignee_id = reach.assignee_id AND work.is_open
-     AND work.schema_id = able.schema_id
+     AND work.schema_id = user_schemas.schema_id
      AND work.due_at > :until AND work.due_at < :due_before
-    WHERE {todo.MAY_BEGIN.format(whose="reach.user_id")} AND {todo.OF_TEAM}
+    WHERE {todo.MAY_BEGIN.format(user="reach.user_id")} AND {todo.OF_TEAM}
       AND (CAST(:schema_id AS uuid) IS NULL OR work.schema_id = :schema_id)
     GROUP BY reach.user_id
 )
@@ -58,96 +58,105 @@ LEFT JOIN due_today ON due_today.user_id = people.user_id
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What to count: of whom, by name or, with `by_team`, by their teams too, and the list's
-    filters."""
+class WorkCriteria:
+    """The users whose work is counted or listed, and the filters of the list.
 
-    people: Sequence[UUID]
+    `by_team` includes documents that are assigned to their teams.
+    """
+
+    user_ids: Sequence[UUID]
     by_team: bool = False
     schema_id: UUID | None = None
     team_id: UUID | None = None
     due_before: datetime | None = None
 
     @property
-    def until(self) -> datetime | None:
-        """Up to when counts tell what is due. What is due later, but before `due_before`, an index
-        tells."""
+    def counted_until(self) -> datetime | None:
+        """Return the end of the due times that counters cover, or None without `due_before`.
+
+        Work due later than this, but before `due_before`, is found through an index.
+        """
         if self.due_before is None:
             return None
         return round_down(self.due_before - _MICROSECOND, DAY)
 
-    def values(self) -> dict[str, Any]:
-        """The parameters of the common tables."""
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the common table expressions."""
         return {
             "org": tenancy.current_organization_id(),
-            "people": [str(one) for one in self.people],
+            "people": [str(user_id) for user_id in self.user_ids],
             "by_team": self.by_team,
             "schema_id": self.schema_id,
             "team_id": self.team_id,
             "due_before": self.due_before,
-            "until": self.until,
+            "until": self.counted_until,
         }
 
 
-def count_to_label(wanted: Wanted) -> Subquery:
-    """How many documents each of the people has to label: user_id, n."""
+def count_to_label(criteria: WorkCriteria) -> Subquery:
+    """Return a subquery of the number of documents each user has to label: user_id, n."""
     statement = Statement(tenancy.current_organization_id())
     where: dict[str, Any] = {"assignee_id": ASSIGNEES}
-    if wanted.schema_id is not None:
-        where["schema_id"] = wanted.schema_id
-    span = None if wanted.until is None else Span("due", None, wanted.until)
+    if criteria.schema_id is not None:
+        where["schema_id"] = criteria.schema_id
+    span = None if criteria.counted_until is None else Span("due", None, criteria.counted_until)
     shown = ("assignee_id", "schema_id", "assignees", "labeled_by", "places_taken")
     cells = statement.select_cells(OFFERED, shown, where, span)
-    found = statement.as_select(
-        _TO_LABEL.format(cells=cells), {"user_id": Uuid(), "n": BigInteger()}, wanted.values()
+    counts = statement.as_select(
+        _TO_LABEL.format(cells=cells), {"user_id": Uuid(), "n": BigInteger()}, criteria.parameters()
     )
-    return found.subquery()
+    return counts.subquery()
 
 
-def count_to_review(wanted: Wanted, *, self_review: bool) -> Subquery:
-    """How many items each of the people has to review: user_id, n. What somebody has claimed is
-    looked at one by one, as many as people review at this moment."""
-    where: dict[str, Any] = {"assignee_id": list(wanted.people), "archived": False}
-    if wanted.schema_id is not None:
-        where["schema_id"] = wanted.schema_id
+def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
+    """Return a subquery of the number of tag sets each user has to review: user_id, n.
+
+    Claimed tag sets are read one by one; there are as many as users are reviewing at the time.
+    """
+    where: dict[str, Any] = {"assignee_id": list(criteria.user_ids), "archived": False}
+    if criteria.schema_id is not None:
+        where["schema_id"] = criteria.schema_id
     shown = ("assignee_id", "labeler_id")
-    if wanted.due_before is None:
+    if criteria.due_before is None:
         cells = counters.cells(REVIEWS, shown, where)
     else:
-        rows = _items(
-            wanted,
+        rows = _select_items(
+            criteria,
             cast(TagSet.assignee_id, Text).label("assignee_id"),
             func.coalesce(cast(TagSet.labeler_id, Text), "").label("labeler_id"),
-        ).where(TagSet.assignee_id.in_(wanted.people))
-        between = Between("due", TagSet.due_at, None, wanted.due_before, rows)
+        ).where(TagSet.assignee_id.in_(criteria.user_ids))
+        between = Between("due", TagSet.due_at, None, criteria.due_before, rows)
         cells = counters.cells_between(REVIEWS, shown, where, between)
     assigned = select(cells.c.assignee_id, cells.c.n)
     if not self_review:
         assigned = assigned.where(cells.c.assignee_id != cells.c.labeler_id)
     parts = [
         assigned,
-        _claimed(wanted, TagSet.assignee_id, -1, self_review=self_review),
-        _claimed(wanted, TagSet.claim_user_id, 1, self_review=self_review),
+        _select_claimed(criteria, TagSet.assignee_id, -1, self_review=self_review),
+        _select_claimed(criteria, TagSet.claim_user_id, 1, self_review=self_review),
     ]
-    found = union_all(*parts).subquery()
-    whose, n = found.c
-    counted = cast(func.sum(n), BigInteger).label("n")
-    return select(cast(whose, Uuid).label("user_id"), counted).group_by(whose).subquery()
+    user_id, n = union_all(*parts).subquery().c
+    total = cast(func.sum(n), BigInteger).label("n")
+    return select(cast(user_id, Uuid).label("user_id"), total).group_by(user_id).subquery()
 
 
-def _claimed(wanted: Wanted, whose: Any, sign: int, *, self_review: bool) -> Select[Any]:
-    live = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
-    rows = _items(wanted, cast(whose, Text), literal(sign, Integer).label("n"))
-    rows = rows.where(live, whose.in_(wanted.people))
-    if wanted.due_before is not None:
-        rows = rows.where(TagSet.due_at < wanted.due_before)
-    return rows if self_review else rows.where(TagSet.labeler_id.is_distinct_from(whose))
+def _select_claimed(
+    criteria: WorkCriteria, user_column: Any, sign: int, *, self_review: bool
+) -> Select[Any]:
+    is_claimed = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
+    rows = _select_items(criteria, cast(user_column, Text), literal(sign, Integer).label("n"))
+    rows = rows.where(is_claimed, user_column.in_(criteria.user_ids))
+    if criteria.due_before is not None:
+        rows = rows.where(TagSet.due_at < criteria.due_before)
+    return rows if self_review else rows.where(TagSet.labeler_id.is_distinct_from(user_column))
 
 
-def _items(wanted: Wanted, *columns: Any) -> Select[Any]:
+def _select_items(criteria: WorkCriteria, *columns: Any) -> Select[Any]:
     rows = select(*columns).where(
         TagSet.organization_id == tenancy.current_organization_id(),
         TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     )
-    return rows if wanted.schema_id is None else rows.where(TagSet.schema_id == wanted.schema_id)
+    return (
+        rows if criteria.schema_id is None else rows.where(TagSet.schema_id == criteria.schema_id)
+    )

@@ -1,4 +1,4 @@
-"""SQL of a team's workload."""
+"""SQL queries of a team's workload."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ from app.documents.artifacts.models import ArtifactAssignee
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.insight.workload.queries import counting
-from app.insight.workload.queries.counting import Wanted
+from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.workflow.tag_sets.counters import WORK
@@ -33,8 +33,8 @@ from app.workflow.tag_sets.models import TagSetRevision
 _KINDS = ("submit", "accept", "correction", "reject")
 
 
-def members(team_id: UUID) -> list[Row[Any]] | None:
-    """The members of a team, the lead first: id, email, name, role. None when there is no team."""
+def list_members(team_id: UUID) -> list[Row[Any]] | None:
+    """Return id, email, name and role of a team's members, lead first; None without such a team."""
     is_lead = TeamMember.user_id == Team.lead_id
     role = case((is_lead, "lead"), else_="member").label("role")
     statement = (
@@ -49,7 +49,7 @@ def members(team_id: UUID) -> list[Row[Any]] | None:
     return [row for row in rows if row.id is not None] if rows else None
 
 
-def numbers(
+def count_work(
     user_ids: Sequence[UUID],
     *,
     now: datetime,
@@ -57,32 +57,36 @@ def numbers(
     end: datetime,
     self_review: bool,
 ) -> dict[UUID, Row[Any]]:
-    """What stands in people's lists by name: to_label, to_review and, of both, overdue; and what
-    they submitted (labeled) and decided (reviewed) from `start` up to `end`."""
-    everything, late = Wanted(user_ids), Wanted(user_ids, due_before=now)
+    """Return the numbers of open, overdue and finished work of each user, by user id.
+
+    `to_label` and `to_review` count what users are assigned to by name or have begun; `overdue`
+    counts both. `labeled` and `reviewed` count submissions and decisions from `start` until `end`,
+    exclusive.
+    """
+    everything, overdue = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
     to_label = counting.count_to_label(everything)
     to_review = counting.count_to_review(everything, self_review=self_review)
-    late_labels = counting.count_to_label(late)
-    late_reviews = counting.count_to_review(late, self_review=self_review)
-    done = _finished(user_ids, start, end)
+    overdue_labels = counting.count_to_label(overdue)
+    overdue_reviews = counting.count_to_review(overdue, self_review=self_review)
+    finished = _count_finished(user_ids, start, end)
 
-    def number(column: Any) -> Any:
+    def count_of(column: Any) -> Any:
         return cast(func.coalesce(column, 0), Integer)
 
     statement: Any = select(
         to_label.c.user_id,
-        number(to_label.c.n).label("to_label"),
-        number(to_review.c.n).label("to_review"),
-        (number(late_labels.c.n) + number(late_reviews.c.n)).label("overdue"),
-        number(done.c.labeled).label("labeled"),
-        number(done.c.reviewed).label("reviewed"),
+        count_of(to_label.c.n).label("to_label"),
+        count_of(to_review.c.n).label("to_review"),
+        (count_of(overdue_labels.c.n) + count_of(overdue_reviews.c.n)).label("overdue"),
+        count_of(finished.c.labeled).label("labeled"),
+        count_of(finished.c.reviewed).label("reviewed"),
     )
-    for part in (to_review, late_labels, late_reviews, done):
+    for part in (to_review, overdue_labels, overdue_reviews, finished):
         statement = statement.outerjoin(part, part.c.user_id == to_label.c.user_id)
     return {row.user_id: row for row in db.session().execute(statement)}
 
 
-def _finished(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
+def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
     at = TagSetRevision.created_at
     rows: Any = select(
         cast(TagSetRevision.author_id, Text).label("author_id"), TagSetRevision.kind
@@ -121,9 +125,12 @@ _BEGUN = """
 """
 
 
-def waiting(team_id: UUID, *, now: datetime) -> Row[Any]:
-    """What a team is assigned to and nobody has begun: open, overdue. What people have begun is
-    looked at one by one."""
+def count_not_begun(team_id: UUID, *, now: datetime) -> Row[Any]:
+    """Return the numbers of open and overdue documents of a team that nobody has begun.
+
+    The counters give all open documents assigned to the team; those that somebody has begun are
+    read one by one and subtracted.
+    """
     work = ArtifactAssignee
     rows = select(work.artifact_id).where(
         work.organization_id == tenancy.current_organization_id(),
@@ -138,14 +145,14 @@ def waiting(team_id: UUID, *, now: datetime) -> Row[Any]:
         .columns(artifact_id=Uuid(), due_at=work.due_at.type)
         .cte("begun")
     )
-    late = select(func.count()).where(begun.c.due_at < now)
+    overdue = select(func.count()).where(begun.c.due_at < now)
     statement: Any = select(
         (counters.total(OFFERED, where) - select(func.count(begun.c.artifact_id)).scalar_subquery())
         .cast(BigInteger)
         .label("open"),
-        (counters.total(OFFERED, where, between=due) - late.scalar_subquery())
+        (counters.total(OFFERED, where, between=due) - overdue.scalar_subquery())
         .cast(BigInteger)
         .label("overdue"),
     )
-    found: Row[Any] = db.session().execute(statement).one()
-    return found
+    row: Row[Any] = db.session().execute(statement).one()
+    return row

@@ -1,10 +1,11 @@
-"""SQL of what people have to label: common tables of a statement.
+"""Common table expressions that find what users have to label.
 
-Of the people `:people`, who have begun what, what they are assigned to, by name or by a team, and
-what of it they may begin: the rules are those of `assignment.queries.next_artifact`, but that
-an overlapping document is shown while somebody else has it. What people have begun is looked at one
-by one. What they could begin may be as long as a team's backlog: it is counted by
-`OFFERED`, less what is looked at.
+For the users `:people` they find the documents that each has begun, the documents assigned to them
+by name or through a team, and which of these they may begin. The rules are those of
+`assignment.queries.next_artifact`, except that a document that needs several tag sets is listed
+while somebody else has claimed it. Documents that users have begun are read one by one. Documents
+that they could begin may be as many as a team's backlog: the counter `OFFERED` counts them, and the
+exceptions, which are read one by one, are subtracted.
 """
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT
@@ -16,36 +17,37 @@ people AS MATERIALIZED (
     SELECT seat.user_id, seat.team_id FROM people
     JOIN team_members seat ON seat.organization_id = :org AND seat.user_id = people.user_id
 ), reach AS MATERIALIZED (
-    SELECT user_id, user_id AS assignee_id, true AS named FROM people
+    SELECT user_id, user_id AS assignee_id, true AS by_name FROM people
     UNION ALL SELECT user_id, team_id, false FROM seats WHERE :by_team
-), able AS MATERIALIZED (
+), user_schemas AS MATERIALIZED (
     SELECT people.user_id, schemas.id AS schema_id,
-           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets,
+           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1)
+            AS required_labels,
            schemas.required_skill_keys <@ ARRAY(
                SELECT unnest(teams.skill_keys) FROM seats
                JOIN teams ON teams.organization_id = :org AND teams.id = seats.team_id
-               WHERE seats.user_id = people.user_id) AS skilled
+               WHERE seats.user_id = people.user_id) AS has_skills
     FROM people CROSS JOIN schemas
     LEFT JOIN schema_versions version ON version.organization_id = :org
      AND version.id = schemas.current_version_id
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
 """
-"""Who they are, whose assignments are theirs, and of which schemas they label."""
+"""The users, the assignee ids of each user (`reach`), and the schemas each labels."""
 
 OFFER = """
-    SELECT bool_or(reach.named) AS named,
+    SELECT bool_or(reach.by_name) AS by_name,
            (array_agg(work.assignee_id ORDER BY work.assignee_id)
-            FILTER (WHERE NOT reach.named))[1] AS team_id
+            FILTER (WHERE NOT reach.by_name))[1] AS team_id
     FROM artifact_assignees work
-    JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {whose}
+    JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""How somebody comes to a document that they are assigned to: by name, or by which team."""
+"""The way a user is assigned to a document: by name, or through which team."""
 
 _FREE = (
     "(document.claim_user_id IS NULL OR document.claim_expires_at <= now()"
-    " OR document.claim_user_id = {whose})"
+    " OR document.claim_user_id = {user})"
 )
 BEGUN = f"""
 begun AS MATERIALIZED (
@@ -65,39 +67,40 @@ begun AS MATERIALIZED (
     GROUP BY user_id, artifact_id
 ), own AS MATERIALIZED (
     SELECT begun.user_id, document.id AS artifact_id, begun.tag_set_id,
-           CASE WHEN offer.named IS NOT TRUE THEN offer.team_id END AS team_id,
+           CASE WHEN offer.by_name IS NOT TRUE THEN offer.team_id END AS team_id,
            coalesce(begun.schema_id, document.schema_id) AS schema_id,
            {URGENCY.format(of="document.")} AS urgency, document.due_at,
            {URGENT_AT.format(of="document.")} AS at
     FROM begun
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = begun.artifact_id AND NOT document.archived
-    CROSS JOIN LATERAL ({OFFER.format(whose="begun.user_id")}) AS offer
-    LEFT JOIN able ON able.user_id = begun.user_id AND able.schema_id = document.schema_id
+    CROSS JOIN LATERAL ({OFFER.format(user="begun.user_id")}) AS offer
+    LEFT JOIN user_schemas ON user_schemas.user_id = begun.user_id
+     AND user_schemas.schema_id = document.schema_id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
      AND skip.artifact_id = begun.artifact_id AND skip.user_id = begun.user_id
     WHERE claimed OR (
         since IS NOT NULL AND document.status IN ('ready', 'in_progress')
         AND (skip.user_id IS NULL OR skip.created_at <= since)
     ) OR (
-        able.schema_id IS NOT NULL
-        AND (sets > 1 OR {_FREE.format(whose="begun.user_id")})
+        user_schemas.schema_id IS NOT NULL
+        AND (required_labels > 1 OR {_FREE.format(user="begun.user_id")})
         AND array_position(document.labeled_by, begun.user_id) IS NULL
         AND cardinality(document.labeled_by)
-          + cardinality(array_remove(document.reserved_for, begun.user_id)) < sets
-        AND (offer.named IS TRUE OR skilled)
-        AND (offer.named IS TRUE OR skip.user_id IS NULL)
+          + cardinality(array_remove(document.reserved_for, begun.user_id)) < required_labels
+        AND (offer.by_name IS TRUE OR has_skills)
+        AND (offer.by_name IS TRUE OR skip.user_id IS NULL)
     )
 )
 """  # noqa: S608 - made of constants
-"""What they have begun or claimed (`begun`), and what of it stands in their lists (`own`)."""
+"""Documents that users have begun or claimed (`begun`), and those that their lists show (`own`)."""
 
 OFFERED = """
 grouped AS (
     SELECT reach.user_id, cell.schema_id, cell.assignees, cell.labeled_by, cell.places_taken,
-           max(cell.n) AS n, bool_or(reach.named) AS named,
+           max(cell.n) AS n, bool_or(reach.by_name) AS by_name,
            (array_agg(reach.assignee_id ORDER BY reach.assignee_id)
-            FILTER (WHERE NOT reach.named))[1] AS team_id
+            FILTER (WHERE NOT reach.by_name))[1] AS team_id
     FROM (
         SELECT CAST(assignee_id AS uuid) AS assignee_id, schema_id, assignees, labeled_by,
                places_taken, sum(n) AS n
@@ -107,26 +110,30 @@ grouped AS (
     GROUP BY 1, 2, 3, 4, 5
 ), offered AS (
     SELECT grouped.user_id, sum(n) AS n FROM grouped
-    JOIN able ON able.user_id = grouped.user_id AND CAST(able.schema_id AS text) = grouped.schema_id
-    WHERE CAST(places_taken AS int) < sets AND (named OR skilled)
+    JOIN user_schemas ON user_schemas.user_id = grouped.user_id
+     AND CAST(user_schemas.schema_id AS text) = grouped.schema_id
+    WHERE CAST(places_taken AS int) < required_labels AND (by_name OR has_skills)
       AND strpos(labeled_by, CAST(grouped.user_id AS text)) = 0
-      AND (CAST(:team_id AS uuid) IS NULL OR NOT named AND team_id = :team_id)
+      AND (CAST(:team_id AS uuid) IS NULL OR NOT by_name AND team_id = :team_id)
     GROUP BY grouped.user_id
 )
 """
-"""How many documents they are assigned to whose places are not taken, by their cells. One that is
-assigned to several is in the cells of each, by the hash of all of them."""
+"""The number of documents with a free place that users are assigned to, from the counter's cells.
+
+A document with several assignees is in the cells of each of them, under a hash of all of them, so
+that it counts once.
+"""
 
 WITHHELD = f"""
 candidates AS (
     SELECT user_id, artifact_id FROM begun
     UNION
-    SELECT reach.user_id, held.id
-    FROM artifacts held
-    JOIN artifact_assignees work ON work.organization_id = :org AND work.artifact_id = held.id
+    SELECT reach.user_id, claimed.id
+    FROM artifacts claimed
+    JOIN artifact_assignees work ON work.organization_id = :org AND work.artifact_id = claimed.id
     JOIN reach ON reach.assignee_id = work.assignee_id
-    WHERE held.organization_id = :org AND held.claim_user_id IS NOT NULL
-      AND held.claim_expires_at > now()
+    WHERE claimed.organization_id = :org AND claimed.claim_user_id IS NOT NULL
+      AND claimed.claim_expires_at > now()
     UNION
     SELECT people.user_id, artifact_id
     FROM people JOIN artifact_skips ON organization_id = :org
@@ -136,55 +143,60 @@ candidates AS (
     FROM candidates
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = candidates.artifact_id
-    CROSS JOIN LATERAL ({OFFER.format(whose="candidates.user_id")}) AS offer
-    JOIN able ON able.user_id = candidates.user_id AND able.schema_id = document.schema_id
+    CROSS JOIN LATERAL ({OFFER.format(user="candidates.user_id")}) AS offer
+    JOIN user_schemas ON user_schemas.user_id = candidates.user_id
+     AND user_schemas.schema_id = document.schema_id
     LEFT JOIN begun ON begun.user_id = candidates.user_id
      AND begun.artifact_id = candidates.artifact_id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
      AND skip.artifact_id = candidates.artifact_id AND skip.user_id = candidates.user_id
-    WHERE offer.named IS NOT NULL AND (offer.named OR skilled)
+    WHERE offer.by_name IS NOT NULL AND (offer.by_name OR has_skills)
       AND array_position(document.labeled_by, candidates.user_id) IS NULL
-      AND cardinality(document.labeled_by) + cardinality(document.reserved_for) < sets
-      AND (CAST(:team_id AS uuid) IS NULL OR NOT offer.named AND offer.team_id = :team_id)
+      AND cardinality(document.labeled_by) + cardinality(document.reserved_for) < required_labels
+      AND (CAST(:team_id AS uuid) IS NULL OR NOT offer.by_name AND offer.team_id = :team_id)
       AND (CAST(:schema_id AS uuid) IS NULL OR document.schema_id = :schema_id)
       AND (CAST(:until AS timestamptz) IS NULL OR document.due_at <= :until)
       AND (begun.user_id IS NOT NULL
-           OR sets <= 1 AND NOT {_FREE.format(whose="candidates.user_id")}
-           OR NOT offer.named AND skip.user_id IS NOT NULL)
+           OR required_labels <= 1 AND NOT {_FREE.format(user="candidates.user_id")}
+           OR NOT offer.by_name AND skip.user_id IS NOT NULL)
     GROUP BY candidates.user_id
 )
 """  # noqa: S608 - made of constants
-"""How many of these they may not begin: somebody works on it, they have skipped it, or they have
-begun it and it is counted already. As many are looked at as people work on at this moment."""
+"""The number of these documents that users may not begin.
+
+Somebody else works on them, the user has skipped them, or the user has begun them and `own` counts
+them. As many rows are read as documents are being worked on at the time.
+"""
 
 MAY_BEGIN = f"""
-    array_position(work.labeled_by, {{whose}}) IS NULL AND work.places_taken < able.sets
-    AND (reach.named OR able.skilled)
+    array_position(work.labeled_by, {{user}}) IS NULL
+    AND work.places_taken < user_schemas.required_labels
+    AND (reach.by_name OR user_schemas.has_skills)
     AND NOT EXISTS (SELECT FROM begun
-        WHERE begun.user_id = {{whose}} AND begun.artifact_id = work.artifact_id)
-    AND (reach.named OR NOT EXISTS (SELECT FROM artifact_skips skip
-        WHERE skip.organization_id = :org AND skip.user_id = {{whose}}
+        WHERE begun.user_id = {{user}} AND begun.artifact_id = work.artifact_id)
+    AND (reach.by_name OR NOT EXISTS (SELECT FROM artifact_skips skip
+        WHERE skip.organization_id = :org AND skip.user_id = {{user}}
           AND skip.artifact_id = work.artifact_id))
-    AND (able.sets > 1 OR EXISTS (SELECT FROM artifacts document
+    AND (user_schemas.required_labels > 1 OR EXISTS (SELECT FROM artifacts document
         WHERE document.organization_id = :org AND document.id = work.artifact_id
-          AND {_FREE.format(whose="{whose}")}))
+          AND {_FREE.format(user="{user}")}))
 """  # noqa: S608 - made of constants
-"""Whether somebody may begin what an assignee's row `work` tells of, whom they are by `reach`."""
+"""The condition that a user may begin the document of `work`, an assignee row joined by `reach`."""
 
 OF_TEAM = """
     (CAST(:team_id AS uuid) IS NULL OR (
-        work.assignee_id = :team_id AND NOT reach.named AND NOT EXISTS (
+        work.assignee_id = :team_id AND NOT reach.by_name AND NOT EXISTS (
             SELECT FROM artifact_assignees other
-            JOIN reach theirs ON theirs.assignee_id = other.assignee_id
-             AND theirs.user_id = reach.user_id
+            JOIN reach other_reach ON other_reach.assignee_id = other.assignee_id
+             AND other_reach.user_id = reach.user_id
             WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
-              AND other.is_open AND (theirs.named OR other.assignee_id < work.assignee_id))))
+              AND other.is_open AND (other_reach.by_name OR other.assignee_id < work.assignee_id))))
 """
-"""Whether it is there for them by the team that a list is filtered by."""
+"""The condition that the user has the document through the team that the list is filtered by."""
 
 OWN_FILTERS = """
     (CAST(:schema_id AS uuid) IS NULL OR own.schema_id = :schema_id)
     AND (CAST(:team_id AS uuid) IS NULL OR own.team_id = :team_id)
     AND (CAST(:due_before AS timestamptz) IS NULL OR own.due_at < :due_before)
 """
-"""The same of what they have begun, by all of a list's filters."""
+"""The condition that a document of `own` matches all filters of the list."""

@@ -1,7 +1,7 @@
-"""What people have to do, and what they did."""
+"""Public functions of workload: assignments, activity and team workloads."""
 
-from app.insight.workload.service.activity import activity
+from app.insight.workload.service.activity import get_activity
 from app.insight.workload.service.assignments import list_assignments
-from app.insight.workload.service.teams import team_workload
+from app.insight.workload.service.teams import get_team_workload
 
-__all__ = ["activity", "list_assignments", "team_workload"]
+__all__ = ["get_activity", "get_team_workload", "list_assignments"]

@@ -1,4 +1,4 @@
-"""What somebody did, day by day."""
+"""Activity of a user by day."""
 
 from datetime import date
 from typing import Any
@@ -12,53 +12,53 @@ _COUNTS = ("submitted", "accepted", "corrected", "rejected", "pending", "seconds
 _SECONDS_PER_HOUR = 3600
 
 
-def activity(
+def get_activity(
     *, caller: Caller, first: date | None = None, last: date | None = None
 ) -> dict[str, Any]:
-    """What the caller submitted and decided from day `first` to day `last`, both of it, as their
-    time zone counts days; days without work are zeros.
+    """Return the caller's submissions and review decisions per day, with rates and speed.
 
-    A submission counts on its day, and so does what came of it, whenever that was. The acceptance
-    rate is the share of decided submissions that were accepted, corrected ones among them; the
-    `unchanged_rate` that of those accepted as they were. Raises 400 on the period.
+    The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
+    work have zeros. A submission and its outcome count on the day of the submission, whenever it
+    was decided. The acceptance rate is the share of decided submissions that were accepted, with or
+    without corrections; `unchanged_rate` is the share accepted without corrections. Raises 400 on
+    the period.
     """
-    asked = get_period(users.get_time_zone(caller.user_id), first, last)
-    edges = asked.edges
-    submitted = {row.day: row for row in queries.submitted(caller.user_id, edges)}
-    reviewed = queries.reviewed(caller.user_id, edges)
+    period = get_period(users.get_time_zone(caller.user_id), first, last)
+    submitted = {row.day: row for row in queries.count_submissions(caller.user_id, period.edges)}
+    reviewed = queries.count_reviews(caller.user_id, period.edges)
     days = [
-        {"date": day, **_counts(submitted.get(number)), "reviewed": reviewed.get(number, 0)}
-        for number, day in enumerate(asked.days, start=1)
+        {"date": day, **_build_counts(submitted.get(number)), "reviewed": reviewed.get(number, 0)}
+        for number, day in enumerate(period.days, start=1)
     ]
-    whole = submitted[None]
-    totals = {**_counts(whole), "reviewed": sum(reviewed.values())}
+    total = submitted[None]
+    totals = {**_build_counts(total), "reviewed": sum(reviewed.values())}
     return {
-        "time_zone": asked.zone,
-        "first": asked.first,
-        "last": asked.last,
+        "time_zone": period.zone,
+        "first": period.first,
+        "last": period.last,
         "days": days,
         "totals": totals,
-        **_rates(totals),
-        **_speed(whole),
+        **_compute_rates(totals),
+        **_compute_speed(total),
     }
 
 
-def _counts(row: Any) -> dict[str, int]:
+def _build_counts(row: Any) -> dict[str, int]:
     return {name: 0 if row is None else int(getattr(row, name)) for name in _COUNTS}
 
 
-def _rates(totals: dict[str, int]) -> dict[str, float | None]:
-    good = totals["accepted"] + totals["corrected"]
-    decided = good + totals["rejected"]
+def _compute_rates(totals: dict[str, int]) -> dict[str, float | None]:
+    accepted = totals["accepted"] + totals["corrected"]
+    decided = accepted + totals["rejected"]
     if not decided:
         return {"acceptance_rate": None, "unchanged_rate": None}
-    return {"acceptance_rate": good / decided, "unchanged_rate": totals["accepted"] / decided}
+    return {"acceptance_rate": accepted / decided, "unchanged_rate": totals["accepted"] / decided}
 
 
-def _speed(whole: Any) -> dict[str, float | None]:
-    if not whole.timed:
+def _compute_speed(total: Any) -> dict[str, float | None]:
+    if not total.timed:
         return {"median_seconds": None, "label_sets_per_hour": None}
     return {
-        "median_seconds": whole.median_seconds,
-        "label_sets_per_hour": whole.timed * _SECONDS_PER_HOUR / int(whole.seconds_spent),
+        "median_seconds": total.median_seconds,
+        "label_sets_per_hour": total.timed * _SECONDS_PER_HOUR / int(total.seconds_spent),
     }

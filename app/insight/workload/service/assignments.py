@@ -1,11 +1,11 @@
-"""One's own list."""
+"""List of the caller's assignments."""
 
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from app.insight.workload.queries import assignments as queries
-from app.insight.workload.queries.counting import Wanted
+from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import db
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
@@ -13,28 +13,28 @@ from app.kit.principal import Caller
 
 
 def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
-    """A page of what the caller has to label or to review, the most urgent first: by the priority
-    of the document, then by when it is due or, without, how old it is, as the review queue is.
+    """List what the caller has to label or review, most urgent first.
 
-    To label: drafts, claims, and documents assigned to the caller or a team of theirs that they can
-    begin now. To review: what is assigned to them or claimed by them. `filters`: kind, schema_id,
-    team_id, due_before.
+    The order is that of the review queue: by the priority of the document, then by due time or, if
+    there is none, by age. To label are drafts, claims, and documents assigned to the caller or one
+    of their teams that they can begin now. To review are tag sets that are assigned to the caller
+    or claimed by them. `filters`: kind, schema_id, team_id, due_before.
     """
     kind = filters.pop("kind", None)
-    wanted = Wanted([caller.user_id], by_team=True, **filters)
-    reviews = caller.has(Role.reviewer) and kind != "label" and wanted.team_id is None
+    criteria = WorkCriteria([caller.user_id], by_team=True, **filters)
+    reviews = caller.has(Role.reviewer) and kind != "label" and criteria.team_id is None
     kinds = queries.Kinds(kind != "review", reviews, allows_self_review(caller))
-    found = queries.page(page, wanted, kinds)
+    assignments = queries.get_page(page, criteria, kinds)
     now = db.utc_now()
-    return replace(found, items=[_item(row, now) for row in found.items])
+    return replace(assignments, items=[_build_item(row, now) for row in assignments.items])
 
 
 def allows_self_review(caller: Caller) -> bool:
-    """Whether people may review what they labeled themselves."""
+    """Return True if reviewers may review tag sets that they labeled themselves."""
     return caller.org.settings.get("allow_self_review") is True
 
 
-def _item(row: Any, now: datetime) -> dict[str, Any]:
+def _build_item(row: Any, now: datetime) -> dict[str, Any]:
     schema = None
     if row.schema_name is not None:
         schema = {"id": row.schema_id, "name": row.schema_name}

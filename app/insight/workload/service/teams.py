@@ -1,4 +1,4 @@
-"""A team's workload."""
+"""Workload of a team."""
 
 from datetime import date
 from typing import Any
@@ -12,55 +12,54 @@ from app.kit.days import get_period
 from app.kit.principal import Caller
 
 
-def team_workload(
+def get_team_workload(
     team_id: UUID, *, caller: Caller, first: date | None = None, last: date | None = None
 ) -> dict[str, Any]:
-    """Open, overdue and finished work of each member of a team, and what waits for any of them.
+    """Return the open, overdue and finished work of each member of a team.
 
-    A member's open work is what stands in their own list by name: whatever it was assigned through,
-    and not what is assigned to the team as a whole and begun by nobody, which is `waiting`.
-    Finished is what they submitted and decided from day `first` to day `last`, in the caller's
-    time zone. Raises 404; 400 on the period.
+    A member's open work is what they are assigned to by name or have begun, in this team or not.
+    Work that is assigned to the team as a whole and that nobody has begun is `waiting`. Finished
+    work is what members submitted and decided from day `first` to day `last`, in the caller's time
+    zone. Raises 404; 400 on the period.
     """
-    rows = queries.members(team_id)
-    if rows is None:
+    members = queries.list_members(team_id)
+    if members is None:
         raise errors.not_found()
-    asked = get_period(users.get_time_zone(caller.user_id), first, last)
-    edges = asked.edges
+    period = get_period(users.get_time_zone(caller.user_id), first, last)
     now = db.utc_now()
-    numbers = queries.numbers(
-        [row.id for row in rows],
+    counts = queries.count_work(
+        [member.id for member in members],
         now=now,
-        start=edges[0],
-        end=edges[-1],
+        start=period.edges[0],
+        end=period.edges[-1],
         self_review=allows_self_review(caller),
     )
-    members = [_member(row, numbers[row.id]) for row in rows]
-    waiting = queries.waiting(team_id, now=now)._asdict()
+    workloads = [_build_workload(member, counts[member.id]) for member in members]
+    waiting = queries.count_not_begun(team_id, now=now)._asdict()
     return {
         "team_id": team_id,
-        "time_zone": asked.zone,
-        "first": asked.first,
-        "last": asked.last,
-        "members": members,
+        "time_zone": period.zone,
+        "first": period.first,
+        "last": period.last,
+        "members": workloads,
         "waiting": waiting,
         "totals": {
-            "open": waiting["open"] + sum(one["open"] for one in members),
-            "overdue": waiting["overdue"] + sum(one["overdue"] for one in members),
-            "finished": sum(one["finished"] for one in members),
+            "open": waiting["open"] + sum(workload["open"] for workload in workloads),
+            "overdue": waiting["overdue"] + sum(workload["overdue"] for workload in workloads),
+            "finished": sum(workload["finished"] for workload in workloads),
         },
     }
 
 
-def _member(row: Any, numbers: Any) -> dict[str, Any]:
+def _build_workload(member: Any, counts: Any) -> dict[str, Any]:
     return {
-        "user": {"id": row.id, "email": row.email, "name": row.name},
-        "role": row.role,
-        "open": numbers.to_label + numbers.to_review,
-        "overdue": numbers.overdue,
-        "finished": numbers.labeled + numbers.reviewed,
-        "to_label": numbers.to_label,
-        "to_review": numbers.to_review,
-        "labeled": numbers.labeled,
-        "reviewed": numbers.reviewed,
+        "user": {"id": member.id, "email": member.email, "name": member.name},
+        "role": member.role,
+        "open": counts.to_label + counts.to_review,
+        "overdue": counts.overdue,
+        "finished": counts.labeled + counts.reviewed,
+        "to_label": counts.to_label,
+        "to_review": counts.to_review,
+        "labeled": counts.labeled,
+        "reviewed": counts.reviewed,
     }

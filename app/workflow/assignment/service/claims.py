@@ -29,7 +29,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
     if row.claim is not None and row.claim["user_id"] != str(user_id):
         raise errors.conflict("Somebody else has claimed the artifact.", claim=row.claim)
     raise errors.conflict(
-        "The artifact is reserved for somebody who has begun to label it.", reserved=True
+        "The artifact is reserved for another labeler, who has a draft.", reserved=True
     )
 
 

@@ -56,12 +56,12 @@ class Giving:
         """
         if self._team_id is not None:
             if not teams.lock_existing([self._team_id]):
-                raise errors.invalid("There is no such team.", "team_id")
+                raise errors.invalid("Must be the id of a team.", "team_id")
             return
         known = lock_eligible(self._user_ids, Role.labeler)
         for index, user_id in enumerate(self._asked):
             if user_id not in known:
-                raise errors.invalid("Must be a member who labels.", f"user_ids.{index}")
+                raise errors.invalid("Must be a member who can label.", f"user_ids.{index}")
 
     def give(
         self, artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
@@ -113,7 +113,7 @@ class Giving:
     def _shares(self, limit: int) -> list[Share]:
         people = queries.labelers_of(self._team_id) if self._team_id else self._user_ids
         if not people:
-            raise errors.invalid("Nobody in the team labels.", "team_id")
+            raise errors.invalid("The team has no member who can label.", "team_id")
         if self._loads is None:
             self._loads = Counter(queries.loads(people) if self._least else {})
         return level([(user_id, self._loads[user_id]) for user_id in people], limit)
@@ -150,4 +150,4 @@ def level(loads: Sequence[tuple[UUID, int]], count: int) -> list[Share]:
 
 def closed(state: str) -> ApiError:
     """Return the error for an artifact that cannot be labeled in its state."""
-    return errors.conflict(f"The document is {state}: nothing of it is to label.", state=state)
+    return errors.conflict(f"This document is {state}; it cannot be labeled.", state=state)

@@ -43,7 +43,7 @@ def escalate(
     held = lock(item_id)
     tag_sets.check_review(caller, held, take_over=True)
     if user_id == caller.user_id:
-        raise errors.invalid("Escalate to somebody else.", "user_id")
+        raise errors.invalid("Must be a reviewer other than yourself.", "user_id")
     _check_capable(held, caller, able, "user_id" if team_id is None else "team_id")
     holding.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
     _tell([item_id], user_id, team_id, by=caller.user_id, escalated=True, reason=reason)
@@ -97,7 +97,7 @@ class _Giving:
         able = self._people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
         _check_recipients(self._people, "user_ids", team_id)
         if not able:
-            raise errors.invalid("Nobody in the team reviews.", "team_id")
+            raise errors.invalid("The team has no member who can review.", "team_id")
         self._shares.able = able
 
     def give(self, item_ids: Sequence[UUID], unfit: FindUnfit | None) -> Failures:
@@ -163,14 +163,16 @@ class _Shares:
         """Choose the user who claimed the item, or the one with the fewest items. Raises 409."""
         if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.able:
             claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
-            raise errors.conflict("Another reviewer is working on this label set.", claim=claim)
+            raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
         able = self._able(held)
         if held.claimed_by in able:
             chosen: UUID = held.claimed_by
         elif able:
             chosen = min(able, key=self.taken.__getitem__)
         else:
-            raise errors.conflict("Nobody reviews their own label set.")
+            raise errors.conflict(
+                "Reviewers cannot review their own tag set. Choose another reviewer."
+            )
         self.taken[chosen] += 1
         return chosen
 
@@ -178,14 +180,14 @@ class _Shares:
 def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None) -> None:
     if team_id is not None:
         if not teams.lock_existing([team_id]):
-            raise errors.invalid("There is no such team.", "team_id")
+            raise errors.invalid("Must be the id of a team.", "team_id")
         return
     known = lock_eligible(user_ids, Role.reviewer)
     unknown = [one for one in user_ids if one not in known]
     if unknown:
         many = field == "user_ids"
         raise errors.invalid(
-            "Must be members who review.",
+            "Must be members who can review.",
             f"{field}.{user_ids.index(unknown[0])}" if many else field,
             **({"user_ids": unknown} if many else {}),
         )
@@ -193,9 +195,11 @@ def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None
 
 def _check_capable(held: Any, caller: Caller, able: set[Any], field: str) -> None:
     if not able:
-        raise errors.invalid("Nobody in the team reviews.", field)
+        raise errors.invalid("The team has no member who can review.", field)
     if caller.org.settings.get("allow_self_review") is not True and able <= set(held.makers):
-        raise errors.invalid("Nobody reviews their own label set.", field)
+        raise errors.invalid(
+            "Reviewers cannot review their own tag set. Choose another reviewer.", field
+        )
 
 
 def _tell_all(given: dict[UUID, UUID], team_id: UUID | None, caller: Caller) -> None:

@@ -53,7 +53,7 @@ def for_each(
 
     def unfit(ids: Sequence[UUID]) -> Failures:
         there = reading.still(ids, filter, user_id=caller.user_id)
-        changed = errors.conflict("The label set has changed: the filter finds it no more.")
+        changed = errors.conflict("The tag set has changed and no longer matches the filter.")
         left = dict.fromkeys((one for one, fits in there.items() if not fits), changed)
         return bulk.find_missing(ids, there) | left
 

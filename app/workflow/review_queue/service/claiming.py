@@ -62,9 +62,9 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """
     held = lock(item_id)
     if held.claimed_by is None:
-        raise errors.conflict("Nobody holds the item.")
+        raise errors.conflict("The item is not claimed.")
     if held.claimed_by != caller.user_id and not caller.has(Role.admin):
-        raise errors.denied("Another reviewer holds the item.")
+        raise errors.denied("Another reviewer has claimed the item.")
     holding.release(item_id)
     return shown(item_id)
 

@@ -1,4 +1,4 @@
-"""SQL of documents as rules see them: only those columns that some rule asks for."""
+"""SQL queries of documents to route, with only the columns that rules need."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -13,13 +13,13 @@ from app.kit import db, tenancy
 from app.workflow.routing_rules.models import ArtifactRouting
 
 _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
-_WAITS = f"document.status = 'ready' AND {_UNASSIGNED}"
+_IS_WAITING = f"document.status = 'ready' AND {_UNASSIGNED}"
 _IS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
-_WAITS_ROUTING = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
+_IS_ROUTABLE = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
 # A ready document keeps `routing_since` once the rules have seen it, and is announced by
 # `artifact.ingested` only then: that event must not send it through the rules again.
 _IS_UNSEEN = "(document.status = 'processing' OR document.routing_since IS NULL)"
-# Of each attribute that not every document's row has at hand.
+# The columns of attributes that are read only if a rule needs them.
 _COLUMNS = {
     "media_type": "document.media_type",
     "language": "document.language",
@@ -48,23 +48,26 @@ _TEXTS = """
 _NEXT = text(
     f"""
     SELECT document.created_at, document.id FROM artifacts document
-    WHERE document.organization_id = :org AND {_WAITS}
+    WHERE document.organization_id = :org AND {_IS_WAITING}
      AND (document.created_at, document.id) > (:at, :id)
     ORDER BY document.created_at, document.id LIMIT :batch
     """  # noqa: S608 - made of constants
 )
 _COUNT = text(
-    f"SELECT count(*) FROM artifacts document WHERE document.organization_id = :org AND {_WAITS}"  # noqa: S608 - as above
+    f"""
+    SELECT count(*) FROM artifacts document
+    WHERE document.organization_id = :org AND {_IS_WAITING}
+    """  # noqa: S608 - as above
 )
-# In the order of their ids, as by any other who takes many.
+# Locked in the order of their ids, as everywhere where many documents are locked.
 _LOCK = f"""
     SELECT document.id FROM artifacts document
     WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
-     AND {_WAITS_ROUTING} {{only}}
+     AND {_IS_ROUTABLE} {{only}}
     ORDER BY document.id FOR NO KEY UPDATE
 """  # noqa: S608 - as above
-_LOCK_WAITING = text(_LOCK.format(only=""))
-_LOCK_FRESH = text(
+_LOCK_ALL = text(_LOCK.format(only=""))
+_LOCK_UNMATCHED = text(
     _LOCK.format(
         only=f"""AND {_IS_UNSEEN} AND NOT EXISTS (
             SELECT FROM {ArtifactRouting.__tablename__} routing
@@ -73,61 +76,66 @@ _LOCK_FRESH = text(
 )
 
 
-class Place(NamedTuple):
-    """How far routing what waits has come: the last document that was looked at."""
+class Position(NamedTuple):
+    """Progress of routing unassigned documents: the last document processed."""
 
     created_at: datetime
     id: UUID
 
 
-START = Place(datetime.min.replace(tzinfo=UTC), UUID(int=0))
-"""Before every document."""
+START = Position(datetime.min.replace(tzinfo=UTC), UUID(int=0))
+"""The position before all documents."""
 
 
-def _values(**more: Any) -> dict[str, Any]:
+def _build_parameters(**more: Any) -> dict[str, Any]:
     return {"org": tenancy.current_organization_id(), **more}
 
 
-def _texts(ids: Iterable[UUID]) -> list[str]:
-    return sorted(str(one) for one in ids)
+def _to_texts(ids: Iterable[UUID]) -> list[str]:
+    return sorted(str(artifact_id) for artifact_id in ids)
 
 
-def count_waiting() -> int:
+def count_unassigned() -> int:
     """Return the number of ready artifacts without assignees."""
-    return int(db.session().execute(_COUNT, _values()).scalar_one())
+    return int(db.session().execute(_COUNT, _build_parameters()).scalar_one())
 
 
-def next_waiting(after: Place, batch: int) -> list[Place]:
+def list_unassigned(after: Position, batch: int) -> list[Position]:
     """Return the next ready artifacts without assignees, oldest first."""
-    rows = db.session().execute(_NEXT, _values(at=after.created_at, id=after.id, batch=batch))
-    return [Place(*row) for row in rows]
+    rows = db.session().execute(
+        _NEXT, _build_parameters(at=after.created_at, id=after.id, batch=batch)
+    )
+    return [Position(*row) for row in rows]
 
 
 def lock(ids: Iterable[UUID], *, fresh: bool) -> list[UUID]:
-    """Lock those of the documents that still wait; with `fresh` only those no rule has matched."""
-    statement = _LOCK_FRESH if fresh else _LOCK_WAITING
-    return list(db.session().scalars(statement, _values(ids=_texts(ids))))
+    """Lock the documents that are still unassigned, with `fresh` only those no rule has matched."""
+    statement = _LOCK_UNMATCHED if fresh else _LOCK_ALL
+    return list(db.session().scalars(statement, _build_parameters(ids=_to_texts(ids))))
 
 
-def facts(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
-    """id, name, schema_id, labeled, waiting and what `attributes` need of documents, the oldest
-    first; `metadata` holds the members that are asked for, null for none."""
-    keys = sorted(one.removeprefix(METADATA) for one in attributes if one.startswith(METADATA))
-    values = _values(ids=_texts(ids), **({"metadata_keys": keys} if keys else {}))
-    wanted = frozenset(attributes & _COLUMNS.keys())
-    return list(db.session().execute(_facts(wanted, metadata=bool(keys)), values))
+def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
+    """Return the columns that rules need of documents, oldest first.
+
+    These are id, name, schema_id, labeled, waiting, and those of `attributes`; `metadata` contains
+    the requested members, and is null if the document has none of them.
+    """
+    keys = sorted(name.removeprefix(METADATA) for name in attributes if name.startswith(METADATA))
+    parameters = _build_parameters(ids=_to_texts(ids), **({"metadata_keys": keys} if keys else {}))
+    columns = frozenset(attributes & _COLUMNS.keys())
+    return list(db.session().execute(_build_statement(columns, metadata=bool(keys)), parameters))
 
 
 @cache
-def _facts(wanted: frozenset[str], *, metadata: bool) -> TextClause:
-    columns = [_COLUMNS[name] for name in sorted(wanted)] + ([_METADATA] if metadata else [])
+def _build_statement(columns: frozenset[str], *, metadata: bool) -> TextClause:
+    selected = [_COLUMNS[name] for name in sorted(columns)] + ([_METADATA] if metadata else [])
     return text(
         f"""
-        SELECT document.id, document.name, document.schema_id, {_WAITS_ROUTING} AS waiting,
+        SELECT document.id, document.name, document.schema_id, {_IS_ROUTABLE} AS waiting,
                EXISTS (SELECT FROM tag_sets WHERE tag_sets.organization_id = :org
                         AND tag_sets.artifact_id = document.id) AS labeled
-               {"".join(f", {column}" for column in columns)}
-        FROM artifacts document {_TEXTS if "text" in wanted else ""}
+               {"".join(f", {column}" for column in selected)}
+        FROM artifacts document {_TEXTS if "text" in columns else ""}
         WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
         ORDER BY document.created_at, document.id
         """  # noqa: S608 - made of constants

@@ -1,4 +1,4 @@
-"""SQL of who can be given work: members who label, teams, their skills, and what they have open."""
+"""SQL queries of possible assignees: members who label, teams, skills, and open documents."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 
-# No way is longer than the tree is deep; the bound is for a tree that somebody else has bent.
+# The limit ends the recursion if something other than the service has written a cycle of teams.
 _MEMBERS = text(
     f"""
     WITH RECURSIVE tree (root, id, level) AS (
@@ -61,60 +61,68 @@ _MEMBER = text(
 
 
 class Members(NamedTuple):
-    """Of each team the members who can label, by their ids: its own, and those of all teams under
-    it too."""
+    """Members of each team who can label, ordered by id.
+
+    `own` are the team's own members; `below` includes those of all teams under it.
+    """
 
     own: dict[UUID, list[UUID]]
     below: dict[UUID, list[UUID]]
 
 
-def _values(ids: Iterable[UUID]) -> dict[str, object]:
-    return {"org": tenancy.current_organization_id(), "ids": sorted(str(one) for one in ids)}
+def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
+    return {
+        "org": tenancy.current_organization_id(),
+        "ids": sorted(str(identifier) for identifier in ids),
+    }
 
 
-def members(team_ids: Iterable[UUID]) -> Members:
+def list_members(team_ids: Iterable[UUID]) -> Members:
     """Return the members of the teams who can label."""
-    found = Members(defaultdict(list), defaultdict(list))
-    for row in db.session().execute(_MEMBERS, _values(team_ids)):
-        found.below[row.root].append(row.user_id)
+    members = Members(defaultdict(list), defaultdict(list))
+    for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
+        members.below[row.root].append(row.user_id)
         if row.direct:
-            found.own[row.root].append(row.user_id)
-    return found
+            members.own[row.root].append(row.user_id)
+    return members
 
 
-def skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
+def get_skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
     """Return the skills of each user's teams; users without skills are omitted."""
-    rows = db.session().execute(_SKILLS, _values(user_ids))
+    rows = db.session().execute(_SKILLS, _build_parameters(user_ids))
     return {row.user_id: frozenset(row.skills) for row in rows}
 
 
-def loads(user_ids: Iterable[UUID]) -> dict[UUID, int]:
+def count_open_documents(user_ids: Iterable[UUID]) -> dict[UUID, int]:
     """Return the number of open artifacts assigned to each user by name, without zeros."""
-    return {row.assignee_id: row.number for row in db.session().execute(_LOADS, _values(user_ids))}
+    return {
+        row.assignee_id: row.number
+        for row in db.session().execute(_LOADS, _build_parameters(user_ids))
+    }
 
 
-def required(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
+def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
     """Return the skills that each schema requires; schemas without any are omitted."""
-    rows = db.session().execute(_REQUIRED, _values(schema_ids))
+    rows = db.session().execute(_REQUIRED, _build_parameters(schema_ids))
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
 
 
-def _one(statement: object, identifier: UUID) -> object:
-    values = {"org": tenancy.current_organization_id(), "id": identifier}
-    return db.session().execute(statement, values).scalar_one_or_none()  # type: ignore[call-overload]
+def _lock(statement: object, identifier: UUID) -> object:
+    parameters = {"org": tenancy.current_organization_id(), "id": identifier}
+    return db.session().execute(statement, parameters).scalar_one_or_none()  # type: ignore[call-overload]
 
 
-def is_schema(schema_id: UUID) -> bool:
-    """Return True if the schema exists, and lock it until the transaction ends."""
-    return _one(_SCHEMAS, schema_id) is not None
+def lock_schema(schema_id: UUID) -> bool:
+    """Lock a schema until the transaction ends; return False if it does not exist."""
+    return _lock(_SCHEMAS, schema_id) is not None
 
 
-def is_team(team_id: UUID) -> bool:
-    """Return True if the team exists, and lock it until the transaction ends."""
-    return _one(_TEAM, team_id) is not None
+def lock_team(team_id: UUID) -> bool:
+    """Lock a team until the transaction ends; return False if it does not exist."""
+    return _lock(_TEAM, team_id) is not None
 
 
-def role_of(user_id: UUID) -> str | None:
-    """Return the role of a member, and lock the member until the transaction ends."""
-    found = _one(_MEMBER, user_id)
-    return None if found is None else str(found)
+def lock_role(user_id: UUID) -> str | None:
+    """Lock a member until the transaction ends and return their role; None if not a member."""
+    role = _lock(_MEMBER, user_id)
+    return None if role is None else str(role)

@@ -18,20 +18,27 @@ _SORTS = {
 }
 _ORDER = text(
     """
-    UPDATE routing_rules SET position = place
-    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS wanted (id, place)
-    WHERE organization_id = :org AND routing_rules.id = wanted.id AND position <> place
+    UPDATE routing_rules SET position = new_position
+    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS new_order (id, new_position)
+    WHERE organization_id = :org AND routing_rules.id = new_order.id
+     AND position <> new_position
     """
 )
 
 
 def lock() -> None:
-    """Wait until nobody else changes the organization's rules, or routes by them."""
+    """Take the organization's routing lock until the transaction ends.
+
+    Both changes of the rules and routing take it, so that they do not overlap.
+    """
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/routing"})
 
 
-def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of rules. `filters`: columns and their values, created_after, created_before."""
+def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """Return a page of rules.
+
+    `filters` maps columns to values; also created_after and created_before.
+    """
     statement = select(RoutingRule)
     for name, value in filters.items():
         if name == "created_after":
@@ -43,21 +50,21 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     return paginate(statement, request, sorts=_SORTS, unique=RoutingRule.id)
 
 
-def one(rule_id: UUID) -> RoutingRule | None:
-    """Return a rule."""
+def get(rule_id: UUID) -> RoutingRule | None:
+    """Return a rule, or None."""
     statement = select(RoutingRule).where(RoutingRule.id == rule_id)
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def in_order() -> list[RoutingRule]:
+def list_in_order() -> list[RoutingRule]:
     """Return all rules in the order of application."""
     statement = select(RoutingRule).order_by(RoutingRule.position)
     statement = statement.execution_options(populate_existing=True)
     return list(db.session().execute(statement).scalars())
 
 
-def any_enabled() -> bool:
+def has_enabled() -> bool:
     """Return True if an enabled rule exists."""
     statement = select(RoutingRule.id).where(RoutingRule.enabled).limit(1)
     return db.session().execute(statement).first() is not None
@@ -69,19 +76,22 @@ def count() -> int:
     return db.session().execute(statement).scalar_one()
 
 
-def ids_in_order() -> list[UUID]:
+def list_ids() -> list[UUID]:
     """Return the ids of the rules in the order of application."""
     statement = select(RoutingRule.id).order_by(RoutingRule.position)
     return list(db.session().scalars(statement))
 
 
-def put_in_order(rule_ids: Sequence[UUID]) -> None:
-    """Give the rules their positions, 1 to n; those that stand right already are not written."""
-    values = {"org": tenancy.current_organization_id(), "ids": [str(one) for one in rule_ids]}
+def set_order(rule_ids: Sequence[UUID]) -> None:
+    """Set the positions of the rules to 1..n; write only the rules that move."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "ids": [str(rule_id) for rule_id in rule_ids],
+    }
     db.session().execute(_ORDER, values)
 
 
-def remove(rule_id: UUID) -> None:
+def delete_rule(rule_id: UUID) -> None:
     """Delete a rule."""
     db.session().execute(
         delete(RoutingRule)
@@ -90,7 +100,7 @@ def remove(rule_id: UUID) -> None:
     )
 
 
-def disable_of_user(user_id: UUID, reason: str) -> None:
+def disable_rules_of_user(user_id: UUID, reason: str) -> None:
     """Disable the rules that assign to this user by name."""
     db.session().execute(
         update(RoutingRule)

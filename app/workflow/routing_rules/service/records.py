@@ -1,7 +1,7 @@
-"""Rules as records: made, changed, put in order, deleted.
+"""Creation, update, reordering and deletion of rules.
 
-Whatever changes a rule takes the organization's routing lock first: the order is whole at any time,
-and no batch is routed by half of a change.
+Every change takes the organization's routing lock first, so that the order is always complete, and
+no batch is routed with half of a change.
 """
 
 from collections.abc import Sequence
@@ -14,20 +14,20 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.workflow.routing_rules.models import RoutingRule
 from app.workflow.routing_rules.queries import records as queries
-from app.workflow.routing_rules.service import checking
+from app.workflow.routing_rules.service import validation
 
 MAX_RULES = 200
-_OWN = {"name", "enabled", "conditions", "stop"}
+_COLUMNS = {"name", "enabled", "conditions", "stop"}
 
 
 def list_rules(page: PageRequest, **filters: Any) -> Page:
     """List rules; filters: enabled, team_id, user_id, created_after, created_before."""
-    return queries.page(page, filters)
+    return queries.get_page(page, filters)
 
 
 def get(rule_id: UUID) -> RoutingRule:
     """Return a rule. Raises 404."""
-    rule = queries.one(rule_id)
+    rule = queries.get(rule_id)
     if rule is None:
         raise errors.not_found()
     return rule
@@ -40,20 +40,22 @@ def create(
     conditions: dict[str, Any],
     action: dict[str, Any],
     stop: bool,
-    asked_by: UUID,
+    requested_by: UUID,
     position: int | None = None,
     apply: bool = False,
 ) -> RoutingRule:
-    """A new rule, last or at a position; the rules from there on move down.
+    """Create a rule, last or at a position; the rules from there on move down.
 
-    Raises 400 on what breaks a rule of conditions or action, 409 when there are `MAX_RULES`.
+    Raises 400 on invalid conditions or an invalid action; 409 if there are `MAX_RULES` rules.
     """
-    checking.conditions(conditions)
-    checking.action(action)
+    validation.validate_conditions(conditions)
+    validation.validate_action(action)
     queries.lock()
-    order = queries.ids_in_order()
+    order = queries.list_ids()
     if len(order) >= MAX_RULES:
-        raise errors.conflict(f"There are {MAX_RULES} rules already.", limit=MAX_RULES)
+        raise errors.conflict(
+            f"The limit of {MAX_RULES} rules is reached. Delete a rule first.", limit=MAX_RULES
+        )
     rule = RoutingRule(
         name=name,
         enabled=enabled,
@@ -65,7 +67,7 @@ def create(
     db.session().add(rule)
     db.session().flush()
     _move(rule, order, position)
-    _ask(asked_by, apply=apply)
+    _request_routing(requested_by, apply=apply)
     return get(rule.id)
 
 
@@ -74,33 +76,33 @@ def update(
     *,
     revision: int | None,
     changes: dict[str, Any],
-    asked_by: UUID,
+    requested_by: UUID,
     apply: bool = False,
 ) -> RoutingRule:
     """Change a rule; `action` replaces the whole action, `position` moves it.
 
-    A rule that is enabled must have an action that still stands. Raises 404; 409
-    `stale_precondition`; 400 as `create`.
+    Enabling a rule validates its action again. Raises 404; 409 `stale_precondition`; the same 400
+    as `create`.
     """
     get(rule_id)
     if "conditions" in changes:
-        checking.conditions(changes["conditions"])
+        validation.validate_conditions(changes["conditions"])
     if "action" in changes:
-        checking.action(changes["action"])
+        validation.validate_action(changes["action"])
     queries.lock()
     rule = get(rule_id)
     if revision is not None and revision != rule.revision:
         raise errors.stale(rule.revision)
     if changes.get("enabled") and "action" not in changes and not rule.enabled:
-        checking.action(rule.action)
-    own = {name: changes[name] for name in _OWN & changes.keys()}
-    for member, value in {**own, **changes.get("action", {})}.items():
+        validation.validate_action(rule.action)
+    values = {name: changes[name] for name in _COLUMNS & changes.keys()}
+    for member, value in {**values, **changes.get("action", {})}.items():
         setattr(rule, member, value)
     if "enabled" in changes:
         rule.disabled_reason = None
     db.session().flush()
-    _move(rule, queries.ids_in_order(), changes.get("position"))
-    _ask(asked_by, apply=apply)
+    _move(rule, queries.list_ids(), changes.get("position"))
+    _request_routing(requested_by, apply=apply)
     return get(rule_id)
 
 
@@ -110,49 +112,49 @@ def delete(rule_id: UUID, *, revision: int | None) -> None:
     rule = get(rule_id)
     if revision is not None and revision != rule.revision:
         raise errors.stale(rule.revision)
-    queries.remove(rule_id)
+    queries.delete_rule(rule_id)
     db.session().expunge(rule)
-    queries.put_in_order(queries.ids_in_order())
+    queries.set_order(queries.list_ids())
 
 
-def reorder(*, rule_ids: Sequence[UUID], asked_by: UUID, apply: bool = False) -> dict[str, Any]:
-    """Put all rules in this order: {rules}.
+def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False) -> dict[str, Any]:
+    """Put all rules in this order and return them as {rules}.
 
-    Raises 400 on a rule named twice; 409 `conflict` unless they are the rules that there are, with
-    `details.missing` and `details.unknown`.
+    Raises 400 on a duplicate id; 409 `conflict` with `details.missing` and `details.unknown` if the
+    ids are not exactly those of the existing rules.
     """
     for index, rule_id in enumerate(rule_ids):
         if rule_id in rule_ids[:index]:
-            raise errors.invalid("Named twice.", f"rule_ids.{index}")
+            raise errors.invalid("Each id must occur only once.", f"rule_ids.{index}")
     queries.lock()
-    known = queries.ids_in_order()
-    if set(known) != set(rule_ids):
+    existing = queries.list_ids()
+    if set(existing) != set(rule_ids):
         raise errors.conflict(
-            "These are not the rules that there are. Read them again.",
-            missing=[one for one in known if one not in set(rule_ids)],
-            unknown=[one for one in rule_ids if one not in set(known)],
+            "The ids must be those of all existing rules. Read the rules again.",
+            missing=[rule_id for rule_id in existing if rule_id not in set(rule_ids)],
+            unknown=[rule_id for rule_id in rule_ids if rule_id not in set(existing)],
         )
-    queries.put_in_order(rule_ids)
-    _ask(asked_by, apply=apply)
-    return {"rules": queries.in_order()}
+    queries.set_order(rule_ids)
+    _request_routing(requested_by, apply=apply)
+    return {"rules": queries.list_in_order()}
 
 
-def disable_of_viewer(user_id: UUID) -> None:
+def disable_rules_of_viewer(user_id: UUID) -> None:
     """Disable the rules that assign to a user, if this user can no longer label."""
     queries.lock()
     if not find_eligible([user_id], Role.labeler):
-        queries.disable_of_user(user_id, "member_cannot_label")
+        queries.disable_rules_of_user(user_id, "member_cannot_label")
 
 
 def _move(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
     """Move a rule to its position, or to the end if the position is too high."""
     if position is None:
         return
-    others = [one for one in order if one != rule.id]
-    others.insert(position - 1, rule.id)
-    queries.put_in_order(others)
+    new_order = [rule_id for rule_id in order if rule_id != rule.id]
+    new_order.insert(position - 1, rule.id)
+    queries.set_order(new_order)
 
 
-def _ask(asked_by: UUID, *, apply: bool) -> None:
+def _request_routing(requested_by: UUID, *, apply: bool) -> None:
     if apply:
-        events.emit("routing.requested", {"by": asked_by})
+        events.emit("routing.requested", {"by": requested_by})

@@ -8,8 +8,11 @@ from sqlalchemy import String, cast, select
 from app.workflow.routing_rules.models import ArtifactRouting
 
 
-def matches(artifact_id: UUID) -> Any:
-    """A SELECT of the rules that matched a document: at, rule_id, rule_name, assigned and note."""
+def select_matches(artifact_id: UUID) -> Any:
+    """Return a SELECT of the rules that matched a document.
+
+    Columns: at, rule_id, rule_name, assigned, note.
+    """
     outcome = ArtifactRouting.outcome
     return select(
         ArtifactRouting.at,

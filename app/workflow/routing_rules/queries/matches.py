@@ -1,4 +1,4 @@
-"""SQL of writing down what rules did: one statement for a batch of documents."""
+"""SQL statement that records the matches of a batch of documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,22 +9,22 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 
-# A document counts once for a rule, however often it is routed: what was there before is told by
-# the row that is not new (its xmax is that of the update).
+# A document counts once for a rule, however often it is routed: only a row that this statement
+# inserted has an xmax of 0; an updated row has that of the update.
 _RECORD = text(
     """
-    WITH told AS (
+    WITH matches AS (
         SELECT * FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:rule_ids AS uuid[]),
             CAST(:names AS text[]), CAST(:outcomes AS jsonb[]))
-            AS one (artifact_id, rule_id, rule_name, outcome)
-    ), written AS (
+            AS match (artifact_id, rule_id, rule_name, outcome)
+    ), recorded AS (
         INSERT INTO artifact_routings (organization_id, artifact_id, rule_id, rule_name, outcome)
-        SELECT :org, artifact_id, rule_id, rule_name, outcome FROM told
+        SELECT :org, artifact_id, rule_id, rule_name, outcome FROM matches
         ON CONFLICT (organization_id, artifact_id, rule_id)
         DO UPDATE SET rule_name = excluded.rule_name, outcome = excluded.outcome, at = now()
         RETURNING rule_id, xmax = 0 AS is_new
     ), counted AS (
-        SELECT rule_id, count(*) FILTER (WHERE is_new) AS number FROM written GROUP BY rule_id
+        SELECT rule_id, count(*) FILTER (WHERE is_new) AS number FROM recorded GROUP BY rule_id
     ), turns AS (
         SELECT * FROM unnest(CAST(:turn_rules AS uuid[]), CAST(:turn_users AS uuid[]))
             AS turn (rule_id, user_id)
@@ -39,8 +39,8 @@ _RECORD = text(
 )
 
 
-class Routing(NamedTuple):
-    """That a rule matched a document, and what the document was given."""
+class Match(NamedTuple):
+    """Match of a rule with a document, and the outcome for the document."""
 
     artifact_id: UUID
     rule_id: UUID
@@ -48,20 +48,20 @@ class Routing(NamedTuple):
     outcome: bytes
 
 
-def outcome(values: Mapping[str, object]) -> bytes:
-    """What a document was given, as it is stored."""
+def encode_outcome(values: Mapping[str, object]) -> bytes:
+    """Encode the outcome for a document as it is stored."""
     return orjson.dumps(values)
 
 
-def record(routings: Sequence[Routing], turns: Mapping[UUID, UUID]) -> None:
-    """Note which rule matched what, count it, and keep whose turn it was last by rule."""
+def record(matches: Sequence[Match], turns: Mapping[UUID, UUID]) -> None:
+    """Store and count matches, and store by rule the user whose turn it was last."""
     values = {
         "org": tenancy.current_organization_id(),
-        "artifact_ids": [str(one.artifact_id) for one in routings],
-        "rule_ids": [str(one.rule_id) for one in routings],
-        "names": [one.rule_name for one in routings],
-        "outcomes": [one.outcome.decode() for one in routings],
-        "turn_rules": [str(one) for one in turns],
-        "turn_users": [str(one) for one in turns.values()],
+        "artifact_ids": [str(match.artifact_id) for match in matches],
+        "rule_ids": [str(match.rule_id) for match in matches],
+        "names": [match.rule_name for match in matches],
+        "outcomes": [match.outcome.decode() for match in matches],
+        "turn_rules": [str(rule_id) for rule_id in turns],
+        "turn_users": [str(user_id) for user_id in turns.values()],
     }
     db.session().execute(_RECORD, values)

@@ -1,0 +1,151 @@
+"""Choice of the assignee of an artifact by the strategy of a rule."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import heapify, heapreplace
+from uuid import UUID
+
+from app.identity.members.eligibility import find_eligible
+from app.kit.permissions import Role
+from app.workflow.routing_rules.queries import people as queries
+from app.workflow.routing_rules.queries.people import Members
+from app.workflow.routing_rules.service.compiled_rules import Rule
+
+NO_LABELER = "no_member_can_label"
+NO_SKILLS = "no_member_has_the_skills"
+USER_CANNOT_LABEL = "user_cannot_label"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen user or team; with neither, the document stays in the pool.
+
+    `note` says why it is not what the strategy would choose.
+    """
+
+    user_id: UUID | None = None
+    team_id: UUID | None = None
+    note: str | None = None
+
+
+@dataclass
+class AssigneeData:
+    """Data about members that the choice of an assignee needs."""
+
+    members: Members
+    labelers: set[UUID]
+    skills: dict[UUID, frozenset[str]]
+    loads: Counter[UUID]
+    required_skills: dict[UUID, frozenset[str]]
+
+
+def load_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData:
+    """Load the data for choosing assignees by these rules, for documents of these schemas.
+
+    Runs a few statements whatever their number, and none that no rule needs.
+    """
+    rules = list(rules)
+    teams: dict[str, set[UUID]] = defaultdict(set)
+    for rule in rules:
+        if rule.team_id is not None and rule.strategy is not None:
+            teams[rule.strategy].add(rule.team_id)
+    team_ids = teams["round_robin"] | teams["least_loaded"] | teams["skills"]
+    members = queries.list_members(team_ids) if team_ids else Members({}, {})
+    chosen_by_skills = {user for team in teams["skills"] for user in members.below.get(team, ())}
+    chosen_by_load = {user for team in teams["least_loaded"] for user in members.own.get(team, ())}
+    chosen_by_load |= chosen_by_skills
+    user_ids = {rule.user_id for rule in rules if rule.user_id}
+    return AssigneeData(
+        members=members,
+        labelers=find_eligible(user_ids, Role.labeler) if user_ids else set(),
+        skills=queries.get_skills(chosen_by_skills) if chosen_by_skills else {},
+        loads=Counter(queries.count_open_documents(chosen_by_load) if chosen_by_load else {}),
+        required_skills=queries.get_required_skills(set(schema_ids)) if teams["skills"] else {},
+    )
+
+
+@dataclass
+class Chooser:
+    """Choose assignees for one document after another, and add each to the assignee's load.
+
+    `turns` maps the position of a round-robin rule to the user whose turn it was last.
+    """
+
+    data: AssigneeData
+    turns: dict[int, UUID] = field(default_factory=dict)
+    _pools: dict[tuple[UUID, frozenset[str] | None], "_Pool"] = field(default_factory=dict)
+
+    def choose(self, rule: Rule, schema_id: UUID | None) -> Choice:
+        """Choose the assignee of an artifact of this schema for a rule."""
+        if rule.user_id is not None:
+            if rule.user_id not in self.data.labelers:
+                return Choice(note=USER_CANNOT_LABEL)
+            return self._assign(rule.user_id)
+        assert rule.team_id is not None
+        if rule.strategy == "round_robin":
+            return self._choose_in_turn(rule, rule.team_id)
+        if rule.strategy == "least_loaded":
+            return self._choose_least_loaded(rule.team_id, None)
+        if rule.strategy == "skills":
+            required_skills = self.data.required_skills.get(schema_id) if schema_id else None
+            return self._choose_least_loaded(rule.team_id, required_skills or frozenset())
+        return Choice(team_id=rule.team_id)
+
+    def _assign(self, user_id: UUID) -> Choice:
+        self.data.loads[user_id] += 1
+        return Choice(user_id=user_id)
+
+    def _choose_in_turn(self, rule: Rule, team_id: UUID) -> Choice:
+        members = self.data.members.own.get(team_id)
+        if not members:
+            return Choice(team_id=team_id, note=NO_LABELER)
+        last = self.turns.get(rule.position, rule.cursor_user_id)
+        # The next id after the last user's: members who joined or left do not change the order.
+        index = 0 if last is None else bisect_right(members, last) % len(members)
+        self.turns[rule.position] = members[index]
+        return self._assign(members[index])
+
+    def _choose_least_loaded(self, team_id: UUID, required_skills: frozenset[str] | None) -> Choice:
+        pool = self._pools.get((team_id, required_skills))
+        if pool is None:
+            pool = _Pool(self._list_candidates(team_id, required_skills), self.data.loads)
+            self._pools[team_id, required_skills] = pool
+        user_id = pool.get_least_loaded()
+        if user_id is None:
+            return Choice(team_id=team_id, note=NO_SKILLS if required_skills else NO_LABELER)
+        return self._assign(user_id)
+
+    def _list_candidates(self, team_id: UUID, required_skills: frozenset[str] | None) -> list[UUID]:
+        members = self.data.members
+        if required_skills is None:
+            return members.own.get(team_id, [])
+        no_skills: frozenset[str] = frozenset()
+        return [
+            user_id
+            for user_id in members.below.get(team_id, [])
+            if required_skills <= self.data.skills.get(user_id, no_skills)
+        ]
+
+
+class _Pool:
+    """Candidates ordered by load, least first, then by id.
+
+    Loads only grow while a batch is routed, also through other pools. An outdated entry is
+    therefore too small: it comes to the top and is corrected there.
+    """
+
+    def __init__(self, user_ids: list[UUID], loads: Counter[UUID]) -> None:
+        self._loads = loads
+        self._heap = [(loads[user_id], user_id) for user_id in user_ids]
+        heapify(self._heap)
+
+    def get_least_loaded(self) -> UUID | None:
+        """Return the least loaded candidate, or None without candidates."""
+        while self._heap:
+            load, user_id = self._heap[0]
+            if load == self._loads[user_id]:
+                return user_id
+            heapreplace(self._heap, (self._loads[user_id], user_id))
+        return None

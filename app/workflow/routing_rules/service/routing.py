@@ -1,0 +1,249 @@
+"""Routing of documents in batches, each in a few statements whatever its size.
+
+Only one batch per organization is routed at a time (`records.lock`), so that turns follow one
+another and no load is counted twice. Documents are locked first, then their assignees, then the
+rules.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.documents.artifacts import service as artifacts
+from app.identity.members.eligibility import lock_eligible
+from app.identity.teams import service as teams
+from app.kit import db, events
+from app.kit.logging import get_logger
+from app.kit.permissions import Role
+from app.workflow.assignment import service as assignment
+from app.workflow.assignment.service import Assigned
+from app.workflow.routing_rules.queries import documents, history, matches, records
+from app.workflow.routing_rules.queries.matches import Match
+from app.workflow.routing_rules.service import assignees, compiled_rules
+from app.workflow.routing_rules.service.assignees import Choice, Chooser
+from app.workflow.routing_rules.service.compiled_rules import MergedAction, Rule
+
+log = get_logger(__name__)
+
+BATCH = 1000
+BATCH_WITH_TEXT = 100
+"""Maximum number of documents' texts in memory at once, if a rule needs the text."""
+
+Checkpoint = Callable[[], None]
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedDocument:
+    """Artifact with the rules that it matched, at least one."""
+
+    artifact_id: UUID
+    schema_id: UUID | None
+    rules: list[Rule]
+    action: MergedAction
+
+
+def route_ingested(artifact_ids: Sequence[UUID]) -> int:
+    """Route ingested documents, make them available, and return how many matched a rule.
+
+    Documents that were assigned in the meantime or that a rule has matched already are not assigned
+    again, so the call is safe to repeat.
+    """
+    ids = sorted(set(artifact_ids))
+    matched = 0
+    if records.has_enabled():
+        records.lock()
+        for start in range(0, len(ids), BATCH):
+            matched += _route(documents.lock(ids[start : start + BATCH], fresh=True))
+    artifacts.finish_routing(ids)
+    return matched
+
+
+def has_rules() -> bool:
+    """Return True if new artifacts must wait for routing."""
+    return records.has_enabled()
+
+
+def route_unassigned(
+    checkpoint: Checkpoint,
+    report: Report = lambda _done, _total: None,
+) -> int:
+    """Route all ready, unassigned documents, oldest first; return how many matched a rule.
+
+    `checkpoint` commits after each batch; after an interruption, the next call starts with the
+    documents that are left. Each batch reads the current rules. `report` receives the number of
+    documents processed and the total.
+    """
+    total, processed, matched = documents.count_unassigned(), 0, 0
+    position = documents.START
+    while True:
+        records.lock()
+        batch = documents.list_unassigned(position, BATCH)
+        if not batch:
+            log.info("routing.done", looked_at=processed, matched=matched)
+            return matched
+        matched += _route(documents.lock([document.id for document in batch], fresh=False))
+        checkpoint()
+        position = batch[-1]
+        processed += len(batch)
+        report(processed, max(total, processed))
+        log.info("routing.progress", looked_at=processed, total=max(total, processed))
+
+
+def select_matches(artifact_id: UUID) -> Any:
+    """Return a SELECT of the rules that matched a document, each with its latest match.
+
+    Columns: at, rule_id, rule_name, assigned (True if the rule set the assignee), and note.
+    """
+    return history.select_matches(artifact_id)
+
+
+def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[MatchedDocument]:
+    """Return the artifacts that match a rule, oldest first."""
+    attributes = compiled_rules.list_attributes(rules)
+    rule_set = compiled_rules.RuleSet(rules)
+    size = BATCH_WITH_TEXT if "text" in attributes else BATCH
+    for start in range(0, len(ids), size):
+        for row in documents.list_rows(ids[start : start + size], attributes):
+            matched = rule_set.find_matches(compiled_rules.build_facts(row, attributes))
+            if matched:
+                yield build_matched_document(row, matched)
+
+
+def build_matched_document(row: Any, rules: list[Rule]) -> MatchedDocument:
+    """Merge the actions of the rules that a document matched.
+
+    A document with tag sets keeps its schema, because they were created with it.
+    """
+    action = compiled_rules.merge_actions(rules)
+    keeps_schema = row.labeled and row.schema_id is not None
+    schema_id = row.schema_id if keeps_schema else action.schema_id or row.schema_id
+    return MatchedDocument(row.id, schema_id, rules, action)
+
+
+def _route(ids: Sequence[UUID]) -> int:
+    rules = _list_applicable_rules()
+    matched = list(find_matches(ids, rules)) if ids and rules else []
+    if matched:
+        chooser, choices = _choose_and_lock(matched)
+        _write_assignments(matched, choices)
+        turns = {r.id: chooser.turns[r.position] for r in rules if r.position in chooser.turns}
+        matches.record(
+            [
+                match
+                for pair in zip(matched, choices, strict=True)
+                for match in _build_matches(*pair)
+            ],
+            {rule_id: user_id for rule_id, user_id in turns.items() if rule_id is not None},
+        )
+    return len(matched)
+
+
+def _list_applicable_rules() -> list[Rule]:
+    """Return the enabled rules whose teams exist, with the teams locked."""
+    rules = [
+        compiled_rules.compile_rule(record) for record in records.list_in_order() if record.enabled
+    ]
+    team_ids = {rule.team_id for rule in rules if rule.team_id is not None}
+    existing = teams.lock_existing(team_ids) if team_ids else set()
+    return [rule for rule in rules if rule.team_id is None or rule.team_id in existing]
+
+
+def choose_assignees(matched: Sequence[MatchedDocument]) -> tuple[Chooser, list[Choice]]:
+    """Choose the assignee of each document from current data, without locks."""
+    rules = {
+        id(document.action.assigning_rule): document.action.assigning_rule
+        for document in matched
+        if document.action.assigning_rule is not None
+    }
+    schema_ids = {document.schema_id for document in matched if document.schema_id}
+    chooser = Chooser(assignees.load_data(rules.values(), schema_ids))
+    choices = [
+        Choice()
+        if document.action.assigning_rule is None
+        else chooser.choose(document.action.assigning_rule, document.schema_id)
+        for document in matched
+    ]
+    return chooser, choices
+
+
+def _choose_and_lock(matched: Sequence[MatchedDocument]) -> tuple[Chooser, list[Choice]]:
+    """Choose the assignees and lock them, so that they stay members until the transaction ends."""
+    while True:
+        chooser, choices = choose_assignees(matched)
+        user_ids = {choice.user_id for choice in choices if choice.user_id is not None}
+        if not user_ids or lock_eligible(user_ids, Role.labeler) == user_ids:
+            return chooser, choices
+
+
+def _write_assignments(matched: Sequence[MatchedDocument], choices: Sequence[Choice]) -> None:
+    now = db.utc_now()
+    changes = [_build_assignment(*pair, now) for pair in zip(matched, choices, strict=True)]
+    assignment.assign_many(
+        [change for change in changes if any(member is not None for member in change[1:])]
+    )
+    assigned = [change for change in changes if change.assignees]
+    if not assigned:
+        return
+    due_times = {change.due_at for change in assigned}
+    user_counts = Counter(str(choice.user_id) for choice in choices if choice.user_id)
+    team_counts = Counter(str(choice.team_id) for choice in choices if choice.team_id)
+    events.emit(
+        "artifacts.assigned",
+        {
+            "artifact_ids": [change.artifact_id for change in assigned],
+            "user_ids": sorted(user_counts),
+            "team_ids": sorted(team_counts),
+            "count": len(assigned),
+            "counts": user_counts,
+            "team_counts": team_counts,
+            "by": None,
+            "due_at": due_times.pop() if len(due_times) == 1 else None,
+        },
+    )
+
+
+def _build_assignment(document: MatchedDocument, choice: Choice, now: datetime) -> Assigned:
+    new_assignees = None
+    if choice.user_id or choice.team_id:
+        new_assignees = [{"user_id": _to_text(choice.user_id), "team_id": _to_text(choice.team_id)}]
+    hours = document.action.due_in_hours
+    return Assigned(
+        document.artifact_id,
+        new_assignees,
+        document.action.priority,
+        None if hours is None else now + timedelta(hours=hours),
+        document.schema_id if document.action.schema_id is not None else None,
+    )
+
+
+def _build_matches(document: MatchedDocument, choice: Choice) -> Iterator[Match]:
+    assigning_rule = document.action.assigning_rule
+    assigned_by = assigning_rule.id if assigning_rule else None
+    outcome = matches.encode_outcome(
+        {**build_outcome(document, choice), "assigned_by": assigned_by}
+    )
+    for rule in document.rules:
+        assert rule.id is not None
+        yield Match(document.artifact_id, rule.id, rule.name, outcome)
+
+
+def build_outcome(document: MatchedDocument, choice: Choice) -> dict[str, Any]:
+    """Return the values assigned to an artifact, with ids as UUIDs."""
+    rule = document.action.assigning_rule
+    return {
+        "team_id": choice.team_id,
+        "user_id": choice.user_id,
+        "strategy": rule.strategy if rule else None,
+        "note": choice.note,
+        "priority": document.action.priority,
+        "due_in_hours": document.action.due_in_hours,
+        "schema_id": document.schema_id if document.action.schema_id is not None else None,
+    }
+
+
+def _to_text(identifier: UUID | None) -> str | None:
+    return None if identifier is None else str(identifier)

@@ -1,0 +1,146 @@
+"""Simulation of routing, which writes nothing and uses up no round-robin turn."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.engines.conditions import METADATA, Facts
+from app.kit import errors
+from app.workflow.routing_rules.queries import documents as queries
+from app.workflow.routing_rules.queries import records
+from app.workflow.routing_rules.service import compiled_rules, routing, validation
+from app.workflow.routing_rules.service.assignees import Choice
+from app.workflow.routing_rules.service.compiled_rules import Rule
+from app.workflow.routing_rules.service.routing import MatchedDocument
+
+MAX_EXPLAINED = 50_000
+"""Maximum number of conditions that one response explains, about 20 MB."""
+
+
+class _Document(NamedTuple):
+    """A stored or described document of a simulation; `facts` are the values that rules test."""
+
+    id: UUID | None
+    name: str | None
+    schema_id: UUID | None
+    labeled: bool
+    waiting: bool
+    facts: Facts
+
+
+def simulate(
+    *,
+    artifact_ids: Sequence[UUID] | None = None,
+    documents: Sequence[dict[str, Any]] | None = None,
+    rules: Sequence[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return what the saved rules, or `rules` instead, would do with documents.
+
+    The documents are processed in order, like a batch of routing: turns and loads carry over from
+    one to the next. Raises 400 on a document that does not exist, on an invalid rule in `rules`,
+    and if more than `MAX_EXPLAINED` conditions would be explained.
+    """
+    simulated = _load_saved_rules() if rules is None else _compile_rules(rules)
+    size = sum(rule.compiled.size + 1 for rule in simulated if rule.enabled)
+    if size * len(artifact_ids or documents or ()) > MAX_EXPLAINED:
+        raise errors.invalid(
+            "Too many documents for this number of conditions. Send fewer.",
+            "documents" if artifact_ids is None else "artifact_ids",
+            at_most=max(1, MAX_EXPLAINED // size),
+        )
+    if artifact_ids is None:
+        inputs = _build_described(documents or ())
+    else:
+        inputs = _load_stored(artifact_ids, compiled_rules.list_attributes(simulated))
+    rule_set = compiled_rules.RuleSet(simulated)
+    matched = [
+        routing.build_matched_document(document, rule_set.find_matches(document.facts))
+        for document in inputs
+    ]
+    _, choices = routing.choose_assignees(matched)
+    return {
+        "documents": [
+            _build_result(*item, rules=simulated)
+            for item in zip(inputs, matched, choices, strict=True)
+        ]
+    }
+
+
+def _load_saved_rules() -> list[Rule]:
+    return [compiled_rules.compile_rule(record) for record in records.list_in_order()]
+
+
+def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
+    compiled_list = []
+    for index, body in enumerate(rules):
+        prefix = f"rules.{index}."
+        compiled = validation.validate_conditions(body["conditions"], prefix)
+        validation.validate_action(body["action"], prefix)
+        members = {name: body[name] for name in ("name", "enabled", "stop")}
+        compiled_list.append(
+            Rule(id=None, position=index + 1, compiled=compiled, **members, **body["action"])
+        )
+    return compiled_list
+
+
+def _load_stored(artifact_ids: Sequence[UUID], attributes: frozenset[str]) -> list[_Document]:
+    rows = {row.id: row for row in queries.list_rows(artifact_ids, attributes)}
+    for index, artifact_id in enumerate(artifact_ids):
+        if artifact_id not in rows:
+            raise errors.invalid("Must be the id of a document.", f"artifact_ids.{index}")
+    return [
+        _Document(
+            row.id,
+            row.name,
+            row.schema_id,
+            row.labeled,
+            row.waiting,
+            compiled_rules.build_facts(row, attributes),
+        )
+        for row in (rows[artifact_id] for artifact_id in dict.fromkeys(artifact_ids))
+    ]
+
+
+def _build_described(documents: Sequence[dict[str, Any]]) -> list[_Document]:
+    described = []
+    for body in documents:
+        values = {name: value for name, value in body.items() if name != "metadata"}
+        for name in ("connector_id", "schema_id"):
+            values[name] = None if body[name] is None else str(body[name])
+        values |= {f"{METADATA}{key}": value for key, value in body["metadata"].items()}
+        facts = Facts(values)
+        described.append(
+            _Document(
+                None, body["name"], body["schema_id"], labeled=False, waiting=True, facts=facts
+            )
+        )
+    return described
+
+
+def _build_result(
+    document: _Document, matched: MatchedDocument, choice: Choice, *, rules: Sequence[Rule]
+) -> dict[str, Any]:
+    explained, stopped = [], False
+    for rule in rules:
+        skipped = "disabled" if not rule.enabled else "stopped" if stopped else None
+        tree = None if skipped else rule.compiled.explain(document.facts)
+        is_match = tree is not None and tree["matched"]
+        stopped = stopped or (is_match and rule.stop)
+        explained.append(
+            {
+                "rule_id": rule.id,
+                "name": rule.name,
+                "position": rule.position,
+                "matched": is_match,
+                "skipped_because": skipped,
+                "conditions": tree,
+            }
+        )
+    return {
+        "artifact_id": document.id,
+        "name": document.name,
+        "waiting": document.waiting,
+        "matched": [{"rule_id": rule.id, "name": rule.name} for rule in matched.rules],
+        "outcome": routing.build_outcome(matched, choice),
+        "rules": explained,
+    }
