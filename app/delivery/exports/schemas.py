@@ -52,7 +52,7 @@ class ExportFilter(Schema):
     )
     created_before = UtcDateTime()
     decided_after = UtcDateTime(
-        metadata={"description": f"When the tag set was decided. {_HALF_OPEN}"}
+        metadata={"description": f"When the tag set was accepted or rejected. {_HALF_OPEN}"}
     )
     decided_before = UtcDateTime()
     artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
@@ -64,9 +64,7 @@ class ExportInclude(Schema):
 
     tags = Str(validate=OneOf(WHICH_TAG_SETS), metadata={"description": _WHICH})
     evidence = Bool(
-        metadata={
-            "description": "Each tag with its evidence. On by default if the format keeps it."
-        }
+        metadata={"description": "Evidence of each tag. On by default if the format keeps it."}
     )
     text = Bool(metadata={"description": "The document's text. Off by default."})
     history = Bool(metadata={"description": "Every saved revision of the tags. Off by default."})
