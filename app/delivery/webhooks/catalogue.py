@@ -1,4 +1,4 @@
-"""The events that a webhook can hear: what each means, its body's JSON Schema, and a sample."""
+"""The catalogue of webhook events: their descriptions, JSON Schemas and samples."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ _ORG = "acme"
 
 @dataclass(frozen=True)
 class EventType:
-    """One kind of event. `schema` describes the whole body, `sample` is one that fits it."""
+    """An event type; `schema` is the JSON Schema of the whole body, `sample` a valid body."""
 
     event: str
     description: str
@@ -52,7 +52,7 @@ _SHA256 = {"pattern": "^[0-9a-f]{64}$"}
 def _make(
     event: str, description: str, members: dict[str, tuple[dict[str, Any], Any]]
 ) -> EventType:
-    """`members` of `data`: name → (JSON Schema, value in the sample)."""
+    """Build an event type; `members` maps each member of `data` to its JSON Schema and sample."""
     schema = {
         "$schema": DRAFT,
         "title": event,
@@ -185,7 +185,7 @@ CATALOGUE: dict[str, EventType] = {
         _TEST,
     )
 }
-"""Every kind of event by its identifier, in the order of the documentation."""
+"""All event types by identifier, in the order of the documentation."""
 
 SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOGUE if name != TEST)
-"""What a webhook may subscribe to."""
+"""The events that a webhook may subscribe to."""

@@ -1,4 +1,4 @@
-"""Deliveries as the API's description has them, made of the catalogue of events."""
+"""OpenAPI descriptions of deliveries, built from the catalogue of events."""
 
 from app.delivery.webhooks.catalogue import CATALOGUE, EventType
 from app.kit.api.documentation import Webhook, header
@@ -41,5 +41,5 @@ def _describe_event(event: EventType) -> Webhook:
 
 
 def describe() -> dict[str, Webhook]:
-    """Return the webhook of every event by the event's identifier."""
+    """Return the OpenAPI webhook of each event by the event's identifier."""
     return {name: _describe_event(event) for name, event in CATALOGUE.items()}
