@@ -78,7 +78,7 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[Picked]:
-        """Return the webhooks at which attempts should begin now, at most `limit` attempts in all."""
+        """Return the webhooks at which attempts should begin now, `limit` attempts in all."""
         picked: list[Picked] = []
         left = limit
         share = max(1, limit // max(1, len(self._due)))
@@ -153,7 +153,7 @@ class Quotas:
         self._states.forget_idle(organization)
 
     def note_written(self, results: Iterable[Result]) -> None:
-        """Record that outcomes are in the database, which decides when failing webhooks continue."""
+        """Record that outcomes are in the database, which paces the failing webhooks."""
         for result in results:
             webhook = self._states.webhook(result.organization_id, result.webhook_id)
             organization = self._states.organization(result.organization_id)

@@ -162,14 +162,14 @@ class Recorder:
         if not _is_transient(failure):
             return self._write_singly(batch)
         log.warning("webhook.outcomes_wait", error=type(failure).__name__)
-        # A deadlock or an outage, in which other processes wait too. Next, write one organization at a
-        # time: if the rows of one are the cause, the outcomes of the others are written meanwhile.
+        # A deadlock or an outage, in which other processes wait too. Next, write one organization at
+        # a time: if the rows of one are the cause, the others get their outcomes written.
         self._single = len({result.organization_id for result in batch})
         self._queue.put_back(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
         return None
 
     def _write_singly(self, batch: list[Result]) -> list[Result]:
-        """Write outcomes one by one, so that one that cannot be written does not affect the others."""
+        """Write outcomes one by one, so that one that cannot be written does not stop others."""
         postponed: list[Result] = []
         for result in batch:
             try:

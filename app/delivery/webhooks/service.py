@@ -126,7 +126,7 @@ def update(
     webhook = _lock(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
-        # The failures were those of the old URL, but only a success or activation resets their count.
+        # The failures were those of the old URL, but only a success or an activation resets them.
         webhook.paused_until = None
     if events is not None:
         webhook.events = events

@@ -15,7 +15,8 @@ PREFETCHED = 8
 """How many more attempts at a quick webhook may have begun and wait to be sent, so that its senders
 never wait for the database."""
 BEGIN_AT_LEAST = 4
-"""Beginning fewer attempts at a quick webhook is not worth a statement while others are under way."""
+"""The minimum number of attempts at a quick webhook to begin while others are under way; fewer are
+not worth a statement."""
 SLOW_SECONDS = 2.0
 KNOWN_WEBHOOKS = 10_000
 """The number of webhooks whose pace is remembered."""
