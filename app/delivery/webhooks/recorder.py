@@ -162,8 +162,8 @@ class Recorder:
         if not _is_transient(failure):
             return self._write_singly(batch)
         log.warning("webhook.outcomes_wait", error=type(failure).__name__)
-        # A deadlock or an outage, in which other processes wait too. Next, write one organization at
-        # a time: if the rows of one are the cause, the others get their outcomes written.
+        # A deadlock or an outage, in which other processes wait too. Next, one organization is
+        # written at a time: if the rows of one are the cause, the outcomes of others get through.
         self._single = len({result.organization_id for result in batch})
         self._queue.put_back(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
         return None

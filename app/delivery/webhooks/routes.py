@@ -118,7 +118,7 @@ def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -
     permission=_MANAGE,
     returns=WebhookWithSecret,
     revision="optional",
-    # Without an idempotency key, a repeated request would discard the secret that the receiver uses.
+    # Without an idempotency key, a repeated request would discard the secret the receiver uses.
     idempotent=True,
 )
 def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
